@@ -18,6 +18,7 @@ import urllib3
 from cli.configuration import KEY_VARIABLES, Configuration, Retries
 from cli.errors import CommandError
 from cli.shapes import Page
+from cli.transport import Transport
 
 T = TypeVar("T")
 
@@ -35,9 +36,6 @@ PAGE_SIZE = 1000
 _LATER = frozenset({429, 503})
 _LATER_OF_READS = frozenset({500, 502, 504})
 _REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
-
-# A request that takes long is redirected three times; an object's bytes once, to a presigned URL.
-_REDIRECTS_MAX = 5
 
 _CLIENT = "graveler"
 
@@ -77,17 +75,15 @@ class Server:
         self.endpoint = endpoint
         self.key_pair = key_pair
         self.retries = retries
-        self._pool = urllib3.PoolManager(
-            maxsize=connections,
-            # Redirects are followed here; the waits between attempts are `opened`'s.
-            retries=urllib3.Retry(_REDIRECTS_MAX, connect=0, read=0, status=0, other=0),
-            timeout=urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
-            headers={
+        self._pool = Transport(
+            {
                 **urllib3.make_headers(basic_auth=":".join(key_pair)),
                 "Accept": "application/json",
                 "User-Agent": _CLIENT,
                 "X-Lakefs-Client": _CLIENT,
             },
+            urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
+            connections=connections,
         )
 
     @classmethod
@@ -174,9 +170,7 @@ class Server:
             sent["Content-Type"] = "application/json"
         for wait_s in self._waits_s():
             try:
-                response = self._pool.urlopen(
-                    method, url, body=body, headers=sent, preload_content=False
-                )
+                response = self._pool.urlopen(method, url, body, sent)
             except urllib3.exceptions.HTTPError as error:
                 if wait_s is None or not _may_repeat(method, error):
                     raise self._unreachable(error) from error
@@ -187,7 +181,9 @@ class Server:
             content = response.read()
             response.release_conn()
             if wait_s is None or not _is_later(method, response.status):
-                raise self.refusal(response.status, response.reason or "", response.headers, content)
+                raise self.refusal(
+                    response.status, response.reason or "", response.headers, content
+                )
             time.sleep(_retry_after_s(response.headers) or wait_s)
         raise AssertionError("the last wait is None")
 
@@ -257,9 +253,11 @@ class Server:
         return RefusedError(line, status, body.message, headers.get("X-Request-ID", ""))
 
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
+        by_proxy = isinstance(error, urllib3.exceptions.ProxyError)
+        through = " through the proxy of the environment" if by_proxy else ""
         return CommandError(
-            f"cannot reach {self.endpoint}: {reason_of(error)}; check that the server is running "
-            "and the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
+            f"cannot reach {self.endpoint}{through}: {reason_of(error)}; check that the server is "
+            "running and the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
         )
 
 
@@ -281,7 +279,9 @@ def _encoded(query: Query) -> str:
 
 def _may_repeat(method: str, error: urllib3.exceptions.HTTPError) -> bool:
     """Return whether a request that failed may be sent again without doing its work twice."""
-    cause = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error
+    cause: object = error
+    if isinstance(error, urllib3.exceptions.ProxyError):
+        cause = error.original_error
     if isinstance(cause, (urllib3.exceptions.SSLError, urllib3.exceptions.ResponseError)):
         return False
     never_sent = isinstance(

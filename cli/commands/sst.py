@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from cli.errors import CommandError
+from cli.errors import CommandError, NotInstalledError
 from cli.grammar import Command, Group
 from cli.output import go_time
 from cli.session import Session, session_of
@@ -173,8 +173,5 @@ def _reader() -> ModuleType:
     try:
         from graveler.sstable import shown  # noqa: PLC0415
     except ImportError as error:
-        raise CommandError(
-            f"the server's packages are not installed ({error.name} is missing): install the whole "
-            "of Graveler, or run this where the server's code is"
-        ) from error
+        raise NotInstalledError(error, "server") from error
     return shown

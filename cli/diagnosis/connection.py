@@ -18,6 +18,7 @@ from cli.configuration import Configuration, Retries
 from cli.diagnosis.findings import Finding, error, ok, skipped, warning
 from cli.errors import CommandError
 from cli.shapes import Config, CurrentUser, ObjectStats, Page, Repository
+from cli.transport import proxy_of, through
 
 # S3 refuses requests that differ by 15 minutes; presigned URLs may live for less.
 _SKEW_WARNING_S = 60.0
@@ -52,7 +53,8 @@ def check_connection(configuration: Configuration) -> Iterator[Finding]:
     except urllib3.exceptions.HTTPError as failure:
         yield _unreachable(endpoint, failure)
         return
-    yield ok("endpoint", f"{endpoint} answers")
+    proxy = urlsplit(proxy_of(endpoint)).hostname
+    yield ok("endpoint", f"{endpoint} answers" + (f" through the proxy {proxy}" if proxy else ""))
     yield from _clock(answer)
     if answer.status == 200 and answer.is_json:
         # Without repetitions, which would only delay the findings.
@@ -65,13 +67,18 @@ def check_connection(configuration: Configuration) -> Iterator[Finding]:
 def _get(url: str, headers: dict[str, str]) -> _Answer:
     """Return the answer to one attempt; redirects are answers."""
     timeout = urllib3.Timeout(connect=client.CONNECT_S, read=client.ANSWER_S)
-    with urllib3.PoolManager(timeout=timeout, retries=False) as pool:
+    with through(proxy_of(url), {"timeout": timeout, "retries": False}) as pool:
         found = pool.request("GET", url, headers=headers, redirect=False)
         return _Answer(found.status, found.reason or "", found.headers, found.data)
 
 
 def _unreachable(endpoint: str, failure: urllib3.exceptions.HTTPError) -> Finding:
     """Return why there is no answer."""
+    if isinstance(failure, urllib3.exceptions.ProxyError):
+        proxy = urlsplit(proxy_of(endpoint))
+        text = f"the proxy {proxy.hostname}:{proxy.port} does not work: {client.reason_of(failure)}"
+        remedy = "correct the variables of proxies, or name the server's host in NO_PROXY"
+        return error("endpoint", text, remedy)
     parts = urlsplit(endpoint)
     place = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
     for cause in _causes(failure):

@@ -10,7 +10,6 @@ from cli.diagnosis.settings import (
     check_endpoint,
     check_file,
     check_keys,
-    check_proxies,
     check_variables,
 )
 
@@ -28,7 +27,6 @@ def examine(file: Path | None, variables: Mapping[str, str]) -> Iterator[Finding
         file_values = Configuration.read(file, _only_file(variables)).values
     for group in (
         check_variables(file_values, variables),
-        check_proxies(variables),
         check_endpoint(configuration),
         check_keys(configuration),
     ):

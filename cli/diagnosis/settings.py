@@ -108,24 +108,6 @@ def check_variables(
             yield ok(name, "is set")
 
 
-def check_proxies(variables: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield the proxies that this program does not use."""
-    for name in (
-        "HTTPS_PROXY",
-        "https_proxy",
-        "HTTP_PROXY",
-        "http_proxy",
-        "ALL_PROXY",
-        "all_proxy",
-    ):
-        if variables.get(name):
-            yield warning(
-                name,
-                "is set, but this program connects to the server itself",
-                "if the server can be reached by the proxy alone, use another network or lakectl",
-            )
-
-
 def check_keys(configuration: Configuration) -> Iterator[Finding]:
     """Yield what is to say about the key pair; lakectl calls the same forms suspicious."""
     key_id = configuration.get("credentials.access_key_id")

@@ -156,7 +156,6 @@ def test_a_misspelt_or_empty_variable_is_a_warning():
         ({KEY: "AKIA"}, "access_key_id value looks suspicious: AKIA"),
         ({SECRET: "short"}, "secret_access_key value looks suspicious"),
         ({SECRET: "!" * 40}, "secret_access_key value looks suspicious"),
-        ({"HTTPS_PROXY": "http://p"}, "is set, but this program connects to the server itself"),
     ],
 )
 def test_what_looks_suspicious_is_a_warning(graveler, server, environment, text):
@@ -223,6 +222,19 @@ def test_a_refused_connection_is_told(graveler):
         port = unused.getsockname()[1]
     found = one(graveler, 1, **{ENDPOINT: f"http://127.0.0.1:{port}"})
     assert found["text"] == f"nothing listens at 127.0.0.1:{port}: connection refused"
+
+
+def test_a_proxy_that_does_not_work_is_told(graveler):
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    proxy = {
+        "http_proxy": f"http://ann:secret@127.0.0.1:{port}",
+        "no_proxy": None,
+        "NO_PROXY": None,
+    }
+    found = one(graveler, 1, **{ENDPOINT: "http://lake.invalid"}, **proxy)
+    assert found["text"].startswith(f"the proxy 127.0.0.1:{port} does not work: ")
+    assert "NO_PROXY" in found["remedy"]
 
 
 def test_an_unknown_name_is_told(graveler):

@@ -111,14 +111,14 @@ def test_a_wrong_command_line_gets_the_right_form(graveler, args, told):
     assert graveler.fails(*args).startswith(told)
 
 
-@pytest.mark.parametrize("args", [[], ["--help"], ["-h"]])
+@pytest.mark.parametrize("args", [[], ["--help"], ["-h"], ["help"]])
 def test_the_program_explains_itself(graveler, args):
     shown = graveler.prints(*args)
     for word in ("export", "fs", "--config", "LAKECTL_SERVER_ENDPOINT_URL"):
         assert word in shown
 
 
-@pytest.mark.parametrize("args", [["export"], ["export", "--help"]])
+@pytest.mark.parametrize("args", [["export"], ["export", "--help"], ["help", "export"]])
 def test_a_group_explains_itself(graveler, args):
     shown = graveler.prints(*args)
     for command in ("get", "set", "run", "repair", "status"):
