@@ -18,6 +18,7 @@ import urllib3
 from cli.configuration import KEY_VARIABLES, Configuration, Retries
 from cli.errors import CommandError
 from cli.shapes import Page
+from cli.transport import Transport
 
 T = TypeVar("T")
 
@@ -35,9 +36,6 @@ PAGE_SIZE = 1000
 _LATER = frozenset({429, 503})
 _LATER_OF_READS = frozenset({500, 502, 504})
 _REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
-
-# A request that takes long is redirected three times; an object's bytes once, to a presigned URL.
-_REDIRECTS_MAX = 5
 
 _CLIENT = "graveler"
 
@@ -77,17 +75,15 @@ class Server:
         self.endpoint = endpoint
         self.key_pair = key_pair
         self.retries = retries
-        self._pool = urllib3.PoolManager(
-            maxsize=connections,
-            # Redirects are followed here; the waits between attempts are `opened`'s.
-            retries=urllib3.Retry(_REDIRECTS_MAX, connect=0, read=0, status=0, other=0),
-            timeout=urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
-            headers={
+        self._pool = Transport(
+            {
                 **urllib3.make_headers(basic_auth=":".join(key_pair)),
                 "Accept": "application/json",
                 "User-Agent": _CLIENT,
                 "X-Lakefs-Client": _CLIENT,
             },
+            urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
+            connections=connections,
         )
 
     @classmethod
@@ -174,9 +170,7 @@ class Server:
             sent["Content-Type"] = "application/json"
         for wait_s in self._waits_s():
             try:
-                response = self._pool.urlopen(
-                    method, url, body=body, headers=sent, preload_content=False
-                )
+                response = self._pool.urlopen(method, url, body, sent)
             except urllib3.exceptions.HTTPError as error:
                 if wait_s is None or not _may_repeat(method, error):
                     raise self._unreachable(error) from error
@@ -248,7 +242,8 @@ class Server:
         """Return the server's message in an answer that is an error, and what to do."""
         body = _decode_error(content)
         line = f"{body.message}: {body.details}" if body.details else body.message
-        if status == 401:
+        # lakeFS says 401 of a user who may not do something, too.
+        if status == 401 and not body.message.startswith("insufficient permissions"):
             message = body.message or "error authenticating request"
             line = f"{message}: check {KEY_VARIABLES}, or credentials in the configuration file"
         elif body.message == "invalid API endpoint":
@@ -258,9 +253,11 @@ class Server:
         return RefusedError(line, status, body.message, headers.get("X-Request-ID", ""))
 
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
+        by_proxy = isinstance(error, urllib3.exceptions.ProxyError)
+        through = " through the proxy of the environment" if by_proxy else ""
         return CommandError(
-            f"cannot reach {self.endpoint}: {_reason(error)}; check that the server is running and "
-            "the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
+            f"cannot reach {self.endpoint}{through}: {reason_of(error)}; check that the server is "
+            "running and the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
         )
 
 
@@ -282,7 +279,9 @@ def _encoded(query: Query) -> str:
 
 def _may_repeat(method: str, error: urllib3.exceptions.HTTPError) -> bool:
     """Return whether a request that failed may be sent again without doing its work twice."""
-    cause = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error
+    cause: object = error
+    if isinstance(error, urllib3.exceptions.ProxyError):
+        cause = error.original_error
     if isinstance(cause, (urllib3.exceptions.SSLError, urllib3.exceptions.ResponseError)):
         return False
     never_sent = isinstance(
@@ -308,7 +307,7 @@ def _decode_error(content: bytes) -> _ErrorBody:
         return _ErrorBody()
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """Return the operating system's message among the error's causes, else the error's own."""
     found: BaseException | None = getattr(error, "reason", None) or error
     text = str(found)

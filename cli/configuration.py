@@ -1,4 +1,4 @@
-"""The configuration of lakectl and the SDK: ~/.lakectl.yaml, overridden by variables LAKECTL_*."""
+"""The configuration of lakectl: ~/.lakectl.yaml, overridden by variables LAKECTL_*."""
 
 import os
 from collections.abc import Mapping

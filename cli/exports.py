@@ -1,4 +1,4 @@
-"""The continuous-export operations of the API, which the SDK has no methods for."""
+"""The continuous-export operations of the API."""
 
 from typing import TYPE_CHECKING
 

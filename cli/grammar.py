@@ -137,6 +137,11 @@ class Program(Group):
     _lists_commands = False
     _has_debug = False
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+        # lakectl's `help COMMAND` is `COMMAND --help`.
+        is_help = args[:1] == ["help"] and "help" not in self.modules
+        return super().parse_args(ctx, [*args[1:], "--help"] if is_help else args)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
         self._lists_commands = True
         super().format_help(ctx, formatter)

@@ -102,7 +102,7 @@ def begin(
 ) -> None:
     """Work with Graveler, the serverless lakeFS, from the command line.
 
-    Endpoint and credentials are those of lakectl and the Python SDK: ~/.lakectl.yaml, or the
+    Endpoint and credentials are lakectl's: ~/.lakectl.yaml, or the
     variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
     LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
     """

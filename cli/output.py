@@ -141,7 +141,7 @@ class Output:
     @contextmanager
     def paged(self) -> Iterator[None]:
         """Send what the block prints through $PAGER, if there is a terminal."""
-        command = os.environ.get("PAGER", "less")
+        command = os.environ.get("PAGER", "less").strip()
         if not self.is_terminal or not command or not shutil.which(command.split()[0]):
             yield
             return

@@ -1,6 +1,6 @@
 """What `graveler --help` says of each command, so that it need not import all of them.
 
-A test compares these with the commands' own help.
+`python -m tests.support.summaries` writes it; a test compares it with the commands' own help.
 """
 
 SUMMARIES = {

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from cli.errors import CommandError, UsageError
+from cli.errors import CommandError, NotInstalledError, UsageError
 
 _S3 = "s3://"
 
@@ -36,10 +36,7 @@ def _read_object(uri: str) -> bytes:
         import boto3  # noqa: PLC0415
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
     except ImportError as error:
-        raise CommandError(
-            f"the AWS SDK is not installed ({error.name} is missing): install boto3, "
-            "or copy the object to this machine"
-        ) from error
+        raise NotInstalledError(error, "server") from error
     try:
         answer = boto3.client("s3").get_object(Bucket=parts.netloc, Key=key)
         content: bytes = answer["Body"].read()

@@ -1,4 +1,4 @@
-"""The operations on tasks of the API, which the SDK has no methods for."""
+"""The operations on tasks of the API."""
 
 import re
 from datetime import datetime

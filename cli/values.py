@@ -47,7 +47,13 @@ def simplified(parameters: list[Any]) -> list[Any]:
         if getattr(parameter, "_runtime_param", parameter) is None:
             convert = _conversion(parameter.type_descriptor)
             parameter._runtime_param = Conversion(convert) if convert else None  # noqa: SLF001
+        if getattr(parameter, "is_bool_flag", False):
+            parameter.display_type_rich = _no_type  # the help calls it <bool> otherwise
     return parameters
+
+
+def _no_type(ctx: Any) -> None:  # noqa: ANN401, ARG001 - Typer's own
+    return None
 
 
 def _conversion(described: Any) -> Convert | None:  # noqa: ANN401 - Typer's own

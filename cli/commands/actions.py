@@ -72,9 +72,9 @@ def list_(
         "commit": commit or None,
     }
     found = session.server.page(_RUNS, {"repository": repository.repository}, Run, asked)
-    session.output.table(
+    session.output.listing(
         ("Run ID", "Event", "Start Time", "End Time", "Branch", "Commit ID", "Status"),
-        found.results,
+        found,
         lambda run: (
             run.run_id,
             run.event_type,
@@ -84,10 +84,8 @@ def list_(
             run.commit_id,
             run.status,
         ),
+        amount,
     )
-    if found.pagination.has_more:
-        session.output.more(amount, found.pagination.next_offset)
-    session.output.line()  # as lakectl ends its tables
 
 
 @runs.command("describe", cls=Command)

@@ -1,18 +1,20 @@
 """`graveler doctor`: whether the configuration works, and whether a whole deployment does."""
 
 import json
+import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.errors import NotInstalledError, UsageError
-from cli.session import session_of
-from cli.shapes import Config, CurrentUser
+from cli.output import Color, Output
+from cli.session import Session, session_of
 
 if TYPE_CHECKING:
     from cli.acceptance.report import Report
+    from cli.diagnosis.findings import Finding
 
 _RUN_ID_BYTES = 6
 
@@ -63,20 +65,20 @@ def command(
     ] = None,
     json_: Annotated[bool, typer.Option("--json/--no-json", help="Print a JSON report.")] = False,
 ) -> None:
-    """Check the endpoint and the key pair; with --write, all that users do."""
+    """Find what is wrong with the configuration or the connection; with --write, try everything."""
     _check_options(
         deployment=deployment,
         region=region,
         write=write,
-        as_json=json_,
         places={"namespace": namespace, "import-from": import_from, "export-to": export_to},
         skip=skip or (),
     )
     if deployment:
         raise typer.Exit(_look_into_account(deployment, region, as_json=json_))
     if not write:
-        _check_configuration(context)
-        return
+        session = session_of(context)
+        session.output.as_json = json_
+        raise typer.Exit(_examine_set_up(session))
     # Imported late, because help and mistakes need not wait for it.
     from cli.acceptance import journey  # noqa: PLC0415
     from cli.acceptance.api import Api  # noqa: PLC0415
@@ -101,7 +103,6 @@ def _check_options(
     deployment: str,
     region: str,
     write: bool,
-    as_json: bool,
     places: Mapping[str, str],
     skip: Sequence[str],
 ) -> None:
@@ -116,8 +117,6 @@ def _check_options(
         raise UsageError("--deployment and --write are two examinations: choose one")
     if region and not deployment:
         raise UsageError("--region is for the AWS account: add --deployment STACK")
-    if as_json and not (write or deployment):
-        raise UsageError("--json needs --write or --deployment STACK")
     for name, value in places.items():
         if value and not value.startswith("s3://"):
             raise UsageError(f"--{name} is {value!r}: write s3://BUCKET/PREFIX")
@@ -146,14 +145,27 @@ def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
     return int(any(each.level in {Level.MISSING, Level.UNKNOWN} for each in found))
 
 
-def _check_configuration(context: typer.Context) -> None:
-    """Ask the server for its version and for the user."""
-    server = session_of(context).server
-    config = server.ask("GET", "/config", {}, Config)
-    user = server.ask("GET", "/user", {}, CurrentUser).user
-    typer.echo(f"Endpoint: {server.endpoint}")
-    typer.echo(f"Server version: {config.version_config.version}")
-    typer.echo(f"User: {user.id}")
+def _examine_set_up(session: Session) -> int:
+    """Print what is found in the configuration, and on the way to the server; return the code."""
+    # Imported late, because the other examinations do not need it.
+    from cli.diagnosis.examination import examine  # noqa: PLC0415
+
+    output = session.output
+    is_valid = True
+    for finding in examine(session.config, os.environ):
+        is_valid = is_valid and finding.level != "error"
+        output.item(finding, lambda each: _lines(output, each))
+    if is_valid:
+        output.line(output.paint("Valid configuration", "green"))
+    return 0 if is_valid else 1
+
+
+def _lines(output: Output, finding: "Finding") -> Iterator[str]:
+    color: dict[str, Color] = {"ok": "green", "warning": "yellow", "error": "red"}
+    level = output.paint(f"{finding.level:<8}", color.get(finding.level))
+    yield f"{level} {finding.subject}: {finding.text}"
+    if finding.remedy:
+        yield f"         {finding.remedy}"
 
 
 def _print(report: "Report", *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from cli.errors import CommandError
+from cli.errors import CommandError, NotInstalledError
 from cli.grammar import Command, Group
 from cli.output import go_time
 from cli.session import Session, session_of
@@ -34,6 +34,18 @@ _RANGE_CELLS = ("id", "min_key", "max_key", "count", "estimated_size")
 Cells = Callable[[dict[str, Any]], Sequence[object]]
 
 
+class _Verdict(msgspec.Struct, frozen=True):
+    """Whether a file is whole."""
+
+    file: str
+    is_whole: bool
+    faults: list[str]
+
+    def lines(self) -> list[str]:
+        """Return the verdict for people."""
+        return [f"{self.file}: {fault}" for fault in self.faults] or [f"{self.file}: whole"]
+
+
 @app.command("cat", cls=Command)
 def cat(context: typer.Context, file: FileArgument, *, amount: RecordsOption = -1) -> None:
     """Show the records of a file: objects, ranges, or the refs of a dump."""
@@ -50,13 +62,7 @@ def verify(context: typer.Context, files: Annotated[list[str], FileArgument]) ->
         content = read_file(file)
         found = list(shown.faults(file, content, PurePath(file).name))
         are_whole = are_whole and not found
-        session.output.item(
-            {"file": file, "is_whole": not found, "faults": found},
-            lambda each: (
-                [f"{each['file']}: {fault}" for fault in each["faults"]]
-                or [f"{each['file']}: whole"]
-            ),
-        )
+        session.output.item(_Verdict(file, not found, found), _Verdict.lines)
     if not are_whole:
         raise typer.Exit(1)
 
@@ -99,8 +105,7 @@ def _columns(kind: str) -> tuple[Sequence[str], Cells]:
             heads = ("range_id", *_RANGE_CELLS[1:])
             return heads, lambda each: [each[name] for name in _RANGE_CELLS]
         case "branch" | "tag":
-            heads = (f"{kind} ID", "commit ID")
-            return heads, lambda each: [each[name] for name in _REF_CELLS]
+            return (f"{kind} ID", "commit ID"), lambda each: [each[name] for name in _REF_CELLS]
         case "commit":
             return _COMMIT_HEADS, _commit_cells
         case _:
@@ -168,8 +173,5 @@ def _reader() -> ModuleType:
     try:
         from graveler.sstable import shown  # noqa: PLC0415
     except ImportError as error:
-        raise CommandError(
-            f"the server's packages are not installed ({error.name} is missing): install Graveler "
-            "with its extra `gateway`, or run this where the server's code is"
-        ) from error
+        raise NotInstalledError(error, "server") from error
     return shown

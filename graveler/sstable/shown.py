@@ -200,8 +200,9 @@ def _of_id(
     except CorruptDataError:
         return  # told of the record already
     own = sha256(b"".join(ids)).hexdigest()
-    if file_id not in {own, lakefs_file_id(records, user)}:
-        yield f"the name is {file_id}, but the content has the ID {own}"
+    lakefs = lakefs_file_id(records, user)
+    if file_id not in {own, lakefs}:
+        yield f"the name is {file_id}, but the content's ID is {own}, or {lakefs} in lakeFS"
 
 
 def _record_ids(

@@ -69,10 +69,18 @@ def outcomes(report: Mapping[str, list[dict[str, str]]]) -> dict[str, str]:
 def test_doctor_shows_the_server_and_the_user(doctor, stack):
     done = doctor()
     assert (done.returncode, done.stderr) == (0, "")
-    endpoint, version, user = done.stdout.splitlines()
-    assert endpoint == f"Endpoint: {stack.endpoint}/api/v1"
-    assert version.startswith("Server version: ")
-    assert user == "User: admin"
+    lines = done.stdout.splitlines()
+    assert f"ok       endpoint: {stack.endpoint}/api/v1 answers" in lines
+    assert "ok       key pair: belongs to the user admin" in lines
+    assert any(line.startswith("ok       server: Graveler, version ") for line in lines)
+    assert lines[-1] == "Valid configuration"
+
+
+def test_doctor_says_that_the_endpoint_is_wrong(doctor, stack):
+    done = doctor(endpoint=f"{stack.endpoint}/elsewhere")
+    assert (done.returncode, done.stderr) == (1, "")
+    *_, remedy = done.stdout.splitlines()
+    assert remedy.strip() == f"write {stack.endpoint}"
 
 
 def test_the_whole_journey_works_and_leaves_nothing_behind(doctor, present, stack):

@@ -151,7 +151,8 @@ def _function(row: Listing[Any] | Change) -> Callable[..., None]:
         "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
     )
     signature = inspect.Signature([context, *row.parameters()])
-    run.__signature__ = signature  # type: ignore[attr-defined] - as `inspect` documents
+    # `inspect` looks for this.
+    run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
     return run
 

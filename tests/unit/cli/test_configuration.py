@@ -87,7 +87,7 @@ def test_a_file_in_the_home_folder_need_not_be_there_but_a_named_one_must(tmp_pa
 
 @pytest.mark.parametrize("text", ["[", "a: b: c", "\x00", "- a\n- b\n", "text"])
 def test_a_file_that_is_no_configuration_is_named(read, tmp_path, text):
-    with pytest.raises(CommandError, match="lakectl.yaml"):
+    with pytest.raises(CommandError, match=r"lakectl\.yaml"):
         read(text)
 
 

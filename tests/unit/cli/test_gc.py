@@ -119,6 +119,75 @@ def test_missing_rules_show_the_servers_message(graveler, server):
     assert graveler.fails("gc", "get-config", URI) == "not found: no rules"
 
 
+# The list of commits
+
+COMMITS = {
+    "run_id": "r1",
+    "gc_commits_location": "s3://b/commits.csv",
+    "gc_addresses_location": "s3://b/addresses/",
+}
+
+
+def test_the_list_of_commits_is_started(graveler, server):
+    server.will_answer({"id": "GCPC1"}, status=202)
+    assert graveler.prints("gc", "prepare-async", URI) == (
+        "Started prepare GC commits task GCPC1.\n\nCheck it using\n"
+        f"    graveler gc check-async {URI} --id GCPC1\n"
+    )
+    shown = graveler.prints("gc", "prepare-async", URI, "--json")
+    assert json.loads(shown) == {"id": "GCPC1"}
+    assert server.asked[0].path.endswith("/gc/prepare_commits/async")
+
+
+@pytest.mark.parametrize(
+    ("answer", "lines"),
+    [
+        ({"completed": False}, ["GC commits task t: Running.", "", ""]),
+        (
+            {"completed": True, "error": {"message": "no rules"}},
+            ["GC commits task t: Completed.Failed:no rules", "", ""],
+        ),
+        (
+            {"completed": True, "result": COMMITS},
+            [
+                "GC commits task t: Completed.",
+                "Commits location: s3://b/commits.csv",
+                "",
+                "  Run ID:           r1",
+                "",
+                "",
+            ],
+        ),
+        (
+            {"completed": True, "result": COMMITS | {"gc_commits_presigned_url": "http://x"}},
+            [
+                "GC commits task t: Completed.",
+                "Commits location: s3://b/commits.csv",
+                "  Presigned URL:  http://x",
+                "  Run ID:           r1",
+                "",
+                "",
+            ],
+        ),
+    ],
+)
+def test_the_list_of_commits_is_checked(graveler, server, answer, lines):
+    server.will_answer({"task_id": "t", "update_time": "2026-01-02T03:04:05Z", **answer})
+    shown = graveler.prints("gc", "check-async", URI, "--id", "t")
+    assert shown.splitlines() == [*lines, "Last updated 2026-01-02 03:04:05 +0000 UTC."]
+    assert server.asked[0].path.endswith("/gc/prepare_commits/status?id=t")
+    found = json.loads(graveler.prints("gc", "check-async", URI, "--id", "t", "--json"))
+    assert found["completed"] == answer["completed"]
+
+
+def test_the_list_of_commits_needs_a_repository_and_a_task(graveler, server):
+    assert "missing argument" in graveler.fails("gc", "prepare-async")
+    assert "missing option '--id'" in graveler.fails("gc", "check-async", URI)
+    server.will_answer({"message": "not found"}, status=404)
+    assert graveler.fails("gc", "prepare-async", URI) == "not found"
+    assert graveler.fails("gc", "check-async", URI, "--id", "t") == "not found"
+
+
 # run
 
 

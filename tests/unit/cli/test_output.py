@@ -1,7 +1,10 @@
-"""Times and sizes in lakectl's form, and the pager."""
+"""Times and sizes in lakectl's form; tables, colors and the pager of a terminal."""
+
+from types import SimpleNamespace
 
 import pytest
 
+import cli.output
 from cli.output import Output, human_size, local_time
 
 
@@ -51,3 +54,87 @@ def test_a_pager_that_was_closed_ends_the_output_without_an_error(monkeypatch):
     with output.paged():
         for number in range(100_000):
             output.line(str(number))
+
+
+# A terminal
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Standard output that says it is a terminal."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("LAKECTL_INTERACTIVE", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    stdout = SimpleNamespace(isatty=lambda: True)
+    monkeypatch.setattr(cli.output, "sys", SimpleNamespace(stdout=stdout))
+    return monkeypatch
+
+
+ROWS = [("main", "a" * 64), ("[bold]x[/]", "b")]
+
+
+def test_a_terminal_gets_heads_and_frames(capsys, terminal):
+    terminal.setenv("COLUMNS", "100")
+    Output().table(["branch", "commit id"], ROWS, lambda row: row)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["|", "BRANCH", "|", "COMMIT", "ID", "|"]
+    assert lines[3].split()[1::2] == ["main", "a" * 64]
+    assert "| [bold]x[/] |" in lines[4]
+
+
+def test_a_narrow_terminal_loses_nothing(capsys, terminal):
+    terminal.setenv("COLUMNS", "30")
+    Output().table(["branch", "commit id"], ROWS, lambda row: row)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 30
+    assert shown.count("a") == 64 + len("main") - 3
+
+
+@pytest.mark.parametrize("value", ["false", "0", "F"])
+def test_without_a_person_a_table_is_cells_between_tabs(capsys, terminal, value):
+    terminal.setenv("LAKECTL_INTERACTIVE", value)
+    Output().table(["branch", "commit id"], ROWS, lambda row: row)
+    assert capsys.readouterr().out == f"main\t{'a' * 64}\n[bold]x[/]\tb\n"
+
+
+def test_colors_are_for_terminals_that_want_them(terminal):
+    assert Output().paint("x", "green") == "\x1b[92mx\x1b[0m"
+    assert Output(has_color=False).paint("x", "green") == "x"
+    assert Output(as_json=True).paint("x", "green") == "x"
+    terminal.setenv("NO_COLOR", "1")
+    assert Output().paint("x", "green") == "x"
+
+
+@pytest.mark.parametrize("pager", ["", "  ", "no-such-pager --flag"])
+def test_without_a_pager_the_output_is_printed(capfd, terminal, pager):
+    terminal.setenv("PAGER", pager)
+    output = Output()
+    with output.paged():
+        output.line("one")
+    assert capfd.readouterr().out == "one\n"
+
+
+def test_without_less_the_output_is_printed(capfd, terminal, tmp_path):
+    terminal.delenv("PAGER", raising=False)
+    terminal.setenv("PATH", str(tmp_path))
+    output = Output()
+    with output.paged():
+        output.line("one")
+    assert capfd.readouterr().out == "one\n"
+
+
+def test_the_pager_is_the_users_own_command(capfd, terminal):
+    terminal.setenv("PAGER", "sed 's/^/> /'")
+    output = Output()
+    with output.paged():
+        output.line("one")
+    assert capfd.readouterr().out == "> one\n"
+
+
+def test_a_pager_that_has_seen_enough_is_no_failure(capfd, terminal):
+    terminal.setenv("PAGER", "true")
+    output = Output()
+    with output.paged():
+        for _ in range(100_000):
+            output.line("one")
+    assert capfd.readouterr().out == ""

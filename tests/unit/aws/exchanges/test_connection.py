@@ -6,19 +6,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from graveler.aws.exchanges import connecting, for_urllib3
 from graveler.aws.exchanges.connection import Connection, Host, opened
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
+from tests.support.certificates import write_self_signed
 
 LARGE = bytes(range(256)) * 16 * 1024  # 4 MB
 HOST = {"host": "store"}
@@ -55,24 +51,7 @@ def serving(
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a certificate of localhost that signs itself, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    file = tmp_path_factory.mktemp("tls") / "certificate.pem"
-    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
-    return file
+    return write_self_signed(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture(params=["http", "https"])

@@ -1,0 +1,1 @@
+"""What is wrong with a client's set-up, and how to mend it."""

@@ -1,0 +1,273 @@
+"""Checks of the way to the server: names, TLS, what answers, clocks, rights, the object store."""
+
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+
+import msgspec
+import urllib3
+
+from cli import client
+from cli.client import RefusedError, Server
+from cli.configuration import Configuration, Retries
+from cli.diagnosis.findings import Finding, error, ok, skipped, warning
+from cli.errors import CommandError
+from cli.shapes import Config, CurrentUser, ObjectStats, Page, Repository
+from cli.transport import proxy_of, through
+
+# S3 refuses requests that differ by 15 minutes; presigned URLs may live for less.
+_SKEW_WARNING_S = 60.0
+_SKEW_ERROR_S = 900.0
+
+_REPOSITORIES_MAX = 5  # in which an object is looked for
+_API = "/api/v1"
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+
+
+@dataclass(frozen=True)
+class _Answer:
+    status: int
+    reason: str
+    headers: urllib3.HTTPHeaderDict
+    content: bytes
+
+    @property
+    def is_json(self) -> bool:
+        try:
+            return isinstance(msgspec.json.decode(self.content), dict)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return False
+
+
+def check_connection(configuration: Configuration) -> Iterator[Finding]:
+    """Yield what the server says to a request, or why it says nothing."""
+    endpoint, (key_id, secret) = configuration.endpoint, configuration.key_pair
+    headers = urllib3.make_headers(basic_auth=f"{key_id}:{secret}")
+    try:
+        answer = _get(f"{endpoint}/user", headers)
+    except urllib3.exceptions.HTTPError as failure:
+        yield _unreachable(endpoint, failure)
+        return
+    proxy = urlsplit(proxy_of(endpoint)).hostname
+    yield ok("endpoint", f"{endpoint} answers" + (f" through the proxy {proxy}" if proxy else ""))
+    yield from _clock(answer)
+    if answer.status == 200 and answer.is_json:
+        # Without repetitions, which would only delay the findings.
+        server = Server(endpoint, (key_id, secret), Retries(attempts_max=0))
+        yield from _as_user(server)
+    else:
+        yield _wrong_answer(endpoint, answer)
+
+
+def _get(url: str, headers: dict[str, str]) -> _Answer:
+    """Return the answer to one attempt; redirects are answers."""
+    timeout = urllib3.Timeout(connect=client.CONNECT_S, read=client.ANSWER_S)
+    with through(proxy_of(url), {"timeout": timeout, "retries": False}) as pool:
+        found = pool.request("GET", url, headers=headers, redirect=False)
+        return _Answer(found.status, found.reason or "", found.headers, found.data)
+
+
+def _unreachable(endpoint: str, failure: urllib3.exceptions.HTTPError) -> Finding:
+    """Return why there is no answer."""
+    if isinstance(failure, urllib3.exceptions.ProxyError):
+        proxy = urlsplit(proxy_of(endpoint))
+        text = f"the proxy {proxy.hostname}:{proxy.port} does not work: {client.reason_of(failure)}"
+        remedy = "correct the variables of proxies, or name the server's host in NO_PROXY"
+        return error("endpoint", text, remedy)
+    parts = urlsplit(endpoint)
+    place = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+    for cause in _causes(failure):
+        if (why := _reason(cause, place, parts.hostname or "")) is not None:
+            return error("endpoint", *why)
+    text = f"{place} does not answer as a web server: {client.reason_of(failure)}"
+    return error("endpoint", text, "check host and port; if the server has TLS, write https://")
+
+
+def _reason(cause: BaseException, place: str, host: str) -> tuple[str, str] | None:
+    """Return what an error means and what to do; None if another cause of it says more."""
+    why: tuple[str, str] | None = None
+    match cause:
+        case ssl.SSLCertVerificationError():
+            why = (
+                f"the certificate of {place} is not accepted: {cause.verify_message}",
+                "write the host name of the certificate; set SSL_CERT_FILE for your own authority",
+            )
+        case ssl.SSLError():
+            why = (
+                f"{place} does not speak TLS as expected: {cause.reason or cause}",
+                f"if the server has no TLS, write http://{place}",
+            )
+        case socket.gaierror() | urllib3.exceptions.NameResolutionError():
+            why = (
+                f"the name {host} is not known",
+                "correct server.endpoint_url, or look at VPN and DNS",
+            )
+        case ConnectionRefusedError():
+            why = (
+                f"nothing listens at {place}: connection refused",
+                "start the server, or correct host and port",
+            )
+        case urllib3.exceptions.NewConnectionError():
+            why = None  # a kind of time-out for urllib3; the operating system's error is behind it
+        case urllib3.exceptions.ConnectTimeoutError():
+            why = (
+                f"{place} cannot be reached: no connection in {client.CONNECT_S:g} s",
+                "look at firewall, VPN, proxy and the host name",
+            )
+        case urllib3.exceptions.ReadTimeoutError():
+            why = (
+                f"{place} accepts connections, but does not answer in {client.ANSWER_S:g} s",
+                "check that host and port are those of the server",
+            )
+    return why
+
+
+def _causes(failure: BaseException) -> Iterator[BaseException]:
+    """Yield the error and what is behind it."""
+    found: BaseException | None = failure
+    while found is not None:
+        yield found
+        inner = getattr(found, "reason", None)
+        if isinstance(inner, BaseException):
+            yield from _causes(inner)
+        found = found.__cause__ or found.__context__
+
+
+def _clock(answer: _Answer) -> Iterator[Finding]:
+    """Compare this machine's clock with that of the server."""
+    try:
+        theirs = parsedate_to_datetime(answer.headers.get("Date", ""))
+    except ValueError:
+        yield skipped("clock", "the server's answer has no date")
+        return
+    skew_s = (datetime.now(UTC) - theirs).total_seconds()
+    text = f"this machine's clock is {abs(skew_s):.0f} s {'ahead of' if skew_s > 0 else 'behind'}"
+    remedy = "set the clock, or let NTP set it"
+    if abs(skew_s) >= _SKEW_ERROR_S:
+        text = f"{text} the server's: S3 and presigned URLs refuse requests"
+        yield error("clock", text, remedy)
+    elif abs(skew_s) >= _SKEW_WARNING_S:
+        yield warning("clock", f"{text} the server's: presigned URLs end earlier", remedy)
+    else:
+        yield ok("clock", "agrees with the server's")
+
+
+def _wrong_answer(endpoint: str, answer: _Answer) -> Finding:
+    """Return what an answer means that is not that of the API to a user."""
+    if answer.status == 401:
+        return error(
+            "key pair",
+            "the server does not accept it: the access key ID or the secret is wrong, or deleted",
+            "ask for a new key pair (`graveler auth users credentials create`), and write it into "
+            "the configuration",
+        )
+    if answer.status == 403:
+        text = "the server forbids the request: a firewall in front of it may do that"
+        return error("endpoint", text, "ask the operator of the server")
+    if answer.status == 429 or answer.status >= 500:
+        text = f"the server is in trouble: it answers {answer.status} {answer.reason}".rstrip()
+        return error("endpoint", text, "try again later, or tell the operator of the server")
+    if target := answer.headers.get("Location"):
+        text = f"{endpoint} is redirected to {_origin(target)}"
+        return error("endpoint", text, f"write {_origin(target)}, if that is your server")
+    right = _right_endpoint(endpoint)
+    remedy = f"write {right}" if right else "correct host and path of server.endpoint_url"
+    if answer.status < 300:
+        return error("endpoint", f"{endpoint} is a web page and not the API", remedy)
+    text = f"{endpoint} is not the API: it answers {answer.status} {answer.reason}".rstrip()
+    return error("endpoint", text, remedy)
+
+
+def _right_endpoint(endpoint: str) -> str:
+    """Return the endpoint at the usual path, if the API answers there."""
+    right = f"{_origin(endpoint)}{_API}"
+    if right == endpoint:
+        return ""
+    try:
+        answer = _get(f"{right}/user", {})
+    except urllib3.exceptions.HTTPError:
+        return ""
+    return _origin(endpoint) if answer.is_json else ""
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _as_user(server: Server) -> Iterator[Finding]:
+    """Yield who the user is, what the server is, and whether the object store can be reached."""
+    try:
+        user = server.ask("GET", "/user", {}, CurrentUser).user
+        yield ok("key pair", f"belongs to the user {user.id}")
+        config = server.ask("GET", "/config", {}, Config)
+        yield ok("server", f"{_name_of(server)}, version {config.version_config.version}")
+        if config.storage_config.pre_sign_support:
+            yield from _object_store(server)
+        else:
+            text = "the server has no presigned URLs: objects go through it"
+            yield skipped("object store", text)
+    except CommandError as failure:
+        yield error("server", str(failure), "ask the operator of the server")
+
+
+def _name_of(server: Server) -> str:
+    """Return which system answers; only Graveler has this operation."""
+    try:
+        server.request("GET", "/repositories/{repository}/tasks", {"repository": "any-name"})
+    except RefusedError as refused:
+        # Graveler says that the repository does not exist, or that the user may not see it.
+        if refused.text == "invalid API endpoint":
+            return "lakeFS"
+    return "Graveler"
+
+
+def _object_store(server: Server) -> Iterator[Finding]:
+    """Fetch a byte of some object by a presigned URL, as `fs download` does."""
+    try:
+        url = _some_presigned_url(server)
+    except RefusedError as refused:
+        yield skipped("object store", f"cannot look for an object: {refused}")
+        return
+    if not url:
+        yield skipped("object store", "there is no object that you may read, to try it with")
+        return
+    host = urlsplit(url).netloc
+    remedy = f"open the way to {host}, or add --pre-sign=false to fs commands"
+    try:
+        answer = _get(url, {"Range": "bytes=0-0"})
+    except urllib3.exceptions.HTTPError as failure:
+        yield error("object store", f"cannot reach {host}: {client.reason_of(failure)}", remedy)
+        return
+    if answer.status in {200, 206, 416}:
+        yield ok("object store", f"presigned URLs of {host} work")
+        return
+    found = _CODE.search(answer.content.decode(errors="replace"))
+    code = found[1] if found else answer.reason
+    text = f"{host} refuses a presigned URL: {answer.status} {code}".rstrip()
+    if code == "RequestTimeTooSkewed":
+        remedy = "set this machine's clock"
+    yield error("object store", text, remedy)
+
+
+def _some_presigned_url(server: Server) -> str:
+    """Return the presigned URL of an object in one of the first repositories, or ""."""
+    found = server.page("/repositories", {}, Repository, {"amount": _REPOSITORIES_MAX})
+    for repository in found.results:
+        names = {"repository": repository.id, "ref": repository.default_branch}
+        template = "/repositories/{repository}/refs/{ref}/objects/ls"
+        try:
+            objects: Page[ObjectStats] = server.page(
+                template, names, ObjectStats, {"amount": 1, "presign": True}
+            )
+        except RefusedError:
+            continue  # a policy may forbid this repository and allow others
+        for each in objects.results:
+            if each.physical_address.startswith(("http://", "https://")):
+                return each.physical_address
+    return ""
