@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import msgspec
@@ -16,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from cli.client import RefusedError
 from cli.shapes import Commit, Page, Pagination, Ref, Repository
 from cli.watching import Watch
-from tests.unit.cli.history import IDS, commit, page
+from tests.support.answers import IDS, commit, page
 
 SCHEMA = json.loads(Path("docs/events.schema.json").read_text())
 REPOSITORY = {
@@ -97,6 +98,10 @@ class Lake:
         return [Ref(name, at) for name, at in sorted(refs.items())]
 
 
+def watching(lake: Any) -> Watch:
+    return Watch(lake, "foo")
+
+
 BRANCHES = st.sampled_from(["main", "dev", "x", "y"])
 
 
@@ -106,7 +111,7 @@ class Watching(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.lake = Lake()
-        self.watch = Watch(self.lake, "foo")
+        self.watch = watching(self.lake)
         self.watch.begin()
         self.told = self.reachable()
         self.refs = (dict(self.lake.branches), dict(self.lake.tags))
@@ -138,7 +143,7 @@ class Watching(RuleBasedStateMachine):
 
     @rule()
     def look(self):
-        events = list(self.watch.changes())
+        events: list[Any] = list(self.watch.changes())
         told = set()
         branches, tags = self.refs
         for event in events:
@@ -179,7 +184,7 @@ def told(events):
 
 
 def begun(lake):
-    watch = Watch(lake, "foo")
+    watch = watching(lake)
     watch.begin()
     return watch
 
@@ -249,31 +254,32 @@ def test_commits_since_a_ref_or_a_time():
     for _ in range(6):
         heads.append(lake.make([heads[-1]]))
     lake.branches |= {"main": heads[-1], "dev": lake.make([heads[2]])}
-    since_ref = Watch(lake, "foo").begin_at(ref=heads[4])
+    since_ref = watching(lake).begin_at(ref=heads[4])
     assert sorted(told(since_ref)) == [
         ("commit_created", "dev", " 7"),
         ("commit_created", "main", " 5"),
         ("commit_created", "main", " 6"),
     ]
-    since_time = Watch(lake, "foo").begin_at(since_s=1_700_000_006)
+    since_time = watching(lake).begin_at(since_s=1_700_000_006)
     assert sorted(told(since_time)) == [
         ("commit_created", "dev", " 7"),
         ("commit_created", "main", " 6"),
     ]
 
 
-def test_after_a_failure_the_next_look_tells_all():
+def test_after_a_failure_the_next_look_tells_all(monkeypatch):
     lake = Lake()
     watch = begun(lake)
     lake.branches["main"] = lake.make([lake.branches["main"]])
     lake.branches["dev"] = lake.make([lake.branches["main"]])
-    working, lake.page = (
-        lake.page,
-        lambda *_: (_ for _ in ()).throw(RefusedError("later", 503, "later", "")),
-    )
-    with pytest.raises(RefusedError):
-        list(watch.changes())
-    lake.page = working
+
+    def fail(*_args):
+        raise RefusedError("later", 503, "later", "")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(lake, "page", fail)
+        with pytest.raises(RefusedError):
+            list(watch.changes())
     assert len(list(watch.changes())) == 3
 
 

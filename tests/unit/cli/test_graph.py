@@ -1,6 +1,7 @@
 """The drawn history: whoever follows its lines from a commit gets to the commit's parents."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -145,7 +146,8 @@ def test_children_come_before_their_parents_whatever_their_dates(history, dates,
         commits[name] = Commit(name, parents, "ada", "", 0, "", {}, generation)
     log = newest_first(commits, dates)
     pages = [log[start : start + size] for start in range(0, len(log), size)]
-    sorted_ = [each.id for each in ChildrenFirst(pages, Commits(commits), "foo")]
+    server: Any = Commits(commits)
+    sorted_ = [each.id for each in ChildrenFirst(pages, server, "foo")]
     assert sorted(sorted_) == sorted(each.id for each in log)
     places = {name: place for place, name in enumerate(sorted_)}
     for each in log:

@@ -5,7 +5,15 @@ from hashlib import sha256
 IDS = {name: sha256(name.encode()).hexdigest() for name in "abcdefghijklmnop"}
 
 
-def commit(name, *parents, generation=1, date=1_700_000_000, message=None, **more):
+def commit(
+    name: str,
+    *parents: str,
+    generation: int = 1,
+    date: int = 1_700_000_000,
+    message: str | None = None,
+    **more: object,
+) -> dict[str, object]:
+    """Return a commit, whose name and parents are letters."""
     return {
         "id": IDS[name],
         "parents": [IDS[parent] for parent in parents],
@@ -20,7 +28,8 @@ def commit(name, *parents, generation=1, date=1_700_000_000, message=None, **mor
     }
 
 
-def page(*results, next_offset=""):
+def page(*results: object, next_offset: str = "") -> dict[str, object]:
+    """Return a page of a listing."""
     pagination = {
         "has_more": next_offset != "",
         "next_offset": next_offset,
