@@ -8,7 +8,7 @@ from cli.session import session_of
 
 app = typer.Typer(
     cls=Group,
-    help="Show plugins: an executable graveler-NAME or lakectl-NAME in PATH is a command NAME.",
+    help="Show plugins: executables graveler-NAME or lakectl-NAME in PATH.",
 )
 
 

@@ -32,7 +32,7 @@ def command(
     poll_interval: PollIntervalOption = "3s",
     timeout: TimeoutOption = "1h",
 ) -> None:
-    """Dump the refs of a repository into its storage namespace; print the dump's manifest.
+    """Dump the refs of a repository into its namespace; print the manifest.
 
     `refs-restore` brings them back, in a bare repository. `drill` tries whether it would.
     """

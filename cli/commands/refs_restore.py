@@ -32,7 +32,7 @@ def command(
     poll_interval: PollIntervalOption = "3s",
     timeout: TimeoutOption = "1h",
 ) -> None:
-    """Restore dumped refs into a bare repository, whose storage namespace has the dump's files.
+    """Restore the refs of a dump in the storage namespace of a bare repository.
 
     `repo create-bare` creates one. After a failure, delete the repository, create it again and
     repeat.

@@ -189,7 +189,9 @@ def served() -> Iterator[PlainLake]:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             url = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(url.query).items()}
-            status, answer = lake.answer(self.command, url.path, query, self.headers, body)
+            status, answer = lake.answer(
+                self.command, url.path, query, dict(self.headers.items()), body
+            )
             content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

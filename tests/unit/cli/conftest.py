@@ -69,7 +69,7 @@ def server() -> Iterator[FakeServer]:
                     self.path,
                     authorization,
                     json.loads(body) if body else None,
-                    self.headers,
+                    dict(self.headers.items()),
                 )
             )
             status, kind, text = fake.next_answer()

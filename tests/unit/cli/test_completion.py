@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[3]
-BASH = shutil.which("bash")
+BASH = str(shutil.which("bash"))
 
 # What bash does at a tab: it splits the line at COMP_WORDBREAKS, and calls the function.
 TAB = r"""

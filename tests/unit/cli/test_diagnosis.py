@@ -2,7 +2,6 @@
 
 import json
 import socket
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -39,7 +38,7 @@ def _home(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
 
 
-def findings(graveler, code, *args, **environment) -> Iterator[dict[str, str]]:
+def findings(graveler, code, *args, **environment) -> list[dict[str, str]]:
     """Return the findings that are not ok."""
     result = graveler.run("doctor", "--json", *args, **{**GOOD_KEYS, **environment})
     assert result.exit_code == code

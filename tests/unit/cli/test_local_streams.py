@@ -47,7 +47,7 @@ def by_path(changes: Iterable[Change]) -> list[str]:
 @given(TREES, TREES)
 def test_a_join_has_each_path_once_and_in_order(left, right):
     found = list(joined(entries(left), objects(right)))
-    assert [(a or b).path for a, b in found] == sorted(left.keys() | right.keys())  # type: ignore[union-attr]
+    assert [(a or b).path for a, b in found] == sorted(left.keys() | right.keys())
     assert {a.path for a, _ in found if a} == left.keys()
     assert {b.path for _, b in found if b} == right.keys()
 
