@@ -51,7 +51,7 @@ def _completed(
 ) -> list[str]:
     # The callback of the program has not run: the options before the command are parsed alone.
     from cli.client import Server  # noqa: PLC0415
-    from cli.configuration import Configuration  # noqa: PLC0415
+    from cli.configuration import Configuration, Retries  # noqa: PLC0415
 
     options = context.find_root().params
     base = str(options.get("base_uri") or "")
@@ -59,7 +59,9 @@ def _completed(
     if not text.startswith(SCHEME):
         return [SCHEME] if SCHEME.startswith(text) else []
     try:
-        server = Server.of(Configuration.read(options.get("config")))
+        known = Configuration.read(options.get("config"))
+        # Nobody waits at a prompt until a server is back.
+        server = Server(known.endpoint, known.key_pair, Retries(attempts_max=0))
         found = find(server, text.removeprefix(SCHEME).split("/", 2))
         return [
             f"{SCHEME}{each}".removeprefix(base if text != incomplete else "") for each in found

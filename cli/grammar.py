@@ -7,6 +7,7 @@ exit code 1, as lakectl's; only --debug shows a traceback.
 """
 
 import json
+import os
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
@@ -20,6 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command, get_group
 
+from cli import plugins
 from cli.errors import UsageError
 from cli.session import Session
 from cli.values import simplified
@@ -103,6 +105,8 @@ def _keep(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401 - as
     """Put an option that stands behind the command into the session."""
     root = context.find_root()
     session = root.obj
+    if value and context.resilient_parsing:
+        root.params[parameter.name] = value  # for completion, which has no session
     if not value or context.resilient_parsing or not isinstance(session, Session):
         return value
     match parameter.name:
@@ -150,7 +154,8 @@ class Program(Group):
             # Typer proposes one of these.
             unbuilt: dict[str, Any] = dict.fromkeys(self.modules)
             self.commands = {**unbuilt, **self.commands}
-            return None
+            found = plugins.find(cmd_name)
+            return found and plugins.PluginCommand(found)
         if self._lists_commands and cmd_name in self.summaries:
             hidden = self.modules[cmd_name][1]
             return TyperCommand(cmd_name, help=self.summaries[cmd_name], hidden=hidden)
@@ -174,6 +179,11 @@ class Program(Group):
     def main(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - as Typer calls it
         """Run the command that the arguments name, and end the process with its exit code."""
         words = [*args, extra.get("args")][0] or sys.argv[1:]
+        if any(name.endswith("_COMPLETE") for name in os.environ):
+            # A shell wants to complete a word.
+            from typer._completion_classes import completion_init  # noqa: PLC0415
+
+            completion_init()
         try:
             # Only --help and typer.Exit return a code.
             code = super().main(*args, **{**extra, "standalone_mode": False}) or 0

@@ -42,24 +42,31 @@ class Log:
     pagination: Pagination = field(default_factory=Pagination)  # of the page that was read last
 
     def __iter__(self) -> Iterator[Commit]:
-        """Yield the commits; one page is in memory at a time.
+        """Yield the commits; raises as `pages`."""
+        for page in self.pages():
+            yield from page
+
+    def pages(self) -> Iterator[list[Commit]]:
+        """Yield the commits in pages, each read when it is asked for.
 
         Raises:
             RefusedError: the server refused a page.
             CommandError: the server could not be reached.
         """
-        shown, after = 0, self.query.get("after", "")
+        left, after = self.amount, self.query.get("after", "")
         while True:
-            for commit in self._page(after, self.amount - shown):
-                if not (self.no_merges and len(commit.parents) > 1):
-                    yield commit
-                    shown += 1
-                if shown == self.amount > 0:
-                    self._go_on_after(commit)
-                    return
+            found = self._page(after, left)
+            page = [each for each in found if not (self.no_merges and len(each.parents) > 1)]
+            if self.amount > 0 and left <= len(page):
+                page = page[:left]
+                if self.pagination.has_more or page[-1] is not found[-1]:
+                    self.pagination = Pagination(has_more=True, next_offset=page[-1].id)
+                yield page
+                return
+            yield page
             if not self.pagination.has_more:
                 return
-            after = self.pagination.next_offset
+            left, after = left - len(page), self.pagination.next_offset
 
     def _page(self, after: object, wanted: int) -> list[Commit]:
         names = {"repository": self.ref.repository, "ref": self.ref.ref}
@@ -72,11 +79,6 @@ class Log:
         self.pagination = page.pagination
         return page.results
 
-    def _go_on_after(self, commit: Commit) -> None:
-        """Let the listing go on after the last commit shown, which may be within a page."""
-        if self.pagination.has_more:
-            self.pagination = Pagination(has_more=True, next_offset=commit.id)
-
 
 @dataclass
 class ChildrenFirst:
@@ -87,7 +89,7 @@ class ChildrenFirst:
     has a greater generation; those of parents that are still to come are asked for where needed.
     """
 
-    commits: Iterable[Commit]
+    pages: Iterable[list[Commit]]  # of a log
     server: "Server"
     repository: str
     first_parent: bool = False
@@ -97,11 +99,14 @@ class ChildrenFirst:
     # The greatest generation that a parent which is to come may have, and those whose is known.
     _ahead: dict[str, int] = field(default_factory=dict)
     _known: set[str] = field(default_factory=set)
+    _arriving: dict[str, int] = field(default_factory=dict)  # generations of the page
 
     def __iter__(self) -> Iterator[Commit]:
-        for commit in self.commits:
-            self._arrive(commit)
-            yield from self._ready()
+        for page in self.pages:
+            self._arriving = {commit.id: commit.generation for commit in page}
+            for commit in page:
+                self._arrive(commit)
+                yield from self._ready()
         self._ahead.clear()
         yield from self._ready()
 
@@ -138,7 +143,9 @@ class ChildrenFirst:
         """Return whether a commit that has not come yet may be a descendant of this one."""
         for parent, generation in self._ahead.items():
             if generation > commit.generation and parent not in self._known:
-                found = commit_of(self.server, RefUri(self.repository, parent))
-                self._ahead[parent] = found.generation
+                self._ahead[parent] = self._arriving.get(parent) or self._generation(parent)
                 self._known.add(parent)
         return any(generation > commit.generation for generation in self._ahead.values())
+
+    def _generation(self, commit_id: str) -> int:
+        return commit_of(self.server, RefUri(self.repository, commit_id)).generation

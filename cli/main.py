@@ -10,6 +10,7 @@ from cli.grammar import Program
 from cli.output import Output
 from cli.session import Session
 from cli.summaries import SUMMARIES
+from cli.versions import version_lines
 
 _HIDDEN = True
 
@@ -26,6 +27,8 @@ MODULES: dict[str, tuple[str, bool]] = {
     "cat-sst": ("cat_sst", _HIDDEN),
     "cherry-pick": ("cherry_pick", False),
     "commit": ("commit", False),
+    "completion": ("completion", False),
+    "config": ("config", False),
     "diff": ("diff", False),
     "doctor": ("doctor", False),
     "drill": ("drill", False),
@@ -37,8 +40,10 @@ MODULES: dict[str, tuple[str, bool]] = {
     "gc": ("gc", False),
     "identity": ("identity", False),
     "import": ("import_", False),
+    "local": ("local", False),
     "log": ("log", False),
     "merge": ("merge", False),
+    "plugin": ("plugin", False),
     "pr": ("pr", False),
     "refs-dump": ("refs_dump", False),
     "refs-restore": ("refs_restore", False),
@@ -59,18 +64,11 @@ class _Graveler(Program):
 app = typer.Typer(
     name="graveler",
     cls=_Graveler,
+    add_completion=False,  # there is a command for it
+    invoke_without_command=True,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _show_version(asked: bool) -> None:  # noqa: FBT001 - as Typer calls it
-    if asked:
-        # Imported late, because it takes as long as a whole command.
-        from importlib import metadata  # noqa: PLC0415
-
-        typer.echo(f"graveler version: {metadata.version('graveler')}")
-        raise typer.Exit
 
 
 @app.callback()
@@ -98,11 +96,8 @@ def begin(
     debug: Annotated[  # noqa: ARG001 - `Program` looks at it
         bool, typer.Option("--debug", "-d", help="Show the traceback of a failure.")
     ] = False,
-    version: Annotated[  # noqa: ARG001 - answered before anything else runs
-        bool,
-        typer.Option(
-            "--version", "-v", is_eager=True, callback=_show_version, help="Show the version."
-        ),
+    version: Annotated[
+        bool, typer.Option("--version", "-v", help="Show the program's and the server's version.")
     ] = False,
 ) -> None:
     """Work with Graveler, the serverless lakeFS, from the command line.
@@ -111,7 +106,13 @@ def begin(
     variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
     LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
     """
-    context.obj = Session(config, base_uri, Output(has_color=not no_color))
+    session = context.obj = Session(config, base_uri, Output(has_color=not no_color))
+    if version:
+        for line in version_lines(session):
+            session.output.line(line)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        session.output.line(context.get_help())
 
 
 def main() -> None:

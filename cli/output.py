@@ -52,7 +52,8 @@ class Output:
     def line(self, text: str = "") -> None:
         """Print a line for people; with --json, nothing."""
         if not self.as_json:
-            typer.echo(text, self._stream)
+            # Whether there are colors was decided for the terminal, not for the pipe to the pager.
+            typer.echo(text, self._stream, color=None if self._stream is None else True)
 
     def json(self, value: object) -> None:
         """Print one object as JSON on one line."""

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from cli import completing
 from cli.arguments import (
     AMOUNT_DEFAULT,
     AfterOption,
@@ -56,7 +57,13 @@ def create(
     *,
     source: Annotated[
         str,
-        typer.Option("--source", "-s", help="The ref to begin at, as a URI.", show_default=False),
+        typer.Option(
+            "--source",
+            "-s",
+            help="The ref to begin at, as a URI.",
+            show_default=False,
+            autocompletion=completing.refs,
+        ),
     ],
 ) -> None:
     """Create a branch from another ref of its repository."""

@@ -1,5 +1,6 @@
 """`graveler gateway`: S3's API on this machine, for clients that cannot speak lakeFS's."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -24,6 +25,8 @@ def command(
     Clients sign with the key pair of this configuration. Metadata go to the deployment's API, and
     bytes straight to the object store, by presigned URLs. Ctrl-C ends it.
     """
+    if os.name == "nt":
+        raise CommandError("the gateway runs on Linux and macOS: on Windows, use WSL")
     # The gateway's packages are needed by this command only.
     try:
         from gateway.server import sidecar  # noqa: PLC0415

@@ -1,7 +1,6 @@
 """`graveler import`: objects that stay where they are become part of a branch."""
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +22,7 @@ from cli.output import Output, local_time, progress
 from cli.session import session_of
 from cli.shapes import Commit, Config
 from cli.uris import PathUri
+from cli.waiting import Patience, finished
 
 if TYPE_CHECKING:
     from cli.client import Server
@@ -56,6 +56,11 @@ class Status(Struct, frozen=True):
     metarange_id: str = ""
     commit: Commit | None = None
     error: Failure | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the import is over."""
+        return self.completed or self.error is not None
 
 
 class Import:
@@ -164,22 +169,16 @@ def _finished(ask: Callable[[], Status], show: Callable[[int, int], None]) -> St
     Raises:
         CommandError: it failed, or makes no progress.
     """
-    seen_at_s, update_time = time.monotonic(), None
-    while True:
+
+    def shown() -> Status:
         found = ask()
-        if found.error is not None:
-            raise CommandError(f"import failed: {found.error.message}")
-        if found.completed:
-            return found
         show(found.ingested_objects, 0)
-        if found.update_time != update_time:
-            seen_at_s, update_time = time.monotonic(), found.update_time
-        if time.monotonic() - seen_at_s > _NO_PROGRESS_S_MAX:
-            raise CommandError(
-                f"the import made no progress for {_NO_PROGRESS_S_MAX:.0f} s; `graveler tasks "
-                "list` shows its task"
-            )
-        time.sleep(_POLL_INTERVAL_S)
+        return found
+
+    found = finished("import", shown, Patience(_POLL_INTERVAL_S, _NO_PROGRESS_S_MAX))
+    if found.error is not None:
+        raise CommandError(f"import failed: {found.error.message}")
+    return found
 
 
 def _lines(found: Status, branch: str, output: Output) -> Iterator[str]:

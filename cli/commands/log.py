@@ -84,7 +84,7 @@ def command(
         repository = quote(log.ref.repository, safe="")
         lines = _dot(log, f"{address}/repositories/{repository}/commits")
     elif graph:
-        commits = ChildrenFirst(log, session.server, log.ref.repository, first_parent)
+        commits = ChildrenFirst(log.pages(), session.server, log.ref.repository, first_parent)
         lines = _graph(commits, output, is_short=oneline, show_meta_range_id=show_meta_range_id)
     elif oneline:
         lines = (_line(commit, output) for commit in log)

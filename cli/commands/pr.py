@@ -40,7 +40,7 @@ TitleOption = Annotated[
 ]
 DescriptionOption = Annotated[
     str | None,
-    typer.Option("--description", "-d", help="What it is for, in Markdown.", show_default=False),
+    typer.Option("--description", help="What it is for, in Markdown.", show_default=False),
 ]
 
 

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from cli.arguments import RepositoryArgument
-from cli.dumps import Patience, PollIntervalOption, Refs, Started, Status, TimeoutOption, finished
+from cli.dumps import PollIntervalOption, Refs, Started, Status, TimeoutOption, done, patience
 from cli.errors import CommandError
 from cli.output import progress
 from cli.session import session_of
@@ -38,14 +38,14 @@ def command(
     """
     session = session_of(context)
     names = {"repository": session.repository(uri).repository}
-    patience = Patience.of(poll_interval, timeout)
+    how = patience(poll_interval, timeout)
     task = session.server.ask("POST", _DUMP, names, Started)
     query = {"task_id": task.id}
     with progress("Dumping refs"):
-        found = finished(
+        found = done(
             "refs dump",
             lambda: session.server.ask("GET", _DUMP, names, Status, query=query),
-            patience,
+            how,
         )
     if found.refs is None:
         raise CommandError("refs dump failed: the server's answer has no refs")

@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from cli.arguments import RepositoryArgument
-from cli.dumps import Patience, PollIntervalOption, Refs, Started, Status, TimeoutOption, finished
+from cli.dumps import PollIntervalOption, Refs, Started, Status, TimeoutOption, done, patience
 from cli.errors import CommandError
 from cli.output import progress
 from cli.session import session_of
@@ -39,17 +39,17 @@ def command(
     """
     session = session_of(context)
     repository = session.repository(uri)
-    patience = Patience.of(poll_interval, timeout)
+    how = patience(poll_interval, timeout)
     session.output.line(f"Repository: {repository}")
     refs = _read(manifest)
     names = {"repository": repository.repository}
     task = session.server.ask("POST", _RESTORE, names, Started, refs)
     query = {"task_id": task.id}
     with progress("Restoring refs"):
-        found = finished(
+        found = done(
             "refs restore",
             lambda: session.server.ask("GET", _RESTORE, names, Status, query=query),
-            patience,
+            how,
         )
     paint = session.output.paint
     session.output.item(

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import md5, sha256
 from pathlib import Path
 from threading import Lock
@@ -14,7 +15,7 @@ from cli.shapes import ObjectStats
 from cli.transfers.api import Api
 from cli.transfers.content import block_buffer
 from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
-from cli.transfers.jobs import PART_BYTES, Download, Options
+from cli.transfers.jobs import PART_BYTES, SYMLINK_TARGET_KEY, Download, Options
 from cli.transfers.journals import Journal, Part, lock
 from cli.transfers.uploads import has_expired
 from cli.transfers.verification import (
@@ -24,7 +25,7 @@ from cli.transfers.verification import (
     may_be_other,
     uploaded_part_size,
 )
-from cli.transfers.wire import BrokenError, Reply, read_all, read_into
+from cli.transfers.wire import Block, BrokenError, Reply, read_all, read_into
 from cli.transfers.workers import Workers
 
 _RENEWALS_MAX = 3
@@ -96,12 +97,41 @@ class Downloader:
             CommandError: the server refused it, or the file cannot be written.
         """
         stats = job.stats or self._api.stat(job.path, presign=self._is_presigned())
+        if job.links.are_stored and (link := (stats.metadata or {}).get(SYMLINK_TARGET_KEY)):
+            if not job.links.are_skipped:
+                _link(job, link)
+            return stats
         source = self._source(job.path, stats)
         if (stats.size_bytes or 0) >= 2 * self._part_bytes(stats):
             self._in_parts(job, stats, source)
         else:
             self._whole(job, stats, source)
         return stats
+
+    def read(
+        self,
+        path: str,
+        stats: ObjectStats,
+        first: int,
+        length: int,
+        write: Callable[[Block], object],
+    ) -> None:
+        """Give a range of the content to a function, block after block; raises as `download`."""
+        source = self._source(path, stats)
+        size_bytes = stats.size_bytes or 0
+        is_whole = length == size_bytes
+        digest = md5(usedforsecurity=False).digest()
+        if length:
+            digest = self._fetch(
+                source,
+                lambda block, _: write(block),
+                first,
+                length,
+                None if is_whole else size_bytes,
+                is_repeatable=False,
+            )
+        if is_whole:
+            self._is_right(stats, source, digest.hex(), is_last=True)
 
     def _is_presigned(self) -> bool:
         return self._options.pre_sign is not False and self._api.storage.pre_sign_support
@@ -124,19 +154,20 @@ class Downloader:
 
     def _whole(self, job: Download, stats: ObjectStats, source: _Source) -> None:
         """Receive by one request. What arrived is of no use to the next run: it is deleted."""
-        partial = _partial(job.target, PARTIAL_SUFFIX)
-        descriptor = _locked(partial)
+        temporary = _temporary(job.target, PARTIAL_SUFFIX)
+        descriptor = _locked(temporary)
         try:
             os.ftruncate(descriptor, 0)
             size_bytes = stats.size_bytes or 0
+            write = partial(_write, descriptor)
             for is_last in (False, True):
-                digest = self._fetch(source, descriptor, 0, size_bytes, None) if size_bytes else b""
+                digest = self._fetch(source, write, 0, size_bytes, None) if size_bytes else b""
                 if self._is_right(stats, source, digest.hex(), is_last=is_last):
                     break
-            _finish(job, partial)
+            _finish(job, temporary)
         except BaseException:
             with suppress(OSError):
-                partial.unlink()
+                temporary.unlink()
             raise
         finally:
             os.close(descriptor)
@@ -144,8 +175,8 @@ class Downloader:
     def _in_parts(self, job: Download, stats: ObjectStats, source: _Source) -> None:
         """Receive in parts; a journal keeps those that are stored for the next run."""
         part_bytes = self._part_bytes(stats)
-        journal = Journal(_partial(job.target, JOURNAL_SUFFIX))
-        partial = _partial(job.target, PARTIAL_SUFFIX)
+        journal = Journal(_temporary(job.target, JOURNAL_SUFFIX))
+        temporary = _temporary(job.target, PARTIAL_SUFFIX)
         about = {
             "path": job.path,
             "checksum": stats.checksum,
@@ -156,7 +187,7 @@ class Downloader:
         is_whole = False
         descriptor = -1
         try:
-            descriptor = lock(partial)
+            descriptor = lock(temporary)
             is_longer = os.fstat(descriptor).st_size == stats.size_bytes
             if not (journal.continues(about) and journal.parts and is_longer):
                 journal.begin(about)
@@ -167,7 +198,7 @@ class Downloader:
                 journal.begin(about)
                 if not self._received_parts(stats, source, descriptor, journal, part_bytes):
                     raise _wrong(stats)
-            _finish(job, partial)
+            _finish(job, temporary)
             is_whole = True
         finally:
             if descriptor >= 0:
@@ -191,6 +222,7 @@ class Downloader:
         prefix = Prefix(descriptor, size_bytes, part_bytes) if is_md5(stats.checksum) else None
         in_parts = uploaded_part_size(stats) == part_bytes
         stored = set(journal.parts)
+        write = partial(_write, descriptor)
         for number in sorted(stored):
             self._received(min(part_bytes, size_bytes - (number - 1) * part_bytes))
             if prefix:
@@ -199,7 +231,7 @@ class Downloader:
         def receive(number: int) -> None:
             first = (number - 1) * part_bytes
             length = min(part_bytes, size_bytes - first)
-            digest = self._fetch(source, descriptor, first, length, size_bytes, has_digest=in_parts)
+            digest = self._fetch(source, write, first, length, size_bytes, has_digest=in_parts)
             journal.add(Part(number, digest.hex()))
             if prefix:
                 prefix.add(number)
@@ -229,14 +261,15 @@ class Downloader:
     def _fetch(
         self,
         source: _Source,
-        descriptor: int,
+        write: Callable[[memoryview, int], object],
         first: int,
         length: int,
         whole_bytes: int | None,
         *,
         has_digest: bool = True,
+        is_repeatable: bool = True,
     ) -> bytes:
-        """Receive a range into a file; return its checksum.
+        """Give a range to a function, with the place of each block; return its checksum.
 
         A body that is cut off is continued where it ended.
         """
@@ -259,7 +292,7 @@ class Downloader:
                     raise BrokenError("the presigned URL has expired")
                 raise self._refused(source, reply)
             if is_range and answer.status == 200 and (first or length != whole_bytes):
-                if whole_bytes is not None:
+                if whole_bytes is not None or not is_repeatable:
                     answer.close()
                     raise CommandError(_NO_RANGES)
                 digest, done = md5(usedforsecurity=False), 0
@@ -274,7 +307,7 @@ class Downloader:
                     answer.close()
                     raise BrokenError("the object was cut off")
                 block = buffer[:read]
-                os.pwrite(descriptor, block, first + done)
+                write(block, first + done)
                 if has_digest:
                     digest.update(block)
                 done += read
@@ -297,7 +330,7 @@ class Downloader:
         return CommandError(f"the object store answered {reply.status}: {line}".rstrip(": "))
 
 
-def _partial(target: Path, suffix: str) -> Path:
+def _temporary(target: Path, suffix: str) -> Path:
     """Return the temporary name of a file, which is the same in the next run."""
     name = target.name
     if len(os.fsencode(name)) > _NAME_BYTES_MAX:
@@ -305,18 +338,33 @@ def _partial(target: Path, suffix: str) -> Path:
     return target.with_name(f".{name}{suffix}")
 
 
-def _locked(partial: Path) -> int:
+def _write(descriptor: int, block: Block, first: int) -> None:
+    left = memoryview(block)
+    while left:  # a disk that is almost full takes a part
+        written = os.pwrite(descriptor, left, first)
+        left, first = left[written:], first + written
+
+
+def _locked(temporary: Path) -> int:
     try:
-        return lock(partial)
+        return lock(temporary)
     except FileNotFoundError:
-        partial.parent.mkdir(parents=True, exist_ok=True)
-        return lock(partial)
+        temporary.parent.mkdir(parents=True, exist_ok=True)
+        return lock(temporary)
 
 
-def _finish(job: Download, partial: Path) -> None:
+def _link(job: Download, link: str) -> None:
+    temporary = _temporary(job.target, PARTIAL_SUFFIX)
+    temporary.parent.mkdir(parents=True, exist_ok=True)
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(link)
+    temporary.replace(job.target)
+
+
+def _finish(job: Download, temporary: Path) -> None:
     if job.mtime_s is not None:
-        os.utime(partial, (time(), job.mtime_s))
-    partial.replace(job.target)
+        os.utime(temporary, (time(), job.mtime_s))
+    temporary.replace(job.target)
 
 
 def _wrong(stats: ObjectStats) -> CommandError:

@@ -9,10 +9,10 @@ from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.api import Api
 from cli.transfers.downloads import Downloader
-from cli.transfers.jobs import Job, Options, Tally, Upload
+from cli.transfers.jobs import Download, Job, Options, Tally, Upload
 from cli.transfers.progress import Progress
 from cli.transfers.uploads import Uploader
-from cli.transfers.wire import StoppedError, Wire
+from cli.transfers.wire import Block, StoppedError, Wire
 from cli.transfers.workers import Workers
 
 Done = Callable[[Job, ObjectStats], None]
@@ -110,11 +110,35 @@ class Engine:
         except BaseException:
             self.wire.stop()
             raise
+        workers.end()
+        self.wire.close()
         return tally
 
     def listing(self, prefix: str, *, presign: bool = False) -> Iterator[ObjectStats]:
         """Yield all objects below a prefix, by name; with presign, with URLs to their content."""
         return self.api.listing(prefix, presign=presign)
+
+    def read(
+        self,
+        path: str,
+        stats: ObjectStats,
+        first: int,
+        length: int,
+        write: Callable[[Block], object],
+    ) -> None:
+        """Give a range of an object's content to a function, block after block.
+
+        A body that is cut off is continued where it ended.
+
+        Raises:
+            CommandError: the server refused it, or all of it arrived with a wrong checksum.
+        """
+        parts = Workers(1, 1)
+        downloader = Downloader(self.api, self._options, parts, lambda _: None)
+        try:
+            downloader.read(path, stats, first, length, write)
+        finally:
+            self.wire.close()
 
     @property
     def presigns_listings(self) -> bool:
@@ -151,6 +175,8 @@ class _Run:
                 self._files.put(lambda job=job: self._try(job))  # type: ignore[misc]
             self.progress.is_all_known = True
             self._files.end()
+            self._parts.end()
+            self._wire.close()
         except BaseException:
             # What is under way may clean up behind itself; what waits is forgotten.
             self._files.drop()
@@ -169,6 +195,9 @@ class _Run:
         except BaseException:
             self._wire.stop()
             raise
+        finally:
+            self._parts.end(_INTERRUPTED_WAIT_S)
+            self._wire.close()
 
     def _expect(self, job: Job) -> None:
         if isinstance(job, Upload):
@@ -178,14 +207,16 @@ class _Run:
             except OSError:
                 size = 0  # the upload says what is wrong
             self.progress.expect(size)
-        else:
+        elif isinstance(job, Download):
             self.progress.expect((job.stats.size_bytes or 0) if job.stats else 0)
 
     def _run(self, job: Job) -> ObjectStats:
         try:
             if isinstance(job, Upload):
                 return self._uploader.upload(job)
-            return self._downloader.download(job)
+            if isinstance(job, Download):
+                return self._downloader.download(job)
+            raise job.error
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             named = f"{error.filename}: {reason}" if error.filename else reason

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cli.errors import CommandError
 from cli.shapes import ObjectStats
+from cli.transfers.files import Links
 
 # lakectl's metadata about the file that an object was uploaded from.
 CLIENT_MTIME_KEY = "::lakefs::client-mtime"
@@ -45,9 +47,18 @@ class Download:
     target: Path
     stats: ObjectStats | None = None  # None: the engine asks for them
     mtime_s: int | None = None  # the file's modification time; None: now
+    links: Links = field(default_factory=Links)  # what becomes of objects that are links
 
 
-Job = Upload | Download
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """Nothing can be done: counted and reported as a failure among the others."""
+
+    path: str
+    error: CommandError
+
+
+Job = Upload | Download | Impossible
 
 
 @dataclass(slots=True)

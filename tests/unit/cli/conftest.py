@@ -25,6 +25,7 @@ class Asked:
     path: str
     authorization: str
     body: object
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -63,7 +64,13 @@ def server() -> Iterator[FakeServer]:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             authorization = self.headers.get("Authorization", "")
             fake.asked.append(
-                Asked(self.command, self.path, authorization, json.loads(body) if body else None)
+                Asked(
+                    self.command,
+                    self.path,
+                    authorization,
+                    json.loads(body) if body else None,
+                    self.headers,
+                )
             )
             status, kind, text = fake.next_answer()
             self.send_response(status)
@@ -76,7 +83,7 @@ def server() -> Iterator[FakeServer]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-        do_GET = do_PUT = do_POST = do_DELETE = answer  # noqa: N815 - http.server's names
+        do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - http.server's names
 
         def log_message(self, *_args: object) -> None:
             pass

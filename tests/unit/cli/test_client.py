@@ -11,7 +11,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from cli import client
 from cli.client import RefusedError, Server
 from cli.configuration import Retries
 from cli.errors import CommandError
@@ -102,7 +101,7 @@ def _handler(made: Host) -> type[BaseHTTPRequestHandler]:
 def waits(monkeypatch) -> list[float]:
     """The waits between attempts, which take no time."""
     found: list[float] = []
-    monkeypatch.setattr(client.time, "sleep", found.append)
+    monkeypatch.setattr("cli.client.time.sleep", found.append)
     return found
 
 

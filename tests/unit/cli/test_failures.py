@@ -125,8 +125,22 @@ def test_a_group_explains_itself(graveler, args):
         assert f" {command} " in shown
 
 
-def test_the_version_is_that_of_the_package(graveler):
-    assert graveler.prints("--version") == f"graveler version: {metadata.version('graveler')}\n"
+VERSION = f"graveler version: {metadata.version('graveler')}\n"
+
+
+@pytest.mark.parametrize("flag", ["--version", "-v"])
+def test_the_version_is_that_of_the_package_and_of_the_server(graveler, server, flag):
+    server.will_answer({"version_config": {"version": "1.84.0"}})
+    assert graveler.prints(flag) == f"{VERSION}lakeFS version: 1.84.0\n"
+    assert [asked.path for asked in server.asked] == ["/api/v1/config"]
+
+
+def test_the_version_needs_no_server(graveler, server):
+    server.will_answer({"message": "later"}, status=503)
+    assert graveler.prints("--version") == VERSION
+    assert len(server.asked) == 1
+    assert graveler.prints("--version", LAKECTL_SERVER_ENDPOINT_URL=None) == VERSION
+    assert graveler.prints("--version", LAKECTL_SERVER_ENDPOINT_URL="http://127.0.0.1:9") == VERSION
 
 
 # The server

@@ -208,7 +208,7 @@ class TestItDoesNotBegin:
     ) -> None:
         monkeypatch.setitem(sys.modules, "anycrc", None)
         told = graveler.fails("gateway", "--port", port)
-        assert told == ("anycrc is not installed: run pip install 'graveler[gateway]'")
+        assert told == "anycrc is not installed: run pip install 'graveler[gateway]'"
         assert server.asked == []
 
     @pytest.mark.parametrize("package", ["google_crc32c", "httptools"])

@@ -37,6 +37,25 @@ def test_a_time_is_shown_in_the_local_zone(zone, unix_s, shown, time_zone):
     assert local_time(unix_s) == shown
 
 
+def test_colors_reach_the_pager(monkeypatch, tmp_path):
+    monkeypatch.setattr(Output, "is_terminal", True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("PAGER", f"cat > {tmp_path / 'read'}")
+    output = Output()
+    with output.paged():
+        output.line(output.paint("1a2b", "yellow"))
+    assert (tmp_path / "read").read_text() == "\x1b[93m1a2b\x1b[0m\n"
+
+
+def test_a_pager_that_was_closed_ends_the_output_without_an_error(monkeypatch):
+    monkeypatch.setattr(Output, "is_terminal", True)
+    monkeypatch.setenv("PAGER", "true")
+    output = Output()
+    with output.paged():
+        for number in range(100_000):
+            output.line(str(number))
+
+
 # A terminal
 
 

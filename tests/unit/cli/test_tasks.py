@@ -63,7 +63,7 @@ def test_list_shows_a_line_for_each_task(graveler, server):
     dump = {**DONE, "id": "DRx", "kind": "dump"}
     del dump["branch"]
     server.will_answer(page(RUNNING, dump))
-    assert graveler.prints("tasks", "list", "lakefs://foo") == (
+    assert graveler.prints("tasks", "ls", "lakefs://foo") == (
         "CAd8qj3tkbtms0fh2ok8ng\tcommit\trunning\t3\t40\tmain\t2024-08-02 10:13:40 -0400 EDT\n"
         "DRx\tdump\tcompleted\t40\t40\t-\t2024-08-02 10:13:40 -0400 EDT\n"
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from cli.errors import UsageError
-from cli.uris import BranchUri, ObjectUri
+from cli.uris import BranchUri, ObjectUri, PathUri
 
 
 @pytest.mark.parametrize("text", ["lakefs://foo@master", "lakefs://foo/master"])
@@ -61,3 +61,25 @@ def test_a_text_that_names_no_object_is_refused_with_the_right_form(text):
 def test_bytes_that_are_no_utf_8_are_refused():
     with pytest.raises(UsageError, match="UTF-8"):
         ObjectUri.parse("lakefs://repo/main/\udcff")
+
+
+@pytest.mark.parametrize("text", ["lakefs://FOO/main", "lakefs://-foo/main", "lakefs://f_o/main"])
+def test_names_that_no_repository_has_are_refused(text):
+    with pytest.raises(UsageError, match="a repository's name takes"):
+        BranchUri.parse(text)
+
+
+@pytest.mark.parametrize("text", ["lakefs://foo/main~1", "lakefs://foo/-a", "lakefs://foo/a.b"])
+def test_names_that_no_branch_has_are_refused(text):
+    with pytest.raises(UsageError, match="a branch's name takes"):
+        BranchUri.parse(text)
+
+
+def test_a_branch_may_end_with_a_slash():
+    assert BranchUri.parse("lakefs://foo/main/") == BranchUri("foo", "main")
+
+
+def test_a_path_has_its_slash():
+    assert PathUri.parse("lakefs://foo/main/") == PathUri("foo", "main", "")
+    with pytest.raises(UsageError, match="lakefs://REPO/REF/PATH"):
+        PathUri.parse("lakefs://foo/main")

@@ -1,0 +1,53 @@
+"""`graveler completion`: what a shell needs to complete commands, flags and URIs."""
+
+from typing import Annotated, Literal
+
+import typer
+
+_PROGRAM = "graveler"
+_VARIABLE = "_GRAVELER_COMPLETE"
+
+# Typer's own script for bash passes words that bash has split at ":", which URIs have. The protocol
+# that Typer has for fish takes the line as it was typed, and works for bash as well.
+_BASH = r"""
+_graveler_completion() {
+    local IFS=$'\n' typed=${COMP_LINE:0:COMP_POINT} word kept= reply
+    word=${typed##*[[:space:]]}
+    # A flag and its value: --source=lakefs://...
+    [[ $word == -*=* && $COMP_WORDBREAKS == *=* ]] && word=${word#*=}
+    # bash replaces only what follows the last of its word breaks.
+    [[ $word == *:* && $COMP_WORDBREAKS == *:* ]] && kept=${word%"${word##*:}"}
+    COMPREPLY=()
+    while read -r reply; do
+        reply=${reply%%$'\t'*}
+        [[ -n $reply ]] && COMPREPLY+=("$(printf %q "${reply#"$kept"}")")
+    done < <(env _GRAVELER_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args \
+        _TYPER_COMPLETE_ARGS="$typed" "$1" 2> /dev/null)
+    # A folder, a repository or the scheme: more follows.
+    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace
+    return 0
+}
+
+complete -o default -F _graveler_completion graveler
+"""
+
+
+def command(
+    shell: Annotated[
+        Literal["bash", "zsh", "fish", "powershell"],
+        typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell", show_default=False),
+    ],
+) -> None:
+    """Print a script that completes commands, flags and URIs in a shell.
+
+    `source <(graveler completion bash)` in ~/.bashrc loads it; zsh does the same in ~/.zshrc,
+    after compinit; `graveler completion fish | source` in fish's configuration.
+    """
+    if shell == "bash":
+        typer.echo(_BASH.strip())
+        return
+    # Imported late, because only this needs it.
+    from typer._completion_shared import get_completion_script  # noqa: PLC0415
+
+    script = get_completion_script(prog_name=_PROGRAM, complete_var=_VARIABLE, shell=shell)
+    typer.echo(script)

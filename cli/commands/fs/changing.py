@@ -1,0 +1,100 @@
+"""`graveler fs rm`, `stage` and `update-metadata`."""
+
+from typing import Annotated
+
+import typer
+
+from cli.commands.fs.common import (
+    BRANCH_OBJECT,
+    MetadataOption,
+    PathArgument,
+    RecursiveOption,
+    check,
+    engine_of,
+    names_of,
+    object_of,
+    options_of,
+    pairs_of,
+    path_of,
+    stat_lines,
+)
+from cli.commands.fs.viewing import listed
+from cli.errors import CommandError, UsageError
+from cli.session import session_of
+from cli.shapes import ObjectStats, Repository
+
+_CONCURRENCY = 50
+
+
+def rm(
+    context: typer.Context,
+    uri: PathArgument,
+    *,
+    recursive: RecursiveOption = False,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", "-C", help="How many requests are sent at a time.")
+    ] = _CONCURRENCY,
+) -> None:
+    """Delete an object, or all objects whose names begin with the path."""
+    session = session_of(context)
+    path = path_of(session, uri)
+    if concurrency < 1:
+        raise UsageError(f"--concurrency is {concurrency}: write 1 or more")
+    if not recursive:
+        query = {"path": path.path}
+        session.server.ask("DELETE", BRANCH_OBJECT, names_of(path), str, query=query)
+        return
+    engine = engine_of(session, path, options_of(session, None, None))
+    check("rm", engine.remove((each.path for each in listed(session, path)), concurrency))
+
+
+def stage(
+    context: typer.Context,
+    uri: PathArgument,
+    *,
+    location: Annotated[
+        str, typer.Option("--location", help="Where the data are, as s3://BUCKET/KEY.")
+    ],
+    size: Annotated[int, typer.Option("--size", help="The size in bytes.")],
+    checksum: Annotated[str, typer.Option("--checksum", help="The MD5 in hexadecimal digits.")],
+    mtime: Annotated[
+        int, typer.Option("--mtime", help="When the data changed, in Unix seconds; 0 is now.")
+    ] = 0,
+    content_type: Annotated[str, typer.Option("--content-type", help="The MIME type.")] = "",
+    meta: Annotated[
+        list[str] | None,
+        typer.Option("--meta", help="User metadata, as KEY=VALUE,KEY=VALUE.", show_default=False),
+    ] = None,
+) -> None:
+    """Make data outside of the repository's storage namespace an object, without a copy."""
+    session = session_of(context)
+    path = object_of(session, uri)
+    metadata = pairs_of("--meta", meta)
+    repository = session.server.ask("GET", "/repositories/{repository}", names_of(path), Repository)
+    if location.startswith(repository.storage_namespace.rstrip("/") + "/"):
+        raise CommandError(
+            f"{location} is in the repository's storage namespace: name data outside of it"
+        )
+    body = {
+        "physical_address": location,
+        "size_bytes": size,
+        "checksum": checksum,
+        "content_type": content_type,
+        "metadata": metadata,
+        **({"mtime": mtime} if mtime else {}),
+    }
+    query = {"path": path.path}
+    found = session.server.ask("PUT", BRANCH_OBJECT, names_of(path), ObjectStats, body, query)
+    session.output.item(found, lambda each: stat_lines(session, each))
+
+
+def update_metadata(
+    context: typer.Context, uri: PathArgument, *, metadata: MetadataOption = None
+) -> None:
+    """Replace an object's user metadata."""
+    session = session_of(context)
+    path = object_of(session, uri)
+    body = {"set": pairs_of("--metadata", metadata)}
+    query = {"path": path.path}
+    template = f"{BRANCH_OBJECT}/stat/user_metadata"
+    session.server.ask("PUT", template, names_of(path), str, body, query)

@@ -1,0 +1,224 @@
+"""What the commands of `fs` share."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli import completing, output
+from cli.errors import CommandError, UsageError
+from cli.session import Session
+from cli.shapes import ObjectStats
+from cli.uris import SCHEME, PathUri
+
+if TYPE_CHECKING:
+    from cli.transfers.engine import Engine
+    from cli.transfers.files import Links
+    from cli.transfers.jobs import Options, Tally
+
+OBJECT = "/repositories/{repository}/refs/{ref}/objects"
+BRANCH_OBJECT = "/repositories/{repository}/branches/{ref}/objects"
+
+_METADATA_KEY_WIDTH = 18
+PARALLELISM = 25
+PART_BYTES = 8 * 1024 * 1024
+
+PathArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH_URI",
+        help="lakefs://REPO/REF/PATH, REF as dev or dev~3.",
+        show_default=False,
+        autocompletion=completing.paths,
+    ),
+]
+RecursiveOption = Annotated[
+    bool, typer.Option("--recursive", "-r", help="All that is below the path.", show_default=False)
+]
+ParallelismOption = Annotated[
+    int | None,
+    typer.Option(
+        "--parallelism",
+        "-p",
+        help="How many transfers run at a time.",
+        show_default=f"{PARALLELISM}, or options.parallelism of the configuration",
+    ),
+]
+PreSignOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--pre-sign/--no-pre-sign",
+        help="Send data straight to the object store, or through the API.",
+        show_default="what is faster",
+    ),
+]
+NoProgressOption = Annotated[
+    bool, typer.Option("--no-progress", help="Show no progress.", show_default=False)
+]
+MetadataOption = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", help="User metadata, as KEY=VALUE,KEY=VALUE.", show_default=False),
+]
+
+
+def path_of(session: Session, text: str) -> PathUri:
+    """Return the path that an argument names; it may be empty, but its slash may not be missing.
+
+    Raises:
+        UsageError: the argument does not name one.
+    """
+    found = session.path(text)
+    whole = text if text.startswith(SCHEME) else session.base_uri + text
+    if not found.path and not whole.endswith("/"):
+        raise UsageError(f"{text!r} does not name a path: write lakefs://REPO/REF/PATH")
+    return found
+
+
+def object_of(session: Session, text: str) -> PathUri:
+    """Return the path of the object that an argument names.
+
+    Raises:
+        UsageError: the argument does not name an object.
+    """
+    found = session.object(text)
+    return PathUri(found.repository, found.ref, found.path)
+
+
+def names_of(uri: PathUri) -> dict[str, str]:
+    """Return the names for the templates of the API."""
+    return {"repository": uri.repository, "ref": uri.ref}
+
+
+def options_of(
+    session: Session,
+    parallelism: int | None,
+    pre_sign: bool | None,  # noqa: FBT001 - as the option
+    part_bytes: int = PART_BYTES,
+) -> "Options":
+    """Return the options of transfers.
+
+    Raises:
+        UsageError: a number is too small.
+    """
+    # Imported late, as all that transfers need.
+    from cli.transfers.jobs import PART_BYTES_MIN, Options  # noqa: PLC0415
+
+    if parallelism is None:
+        parallelism = session.configuration.number("options.parallelism", PARALLELISM)
+    if parallelism < 1:
+        raise UsageError(f"--parallelism is {parallelism}: write 1 or more")
+    if part_bytes < PART_BYTES_MIN:
+        raise UsageError(f"--part-size is {part_bytes}: write at least {PART_BYTES_MIN} bytes")
+    return Options(parallelism, pre_sign, part_bytes)
+
+
+def engine_of(
+    session: Session, uri: PathUri, options: "Options", *, no_progress: bool = True
+) -> "Engine":
+    """Return the engine for the ref of a path."""
+    from cli.transfers.engine import Engine  # noqa: PLC0415
+
+    return Engine(
+        session.server,
+        uri.repository,
+        uri.ref,
+        options,
+        warn=session.output.warn,
+        shows_progress=not no_progress and sys.stderr.isatty(),
+    )
+
+
+def links_of(session: Session) -> "Links":
+    """Return what the configuration says of links."""
+    from cli.transfers.files import Links  # noqa: PLC0415
+
+    return Links(
+        are_skipped=session.configuration.is_on("local.skip_non_regular_files"),
+        are_stored=session.configuration.is_on("local.symlink_support"),
+    )
+
+
+def pairs_of(option: str, texts: Sequence[str] | None) -> dict[str, str]:
+    """Return pairs KEY=VALUE that are between commas, or of an option that is repeated.
+
+    Raises:
+        UsageError: one of them has no equals sign.
+    """
+    pairs = {}
+    for text in (each for texts_ in texts or [] for each in texts_.split(",")):
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"{option} is {text!r}: write KEY=VALUE")
+        pairs[key] = value
+    return pairs
+
+
+def local_path(text: str) -> Path:
+    """Return the absolute path of a local file or folder."""
+    return Path(text).expanduser().absolute()
+
+
+def report(session: Session, operation: str, tally: "Tally") -> None:
+    """Print what was done.
+
+    Raises:
+        CommandError: some of it failed.
+    """
+    counts: Mapping[str, Any] = {
+        "downloaded": tally.downloaded,
+        "uploaded": tally.uploaded,
+        "removed": tally.removed,
+        "failed": tally.failed,
+    }
+    session.output.item(counts, lambda _: _summary(session, operation, tally))
+    check(operation, tally)
+
+
+def check(operation: str, tally: "Tally") -> None:
+    """Refuse a tally with failures.
+
+    Raises:
+        CommandError: something failed.
+    """
+    if tally.failed:
+        total = tally.done + tally.failed
+        raise CommandError(
+            f"{operation.lower()}: {tally.failed} of {total} failed: run the command again"
+        )
+
+
+def _summary(session: Session, operation: str, tally: "Tally") -> Iterator[str]:
+    yield from ("", f"{operation} Summary:", "")
+    if not tally.done:
+        yield "No changes"
+        return
+    paint = session.output.paint
+    yield f"{paint('Downloaded:', 'green')} {paint(str(tally.downloaded), 'green')}"
+    yield f"{paint('Uploaded:', 'yellow')} {paint(str(tally.uploaded), 'yellow')}"
+    yield f"{paint('Removed:', 'red')} {paint(str(tally.removed), 'red')}"
+    yield ""
+
+
+def stat_lines(session: Session, found: ObjectStats) -> Iterator[str]:
+    """Yield the lines that describe an object."""
+    yield from output.fields(
+        [
+            ("Path", session.output.paint(found.path, "yellow")),
+            ("Modified Time", output.local_time(found.mtime)),
+            ("Size", f"{found.size_bytes} bytes"),
+            ("Human Size", output.human_size(found.size_bytes or 0)),
+            ("Physical Address", found.physical_address),
+        ]
+    )
+    if found.physical_address_expiry:
+        yield f"Physical Address Expires: {output.local_time(found.physical_address_expiry)}"
+    yield from output.fields(
+        [("Checksum", found.checksum), ("Content-Type", found.content_type or "")]
+    )
+    if found.metadata:
+        # Like lakectl, spaces included.
+        yield "Metadata:\n\t"
+        for key in sorted(found.metadata):
+            yield f"\t{key:<{_METADATA_KEY_WIDTH}} = {found.metadata[key]}"

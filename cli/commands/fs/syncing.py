@@ -1,0 +1,235 @@
+"""`graveler fs sync`: a local folder and a path of a repository, made the same."""
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.commands.fs.common import (
+    NoProgressOption,
+    ParallelismOption,
+    PreSignOption,
+    check,
+    engine_of,
+    links_of,
+    local_path,
+    options_of,
+    path_of,
+)
+from cli.commands.fs.transferring import download_of, folder_of, upload_of
+from cli.errors import CommandError, UsageError
+from cli.session import Session, session_of
+from cli.shapes import ObjectStats
+from cli.uris import SCHEME, PathUri
+
+if TYPE_CHECKING:
+    from cli.transfers.comparing import Pair
+    from cli.transfers.engine import Engine
+    from cli.transfers.files import LocalFile
+    from cli.transfers.jobs import Job, Tally
+
+_DELETED_AT_ONCE = 1000
+
+
+def sync(
+    context: typer.Context,
+    source: Annotated[
+        str, typer.Argument(help="A local folder, or lakefs://REPO/REF/PATH.", show_default=False)
+    ],
+    destination: Annotated[
+        str, typer.Argument(help="A path of a branch, or a local folder.", show_default=False)
+    ],
+    *,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete from the destination what the source has not.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be done.")
+    ] = False,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option("--exclude", help="Leave out names like this, as '*.tmp'."),
+    ] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option("--include", help="Of what --exclude leaves out, take names like this."),
+    ] = None,
+    parallelism: ParallelismOption = None,
+    pre_sign: PreSignOption = None,
+    no_progress: NoProgressOption = False,
+) -> None:
+    """Copy what is new or changed from a local folder to a path, or from a path to a folder.
+
+    Files are compared by size and checksum. Patterns are matched against the name below the folder.
+    """
+    session = session_of(context)
+    is_upload = destination.startswith(SCHEME)
+    if is_upload == source.startswith(SCHEME):
+        raise UsageError(
+            "name one local folder and one lakefs:// URI; between two paths of a repository use "
+            "fs cp --recursive"
+        )
+    path = path_of(session, destination if is_upload else source)
+    folder = local_path(source if is_upload else destination)
+    if is_upload and not folder.is_dir():
+        raise CommandError(f"{source} is not a folder")
+    if not is_upload and folder.exists() and not folder.is_dir():
+        raise CommandError(f"{destination} is not a folder")
+    engine = engine_of(
+        session, path, options_of(session, parallelism, pre_sign), no_progress=no_progress
+    )
+    run = _Sync(session, engine, path, folder, _chosen(exclude or [], include or []))
+    run.is_dry, run.deletes = dry_run, delete
+    check("sync", run.upload() if is_upload else run.download())
+
+
+class _Sync:
+    """One run."""
+
+    is_dry = False
+    deletes = False
+
+    def __init__(
+        self,
+        session: Session,
+        engine: "Engine",
+        path: PathUri,
+        folder: Path,
+        is_chosen: Callable[[str], bool],
+    ) -> None:
+        self._session = session
+        self._engine = engine
+        self._path = path
+        self._prefix = folder_of(path.path)
+        self._folder = folder
+        self._is_chosen = is_chosen
+        self._links = links_of(session)
+
+    def upload(self) -> "Tally":
+        """Make the path like the folder."""
+        extra: list[str] = []
+        removed = _tally()
+
+        def jobs() -> Iterator["Job"]:
+            for name, file, found in self._pairs(presign=False):
+                if file is None:
+                    # Names that end with a slash mark folders, which may exist.
+                    if self.deletes and not name.endswith("/"):
+                        self._note(name, extra, removed)
+                elif self._differs(file, found):
+                    if self.is_dry:
+                        self._show("upload", name)
+                    else:
+                        yield upload_of(file, self._prefix, {}, _content_type())
+
+        tally = self._engine.run(jobs(), lambda job, _: self._show("upload", self._name(job)))
+        self._remove(extra, removed)
+        tally.removed += removed.removed
+        tally.failed += removed.failed
+        return tally
+
+    def _note(self, name: str, extra: list[str], removed: "Tally") -> None:
+        """Delete an object with others in one request; a dry run only shows it."""
+        if self.is_dry:
+            self._show("delete", name)
+            return
+        extra.append(self._prefix + name)
+        if len(extra) == _DELETED_AT_ONCE:
+            self._remove(extra, removed)
+
+    def _remove(self, extra: list[str], tally: "Tally") -> None:
+        if not extra:
+            return
+        found = self._engine.remove(list(extra))
+        tally.removed += found.removed
+        tally.failed += found.failed
+        for each in extra if not found.failed else ():
+            self._show("delete", each.removeprefix(self._prefix))
+        extra.clear()
+
+    def download(self) -> "Tally":
+        """Make the folder like the path."""
+        from cli.transfers.comparing import modified_s  # noqa: PLC0415
+        from cli.transfers.files import Folder  # noqa: PLC0415
+
+        folder = Folder(self._folder)
+        removed = _tally()
+
+        def jobs() -> Iterator["Job"]:
+            presign = not self.is_dry and self._engine.presigns_listings
+            for name, file, found in self._pairs(presign=presign):
+                if found is None:
+                    if self.deletes and file is not None:
+                        self._delete(file, removed)
+                elif not name.endswith("/") and (file is None or self._differs(file, found)):
+                    if self.is_dry:
+                        self._show("download", name)
+                    else:
+                        when_s = modified_s(found)
+                        yield download_of(found, self._prefix, folder, self._links, when_s)
+
+        tally = self._engine.run(jobs(), lambda job, _: self._show("download", self._name(job)))
+        tally.removed += removed.removed
+        tally.failed += removed.failed
+        return tally
+
+    def _delete(self, file: "LocalFile", tally: "Tally") -> None:
+        if not self.is_dry:
+            try:
+                file.path.unlink(missing_ok=True)
+            except OSError as error:
+                tally.failed += 1
+                self._session.output.warn(f"error: delete {file.path}: {error.strerror}")
+                return
+            tally.removed += 1
+        self._show("delete", file.name)
+
+    def _pairs(self, *, presign: bool) -> Iterator["Pair"]:
+        from cli.transfers.comparing import side_by_side  # noqa: PLC0415
+        from cli.transfers.files import walk  # noqa: PLC0415
+
+        files = walk(self._folder, self._links) if self._folder.is_dir() else ()
+        objects = self._engine.listing(self._prefix, presign=presign)
+        pairs = side_by_side(files, objects, self._prefix)
+        return (pair for pair in pairs if self._is_chosen(pair[0]))
+
+    @staticmethod
+    def _differs(file: "LocalFile", found: ObjectStats | None) -> bool:
+        from cli.transfers.comparing import has_changed, has_other_content  # noqa: PLC0415
+
+        if found is None:
+            return True
+        return has_changed(file, found) if file.is_link else has_other_content(file, found)
+
+    def _name(self, job: "Job") -> str:
+        return job.path.removeprefix(self._prefix)
+
+    def _show(self, action: str, name: str) -> None:
+        dry = "(dry run) " if self.is_dry else ""
+        value: dict[str, Any] = {"action": action, "path": name}
+        self._session.output.item(value, lambda _: [f"{dry}{action}: {name}"])
+
+
+def _tally() -> "Tally":
+    from cli.transfers.jobs import Tally  # noqa: PLC0415
+
+    return Tally()
+
+
+def _content_type() -> str:
+    from cli.transfers.jobs import CONTENT_TYPE  # noqa: PLC0415
+
+    return CONTENT_TYPE
+
+
+def _chosen(exclude: list[str], include: list[str]) -> Callable[[str], bool]:
+    """Return whether a name is taken: unless it is excluded and not included again."""
+
+    def is_chosen(name: str) -> bool:
+        if not any(fnmatchcase(name, each) for each in exclude):
+            return True
+        return any(fnmatchcase(name, each) for each in include)
+
+    return is_chosen

@@ -1,0 +1,211 @@
+"""`graveler fs upload` and `fs download`."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.commands.fs.common import (
+    PART_BYTES,
+    MetadataOption,
+    NoProgressOption,
+    ParallelismOption,
+    PathArgument,
+    PreSignOption,
+    RecursiveOption,
+    engine_of,
+    links_of,
+    local_path,
+    options_of,
+    pairs_of,
+    path_of,
+    report,
+    stat_lines,
+)
+from cli.errors import CommandError
+from cli.session import Session, session_of
+from cli.shapes import ObjectStats
+from cli.uris import PathUri
+
+if TYPE_CHECKING:
+    from cli.transfers.engine import Engine
+    from cli.transfers.files import Folder, Links, LocalFile
+    from cli.transfers.jobs import Job
+
+_STANDARD_INPUT = "-"
+# Standard input that is longer goes through a temporary file, since its size is needed.
+_INPUT_BYTES_MAX = 8 * 1024 * 1024
+
+
+def upload(
+    context: typer.Context,
+    uri: PathArgument,
+    *,
+    source: Annotated[
+        str,
+        typer.Option(
+            "--source", "-s", help="The file or folder; - is standard input.", show_default=False
+        ),
+    ],
+    content_type: Annotated[
+        str, typer.Option("--content-type", help="The MIME type.", show_default=False)
+    ] = "",
+    metadata: MetadataOption = None,
+    recursive: RecursiveOption = False,
+    parallelism: ParallelismOption = None,
+    pre_sign: PreSignOption = None,
+    no_progress: NoProgressOption = False,
+) -> None:
+    """Upload a file, or all files of a folder that are new or changed.
+
+    A run that was interrupted is continued by the same command: files that are stored, and stored
+    parts of large ones, are not sent again.
+    """
+    from cli.transfers.jobs import CONTENT_TYPE, Upload  # noqa: PLC0415
+
+    session = session_of(context)
+    path = path_of(session, uri)
+    pairs = pairs_of("--metadata", metadata)
+    options = options_of(session, parallelism, pre_sign)
+    engine = engine_of(session, path, options, no_progress=no_progress)
+    content_type = content_type or CONTENT_TYPE
+    local = local_path(source)
+    if source == _STANDARD_INPUT:
+        with tempfile.NamedTemporaryFile(prefix="graveler-") as spooled:
+            content = _standard_input(Path(spooled.name))
+            stored = engine.do(Upload(path.path, content, pairs, content_type))
+    elif recursive and local.is_dir():
+        _upload_folder(session, path, engine, source, pairs, content_type)
+        return
+    else:
+        if not local.exists():
+            raise CommandError(f"{source} does not exist")
+        if local.is_dir():
+            raise CommandError(f"{source} is a folder: upload it with --recursive")
+        stored = engine.do(Upload(path.path, local, pairs, content_type))
+    session.output.item(stored, lambda each: stat_lines(session, each))
+
+
+def _standard_input(spooled: Path) -> bytes | Path:
+    """Return standard input: its bytes, or the file that they were written to."""
+    begins = sys.stdin.buffer.read(_INPUT_BYTES_MAX)
+    if len(begins) < _INPUT_BYTES_MAX:
+        return begins
+    with spooled.open("wb") as file:
+        file.write(begins)
+        while block := sys.stdin.buffer.read(_INPUT_BYTES_MAX):
+            file.write(block)
+    return spooled
+
+
+def _upload_folder(
+    session: Session,
+    path: PathUri,
+    engine: "Engine",
+    source: str,
+    pairs: dict[str, str],
+    content_type: str,
+) -> None:
+    from cli.transfers.comparing import has_changed, side_by_side  # noqa: PLC0415
+    from cli.transfers.files import walk  # noqa: PLC0415
+
+    shown = source if source.endswith("/") else f"{source}/"
+    session.output.line(f"\ndiff 'local://{shown}' <--> '{path}'...")
+    prefix = folder_of(path.path)
+
+    def jobs() -> Iterator["Job"]:
+        files = walk(local_path(source), links_of(session))
+        for _, file, found in side_by_side(files, engine.listing(prefix), prefix):
+            if file is not None and (found is None or has_changed(file, found)):
+                yield upload_of(file, prefix, pairs, content_type)
+
+    report(session, "Upload", engine.run(jobs()))
+
+
+def upload_of(file: "LocalFile", prefix: str, metadata: dict[str, str], content_type: str) -> "Job":
+    """Return the upload of a file of a walk, with lakectl's metadata."""
+    from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY, Upload  # noqa: PLC0415
+
+    kept = {**metadata, CLIENT_MTIME_KEY: str(int(file.state.st_mtime))}
+    if file.is_link:
+        kept[SYMLINK_TARGET_KEY] = str(file.path.readlink())
+        return Upload(prefix + file.name, b"", kept, content_type)
+    return Upload(prefix + file.name, file.path, kept, content_type)
+
+
+def download(
+    context: typer.Context,
+    uri: PathArgument,
+    destination: Annotated[
+        str, typer.Argument(help="The file or folder.", show_default="the current folder")
+    ] = ".",
+    *,
+    recursive: RecursiveOption = False,
+    parallelism: ParallelismOption = None,
+    pre_sign: PreSignOption = None,
+    part_size: Annotated[
+        int, typer.Option("--part-size", help="The size of a large object's parts, in bytes.")
+    ] = PART_BYTES,
+    no_progress: NoProgressOption = False,
+) -> None:
+    """Download an object, or all objects below a path.
+
+    A large object that was interrupted is continued by the same command.
+    """
+    from cli.transfers.jobs import Download  # noqa: PLC0415
+
+    session = session_of(context)
+    path = path_of(session, uri)
+    options = options_of(session, parallelism, pre_sign, part_size)
+    engine = engine_of(session, path, options, no_progress=no_progress)
+    target = local_path(destination)
+    if recursive:
+        _download_folder(session, path, engine, target)
+        return
+    if path.path and target.is_dir():
+        target /= path.path.rstrip("/").rpartition("/")[2]
+    stored = engine.do(Download(path.path, target, links=links_of(session)))
+    session.output.item(stored, lambda _: [f"download: {path} to {target}"])
+
+
+def _download_folder(session: Session, path: PathUri, engine: "Engine", target: Path) -> None:
+    from cli.transfers.files import Folder  # noqa: PLC0415
+
+    prefix = folder_of(path.path)
+    folder = Folder(target)
+    links = links_of(session)
+    is_empty = True
+
+    def jobs() -> Iterator["Job"]:
+        nonlocal is_empty
+        for found in engine.listing(prefix, presign=engine.presigns_listings):
+            is_empty = False
+            # Names that end with a slash mark folders.
+            if not found.path.endswith("/"):
+                yield download_of(found, prefix, folder, links)
+
+    tally = engine.run(jobs())
+    if is_empty:
+        raise CommandError(f"no objects in path: {path}")
+    report(session, "Download", tally)
+
+
+def download_of(
+    found: ObjectStats, prefix: str, folder: "Folder", links: "Links", mtime_s: int | None = None
+) -> "Job":
+    """Return the download of an object of a listing into a folder."""
+    from cli.transfers.jobs import Download, Impossible  # noqa: PLC0415
+
+    try:
+        target = folder.target(found.path.removeprefix(prefix))
+    except CommandError as error:
+        return Impossible(found.path, error)
+    return Download(found.path, target, found, mtime_s, links)
+
+
+def folder_of(path: str) -> str:
+    """Return the prefix of what is below a path."""
+    return path if not path or path.endswith("/") else f"{path}/"

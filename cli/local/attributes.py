@@ -1,0 +1,86 @@
+"""What an object's metadata says about the file it was uploaded from, as lakectl writes it."""
+
+import os
+import stat
+from collections.abc import Mapping
+
+import msgspec
+
+from cli.local.walk import Entry, Rules
+from cli.shapes import ObjectStats
+
+MTIME_KEY = "::lakefs::client-mtime"
+LINK_KEY = "::lakefs::symlink-target"
+PERMISSIONS_KEY = "::lakefs::posix-permissions"
+
+
+class Permissions(msgspec.Struct, frozen=True):
+    """The owner and the mode of a file, with lakectl's names."""
+
+    user: int = msgspec.field(name="UID")
+    group: int = msgspec.field(name="GID")
+    mode: int = msgspec.field(name="Mode")
+
+
+def metadata_of(entry: Entry, rules: Rules) -> dict[str, str]:
+    """Return the metadata for an object that is uploaded from this entry."""
+    metadata = {MTIME_KEY: str(entry.mtime_s)}
+    if entry.link is not None:
+        metadata[LINK_KEY] = entry.link
+    elif rules.has_permissions:
+        permissions = Permissions(entry.user, entry.group, entry.mode)
+        metadata[PERMISSIONS_KEY] = msgspec.json.encode(permissions).decode()
+    return metadata
+
+
+def mtime_s(stats: ObjectStats) -> int:
+    """Return the modification time of the file that was uploaded, else the object's."""
+    try:
+        return int(_metadata(stats).get(MTIME_KEY, stats.mtime))
+    except ValueError:
+        return stats.mtime
+
+
+def link_of(stats: ObjectStats) -> str | None:
+    """Return where the link that was uploaded points to; None if the object is not a link."""
+    return _metadata(stats).get(LINK_KEY)
+
+
+def permissions_of(stats: ObjectStats) -> Permissions | None:
+    """Return the permissions of the file that was uploaded; None if they are not known."""
+    text = _metadata(stats).get(PERMISSIONS_KEY)
+    try:
+        return msgspec.json.decode(text, type=Permissions) if text else None
+    except msgspec.DecodeError:
+        return None
+
+
+def differs(entry: Entry, stats: ObjectStats, rules: Rules) -> bool:
+    """Return whether an entry is not what was uploaded, without a look at its content."""
+    if entry.link is not None:
+        return entry.link != link_of(stats)
+    if not entry.path.endswith("/") and entry.size_bytes != (stats.size_bytes or 0):
+        return True
+    if entry.mtime_s != mtime_s(stats):
+        return True
+    if not rules.has_permissions:
+        return False
+    # lakectl takes unknown permissions for a difference.
+    found = permissions_of(stats) or Permissions(0, 0, 0)
+    return (
+        entry.mode != found.mode
+        or (rules.has_users and entry.user != found.user)
+        or (rules.has_groups and entry.group != found.group)
+    )
+
+
+def usual_permissions(*, folder: bool) -> Permissions:
+    """Return what a new file or folder of this process has."""
+    umask = os.umask(0)
+    os.umask(umask)
+    kind, mode = (stat.S_IFDIR, 0o777) if folder else (stat.S_IFREG, 0o666)
+    return Permissions(os.getuid(), os.getgid(), kind | (mode & ~umask))
+
+
+def _metadata(stats: ObjectStats) -> Mapping[str, str]:
+    return stats.metadata or {}

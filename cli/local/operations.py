@@ -1,0 +1,300 @@
+"""What `local` does with a linked folder: compare, pull, check out and commit.
+
+An operation is noted in the index, with its target, before it changes anything. If it is
+interrupted, the next run knows both commits: a file that equals neither was changed by the user.
+Everything else is the operation's own work, which it continues.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from cli.errors import CommandError
+from cli.local import git
+from cli.local.differences import Change, Spool, among, except_for, local_changes, merged
+from cli.local.index import CHECKOUT, CLONE, COMMIT, PULL, Index, Target
+from cli.local.remote import Remote
+from cli.local.sync import Summary, Sync
+from cli.local.walk import walk
+from cli.output import Output
+from cli.shapes import Commit
+from cli.uris import PathUri, RefUri
+
+_CONFLICTS_MAX = 10  # that are named
+
+_REMEDIES = {
+    CLONE: "run graveler local clone again, or checkout, to get the rest",
+    PULL: "run graveler local pull again",
+    CHECKOUT: "run graveler local checkout again",
+    COMMIT: "run graveler local commit again, or graveler local pull --force",
+}
+
+
+@dataclass
+class Mirror:
+    """A linked folder, its remote, and how changes are applied."""
+
+    index: Index
+    remote: Remote
+    output: Output
+    sync: Sync
+
+    def status(self, *, is_local: bool) -> Spool:
+        """Return the local changes, with the remote ones unless it is local.
+
+        Raises:
+            CommandError: an operation was interrupted; or as the other methods, the folder cannot
+                be read, or the server refused.
+        """
+        self.refuse_interrupted()
+        mine = self._local(self.index.base)
+        if is_local:
+            return Spool(mine)
+        changes = Spool(mine)
+        self.output.line(f"diff '{self.index.base}' <--> '{self.index.source}'...")
+        return Spool(merged(changes, self.remote.changes(self.index.base, self.index.source)))
+
+    def refuse_interrupted(self) -> None:
+        """Raise a CommandError if an operation was interrupted."""
+        operation = self.index.operation
+        if operation:
+            remedy = _REMEDIES.get(operation, "run graveler local checkout")
+            if operation == PULL and self.index.target is None:  # lakectl's
+                remedy = "run graveler local pull --force"
+            raise CommandError(
+                f"latest {operation} operation was interrupted, data may be incomplete: {remedy}"
+            )
+
+    def clone(self, *, is_again: bool) -> Summary:
+        """Download the objects of the folder's commit.
+
+        Args:
+            is_again: the folder has a part of them; the files that it has are kept.
+
+        Raises:
+            CommandError: as `status`.
+        """
+        self.sync.begin()
+        target = self._target()
+        if is_again:
+            missing = (
+                each.undone() for each in self._compared(target.uri) if each.type == "removed"
+            )
+        else:
+            listing = self.remote.listing(target.uri)
+            missing = (Change("remote", "added", each.path, each) for each in listing)
+        self.sync.download(missing, target.uri)
+        return self._ended(target)
+
+    def pull(self, *, force: bool) -> Summary:
+        """Apply what changed since the folder's commit.
+
+        Args:
+            force: keep local changes of what did not change, and replace the others.
+
+        Raises:
+            CommandError: there are local changes; or as `status`.
+        """
+        self.sync.begin()
+        if self.index.operation == PULL and self.index.target is not None:
+            self._continue_pull(force=force)
+        elif not force:
+            self.refuse_interrupted()
+        elif self.index.operation in {CLONE, CHECKOUT}:
+            self._restore(self._target())
+        if not force:
+            self._refuse_changes(self._local(self.index.base))
+        else:
+            self.output.line()
+            self.output.line(self._comparison(self.index.base))
+        head = self.remote.head(self.index.source)
+        target = Target(self.index.source, head)
+        base = self.index.base
+        self.index = self.index.began(PULL, target)
+        self.sync.to_folder(Spool(self.remote.changes(base, target.uri)), target.uri)
+        return self._ended(target)
+
+    def checkout(self, ref: RefUri | None, *, yes: bool, asks: bool = True) -> Summary:
+        """Make the folder equal to its commit, or to that of another ref.
+
+        Args:
+            ref: the other ref.
+            yes: whether local changes may be lost.
+            asks: whether the user is asked for that; else the consent was given.
+
+        Raises:
+            Abort: the user did not consent.
+            CommandError: as `status`.
+        """
+        self.sync.begin()
+        interrupted = self.index.target if self.index.operation == CHECKOUT else None
+        target = interrupted or Target(self.index.source, self.index.head)
+        if asks and self._has_own_changes():
+            self.output.line(
+                "Uncommitted changes exist, "
+                "the operation will revert all changes on local directory."
+            )
+            self.output.confirm("Proceed", yes=yes)
+        if ref is not None:
+            if ref.repository != self.index.source.repository:
+                raise CommandError("invalid uri, ref repository doesn't match")
+            source = replace(self.index.source, ref=ref.ref)
+            target = Target(source, self.remote.head(source))
+            if target.head != self.index.head:
+                self.output.line()
+                self.output.line(self._comparison(target.uri))
+        changes = Spool(each.undone() for each in self._compared(target.uri))
+        self.index = self.index.began(CHECKOUT, target)
+        self.sync.to_folder(changes, target.uri)
+        return self._ended(target)
+
+    def commit(
+        self, message: str, metadata: Mapping[str, str], *, force: bool, yes: bool
+    ) -> Commit | None:
+        """Store the local changes on the branch and commit it; None if there are none.
+
+        Args:
+            message: the commit's message.
+            metadata: the commit's metadata.
+            force: commit other uncommitted changes of the branch as well.
+            yes: go on after another operation was interrupted.
+
+        Raises:
+            Abort: the user did not consent to go on.
+            CommandError: there are conflicts, or other uncommitted changes; or as `status`.
+        """
+        self.sync.begin()
+        is_again = self.index.operation == COMMIT
+        self._confirm_interrupted(yes=yes or is_again)
+        branch = self.index.source
+        self.output.line()
+        self.output.line(f"Getting branch: {branch.ref}")
+        head = Target(branch, self.remote.branch_head(branch))
+        mine = Spool(self._local(self.index.base))
+        changes = self._to_commit(mine, head, is_again=is_again)
+        if not len(changes) and not (is_again and self.remote.has_uncommitted(branch)):
+            self._note_nothing(head)
+            return None
+        if not force and self.remote.has_uncommitted_outside(branch):
+            raise CommandError(
+                f"Branch {branch.ref} contains uncommitted changes outside of local path "
+                f"'{self.index.root}': to proceed, use the --force flag"
+            )
+        self.index = self.index.began(COMMIT)
+        self.sync.to_folder(changes, head.uri)
+        self.sync.to_branch(changes, branch)
+        for line in self.sync.summary.lines("Sync"):
+            self.output.line(line)
+        self.output.line("Finished syncing changes. Perform commit on branch...")
+        commit = self.remote.commit(
+            branch, message, {**metadata, **git.commit_metadata(self.index.root)}
+        )
+        self._get_others(mine, head, Target(branch, commit.id))
+        return commit
+
+    def _to_commit(self, mine: Spool, head: Target, *, is_again: bool) -> Spool:
+        """Return the changes of both sides that are still to be applied.
+
+        Raises:
+            CommandError: there are conflicts.
+        """
+        if head.head == self.index.head:
+            changes = mine
+        else:
+            self.output.line()
+            self.output.line(f"diff '{head.uri}' <--> '{head.source}'...")
+            changes = Spool(merged(mine, self.remote.changes(self.index.base, head.uri)))
+        if is_again:
+            # Files that are on the branch already, with or without a commit, were stored before.
+            changes = Spool(among(changes, self._compared(head.source)))
+        conflicts = [each.path for each in _first(changes, "conflict", _CONFLICTS_MAX + 1)]
+        if conflicts:
+            more = ", ..." if len(conflicts) > _CONFLICTS_MAX else ""
+            names = ", ".join(conflicts[:_CONFLICTS_MAX])
+            raise CommandError(
+                "Conflicts found between local directory and remote in the following files: "
+                f"{names}{more}"
+            )
+        return changes
+
+    def _note_nothing(self, head: Target) -> None:
+        if head.head == self.index.head:
+            self.output.line()
+            self.output.line("No changes")
+        else:
+            self.output.line("Local directory and remote branch are synced")
+        if self.index.operation or head.head != self.index.head:
+            self._ended(head)
+
+    def _get_others(self, mine: Spool, head: Target, committed: Target) -> None:
+        """Download what others stored on the branch before the commit, which has it too."""
+        others = Spool(except_for(self.remote.changes(head.uri, committed.uri), mine))
+        if len(others):
+            self.index = self.index.began(PULL, committed)
+            self.sync.to_folder(others, committed.uri)
+        self._ended(committed)
+
+    def _continue_pull(self, *, force: bool) -> None:
+        target = self._target()
+        self.output.line(f"Continuing the pull of {target.uri}")
+        left = Spool(self._compared(target.uri))
+        if not force:
+            self._refuse_changes(among(left, self._compared(self.index.base)))
+        due = among(left, self.remote.changes(self.index.base, target.uri))
+        self.sync.to_folder(Spool(each.undone() for each in due), target.uri)
+        self._ended(target)
+
+    def _restore(self, target: Target) -> None:
+        """Get what an interrupted operation did not; files that were added are kept."""
+        changes = (each.undone() for each in self._compared(target.uri) if each.type != "added")
+        self.sync.to_folder(Spool(changes), target.uri)
+        self._ended(target)
+
+    def _has_own_changes(self) -> bool:
+        """Return whether the user changed something, rather than an interrupted operation."""
+        changes = self._local(self.index.base)
+        if self.index.operation == CLONE:
+            changes = (each for each in changes if each.type != "removed")
+        elif self.index.operation and self.index.target is not None:
+            changes = among(changes, self._compared(self.index.target.uri))
+        return next(changes, None) is not None
+
+    def _refuse_changes(self, changes: Iterator[Change]) -> None:
+        count = sum(1 for _ in changes)
+        if count:
+            raise CommandError(
+                f"there are {count} uncommitted changes. "
+                "Either commit them first or use --force to revert local changes"
+            )
+
+    def _confirm_interrupted(self, *, yes: bool) -> None:
+        if self.index.operation and not yes:
+            self.output.line(
+                f"Latest 'local {self.index.operation}' operation was interrupted, running "
+                "'local commit' operation now might lead to data loss."
+            )
+            self.output.confirm("Proceed", yes=False)
+
+    def _local(self, uri: PathUri) -> Iterator[Change]:
+        """Print what is compared, and yield the local changes."""
+        self.output.line()
+        self.output.line(self._comparison(uri))
+        return self._compared(uri)
+
+    def _comparison(self, uri: PathUri) -> str:
+        return f"diff 'local://{self.index.root}' <--> '{uri}'..."
+
+    def _compared(self, uri: PathUri) -> Iterator[Change]:
+        rules = self.remote.rules
+        return local_changes(walk(self.index.root, rules), self.remote.listing(uri), rules)
+
+    def _target(self) -> Target:
+        return self.index.target or Target(self.index.source, self.index.head)
+
+    def _ended(self, target: Target) -> Summary:
+        self.index = self.index.ended(target)
+        return self.sync.summary
+
+
+def _first(changes: Spool, kind: str, amount: int) -> Iterator[Change]:
+    found = (each for each in changes if each.type == kind)
+    return (each for each, _ in zip(found, range(amount), strict=False))

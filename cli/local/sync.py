@@ -1,0 +1,264 @@
+"""Changes applied: what the remote changed to the folder, what the folder changed to the branch."""
+
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from cli.errors import CommandError
+from cli.local.attributes import (
+    link_of,
+    metadata_of,
+    mtime_s,
+    permissions_of,
+    usual_permissions,
+)
+from cli.local.differences import Change, Spool
+from cli.local.folder import Folder
+from cli.local.remote import Remote
+from cli.local.walk import Entry, entry_of
+from cli.output import Output
+from cli.shapes import ObjectStats
+from cli.transfers.engine import Engine
+from cli.transfers.jobs import Download, Job, Options, Tally, Upload
+from cli.uris import PathUri
+
+# Failures beyond these are only counted.
+_WARNINGS_MAX = 20
+
+
+class Summary(msgspec.Struct):
+    """How many files were transferred or removed."""
+
+    downloaded: int = 0
+    uploaded: int = 0
+    removed: int = 0
+
+    def lines(self, operation: str) -> Iterator[str]:
+        """Yield lakectl's summary of an operation."""
+        yield from ("", f"{operation} Summary:", "")
+        if self == Summary():
+            yield "No changes"
+            return
+        yield f"Downloaded: {self.downloaded}"
+        yield f"Uploaded: {self.uploaded}"
+        yield f"Removed: {self.removed}"
+        yield ""
+
+
+@dataclass(frozen=True, slots=True)
+class _FileUpload(Upload):
+    """The upload of a file as it was found."""
+
+    found: Entry | None = None
+
+
+class Sync:
+    """Applies changes to a folder and to the branch that it mirrors."""
+
+    def __init__(
+        self,
+        remote: Remote,
+        root: Path,
+        options: Options,
+        output: Output,
+        *,
+        shows_progress: bool = False,
+    ) -> None:
+        self.summary = Summary()
+        self._remote = remote
+        self._rules = remote.rules
+        self._folder = Folder(root, keeps_folders=remote.rules.has_permissions)
+        self._options = options
+        self._output = output
+        self._shows_progress = shows_progress
+        self._failures = 0
+        self._lock = Lock()  # the engine's threads count as well
+
+    def begin(self) -> None:
+        """Leave alone, from now on, files that others change.
+
+        Raises:
+            CommandError: the folder cannot be written.
+        """
+        self._folder.begin()
+
+    def to_folder(self, changes: Spool, uri: PathUri) -> None:
+        """Make the folder's files what a ref has at the paths of remote changes.
+
+        Args:
+            changes: the changes; local ones are passed over.
+            uri: the path of the ref.
+
+        Raises:
+            CommandError: some files could not be changed.
+        """
+        for change in changes:
+            if change.source == "remote" and change.type == "removed":
+                self._remove(change.path)
+        self.download((each for each in changes if _is_download(each)), uri)
+
+    def download(self, changes: Iterable[Change], uri: PathUri) -> None:
+        """Store what remote changes added or changed, without a look back; as `to_folder`."""
+        folders = Spool()
+        engine = self._engine(uri)
+
+        def place(job: Job, _: ObjectStats) -> None:
+            assert isinstance(job, Download)
+            self._place(job, job.path.removeprefix(uri.path))
+
+        tally = engine.run(self._downloads(changes, uri, folders), place)
+        # Last, because a new file changes the time of its folder.
+        for change in folders:
+            self._set_folder_attributes(change)
+        self._end(tally, "downloaded")
+        self._folder.clear_partial()
+
+    def to_branch(self, changes: Spool, uri: PathUri) -> None:
+        """Make the branch's objects what the folder has at the paths of local changes.
+
+        Args:
+            changes: the changes; remote ones are passed over.
+            uri: the path of the branch.
+
+        Raises:
+            CommandError: some objects could not be changed, or files changed meanwhile.
+        """
+        engine = self._engine(uri)
+
+        def check(job: Job, _: ObjectStats) -> None:
+            assert isinstance(job, _FileUpload)
+            self._check(job, job.path.removeprefix(uri.path))
+
+        tally = engine.run(self._uploads(changes, uri), check)
+        self._end(tally, "uploaded")
+        tally = engine.remove(self._removals(changes, uri))
+        self.summary.removed += tally.removed
+        self._end(tally, "removed")
+
+    def _engine(self, uri: PathUri) -> Engine:
+        return Engine(
+            self._remote.server,
+            uri.repository,
+            uri.ref,
+            self._options,
+            warn=self._output.warn,
+            shows_progress=self._shows_progress,
+        )
+
+    def _downloads(self, changes: Iterable[Change], uri: PathUri, folders: Spool) -> Iterator[Job]:
+        for change in changes:
+            path, stats = change.path, change.stats
+            assert stats is not None
+            try:
+                if path.endswith("/"):
+                    self._folder.make(path)
+                    folders.add(change)
+                    self._note_download(path)
+                elif self._rules.has_links and (link := link_of(stats)) is not None:
+                    self._folder.link(path, link)
+                    self._note_download(path)
+                else:
+                    whole = msgspec.structs.replace(stats, path=uri.path + path)
+                    target = self._folder.partial(path, stats.checksum)
+                    yield Download(whole.path, target, whole, mtime_s(stats))
+            except CommandError as error:
+                self._note_failure(error)
+
+    def _place(self, job: Download, path: str) -> None:
+        assert job.stats is not None
+        try:
+            if self._rules.has_permissions:
+                self._set_permissions(job.target, job.stats, folder=False)
+            self._folder.place(job.target, path)
+        except CommandError as error:
+            self._note_failure(error)
+        else:
+            self._note_download(path)
+
+    def _uploads(self, changes: Spool, uri: PathUri) -> Iterator[Job]:
+        for change in changes:
+            if change.source != "local" or change.type not in {"added", "changed"}:
+                continue
+            path = change.path
+            entry = entry_of(self._folder.root, path, self._rules)
+            if entry is None:
+                self._note_failure(CommandError(f"{path} was removed meanwhile"))
+                continue
+            is_file = entry.link is None and not path.endswith("/")
+            source = self._folder.root / path if is_file else b""
+            metadata = metadata_of(entry, self._rules)
+            yield _FileUpload(uri.path + path, source, metadata, found=entry)
+
+    def _check(self, job: _FileUpload, path: str) -> None:
+        if not path.endswith("/") and entry_of(self._folder.root, path, self._rules) != job.found:
+            self._note_failure(CommandError(f"{path} was changed while it was uploaded"))
+            return
+        self.summary.uploaded += 1
+        self._note("upload", path)
+
+    def _removals(self, changes: Spool, uri: PathUri) -> Iterator[str]:
+        for change in changes:
+            if change.source == "local" and change.type == "removed":
+                self._note("delete remote path:", change.path)
+                yield uri.path + change.path
+
+    def _remove(self, path: str) -> None:
+        try:
+            self._folder.remove(path)
+        except CommandError as error:
+            self._note_failure(error)
+        else:
+            self.summary.removed += 1
+            self._note("delete local:", path)
+
+    def _set_folder_attributes(self, change: Change) -> None:
+        assert change.stats is not None
+        folder = self._folder.root / change.path
+        try:
+            self._set_permissions(folder, change.stats, folder=True)
+            os.utime(folder, (time.time(), mtime_s(change.stats)))
+        except OSError as error:
+            self._note_failure(CommandError(f"cannot change {folder}: {error.strerror}"))
+        except CommandError as error:
+            self._note_failure(error)
+
+    def _set_permissions(self, file: Path, stats: ObjectStats, *, folder: bool) -> None:
+        wanted = permissions_of(stats) or usual_permissions(folder=folder)
+        user = wanted.user if self._rules.has_users else -1
+        group = wanted.group if self._rules.has_groups else -1
+        try:
+            os.chown(file, user, group)
+            file.chmod(stat.S_IMODE(wanted.mode))
+        except OSError as error:
+            raise CommandError(f"cannot set the mode of {file}: {error.strerror}") from error
+
+    def _note_download(self, path: str) -> None:
+        with self._lock:
+            self.summary.downloaded += 1
+        self._note("download", path)
+
+    def _note(self, action: str, path: str) -> None:
+        """Print lakectl's line, which a bar on a terminal replaces."""
+        if not self._shows_progress:
+            self._output.line(f"{f'{action} {path}':<40} ... done!")
+
+    def _note_failure(self, error: CommandError) -> None:
+        with self._lock:
+            self._failures += 1
+        if self._failures <= _WARNINGS_MAX:
+            self._output.warn(f"error: {error}")
+
+    def _end(self, tally: Tally, verb: str) -> None:
+        failures = self._failures + tally.failed
+        if failures:
+            raise CommandError(f"{failures} files could not be {verb}: run the command again")
+
+
+def _is_download(change: Change) -> bool:
+    return change.source == "remote" and change.type in {"added", "changed"}

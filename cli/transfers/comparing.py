@@ -1,0 +1,79 @@
+"""Folders and listings side by side, in the same order and one name at a time."""
+
+from collections.abc import Iterable, Iterator
+
+from cli.shapes import ObjectStats
+from cli.transfers.content import Content
+from cli.transfers.files import LocalFile
+from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY
+from cli.transfers.uploads import part_size
+from cli.transfers.verification import checksum_of_parts, is_md5, uploaded_part_size
+
+Pair = tuple[str, LocalFile | None, ObjectStats | None]
+
+
+def side_by_side(
+    files: Iterable[LocalFile], objects: Iterable[ObjectStats], prefix: str
+) -> Iterator[Pair]:
+    """Yield each name with the file and the object that have it; either may be None.
+
+    Args:
+        files: files in the order of `walk`.
+        objects: objects below the prefix, in the order of a listing.
+        prefix: what the names of objects have and those of files have not.
+    """
+    left, right = iter(files), iter(objects)
+    file, found = next(left, None), next(right, None)
+    while file is not None or found is not None:
+        name = "" if found is None else found.path.removeprefix(prefix)
+        if found is None or (file is not None and file.key < name.encode()):
+            assert file is not None
+            yield file.name, file, None
+            file = next(left, None)
+        elif file is None or name.encode() < file.key:
+            yield name, None, found
+            found = next(right, None)
+        else:
+            yield name, file, found
+            file, found = next(left, None), next(right, None)
+
+
+def modified_s(found: ObjectStats) -> int:
+    """Return when the file that an object was uploaded from was modified, in Unix seconds."""
+    text = (found.metadata or {}).get(CLIENT_MTIME_KEY, "")
+    return int(text) if text.isdecimal() else found.mtime
+
+
+def has_changed(file: LocalFile, found: ObjectStats) -> bool:
+    """Whether a file differs from the object as lakectl sees it: by size, time and target."""
+    if file.is_link:
+        return (found.metadata or {}).get(SYMLINK_TARGET_KEY) != str(file.path.readlink())
+    if file.state.st_size != found.size_bytes:
+        return True
+    return int(file.state.st_mtime) != modified_s(found)
+
+
+def has_other_content(file: LocalFile, found: ObjectStats) -> bool:
+    """Whether a file differs from the object by size or checksum.
+
+    If the object's checksum is of parts whose size is unknown, the times decide: a file that is not
+    newer than the object is the same.
+
+    Raises:
+        CommandError: the file cannot be read.
+    """
+    size_bytes = file.state.st_size
+    if size_bytes != found.size_bytes:
+        return True
+    with Content(file.path) as content:
+        if is_md5(found.checksum):
+            return content.md5(0, size_bytes).hex() != found.checksum
+        for part_bytes in {uploaded_part_size(found), part_size(size_bytes)} - {None}:
+            assert part_bytes is not None
+            parts = (
+                content.md5(first, min(part_bytes, size_bytes - first))
+                for first in range(0, size_bytes, part_bytes)
+            )
+            if checksum_of_parts(parts) == found.checksum:
+                return False
+    return int(file.state.st_mtime) > modified_s(found)

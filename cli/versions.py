@@ -1,0 +1,30 @@
+"""The versions of the program and of the server."""
+
+from collections.abc import Iterator
+
+from cli.errors import CommandError
+from cli.session import Session
+
+
+def version_lines(session: Session) -> Iterator[str]:
+    """Yield the version of the program, and that of the server if it can be reached."""
+    # Imported late, because it takes as long as a whole command.
+    from importlib import metadata  # noqa: PLC0415
+
+    yield f"graveler version: {metadata.version('graveler')}"
+    if version := _server_version(session):
+        yield f"lakeFS version: {version}"
+
+
+def _server_version(session: Session) -> str:
+    """Return the version of lakeFS that the server is as; "" if it does not say."""
+    from cli.client import Server  # noqa: PLC0415
+    from cli.configuration import Retries  # noqa: PLC0415
+    from cli.shapes import Config  # noqa: PLC0415
+
+    try:
+        known = session.configuration
+        server = Server(known.endpoint, known.key_pair, Retries(attempts_max=0))
+        return server.ask("GET", "/config", {}, Config).version_config.version
+    except CommandError:
+        return ""

@@ -1,0 +1,146 @@
+"""`graveler completion`, and what a shell completes with it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[3]
+BASH = shutil.which("bash")
+
+# What bash does at a tab: it splits the line at COMP_WORDBREAKS, and calls the function.
+TAB = r"""
+COMP_LINE=$1 COMP_POINT=${#1}
+COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
+_graveler_completion graveler 2> /dev/null
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+
+def page(*names):
+    results = [
+        {
+            "id": name,
+            "commit_id": "1a",
+            "creation_date": 0,
+            "default_branch": "main",
+            "storage_namespace": "",
+            "path": name,
+            "path_type": "object",
+        }
+        for name in names
+    ]
+    pagination = {"has_more": False, "next_offset": "", "results": 1, "max_per_page": 1000}
+    return {"pagination": pagination, "results": results}
+
+
+@pytest.fixture
+def complete(graveler, tmp_path):
+    """Returns what bash replaces the last part of a line with."""
+    program = tmp_path / "graveler"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(CHECKOUT)!r})\n"
+        "from cli.main import main\nmain()\n"
+    )
+    program.chmod(0o755)
+    variables = {name: text for name, text in graveler.environment.items() if text is not None}
+    script = graveler.prints("completion", "bash")
+
+    def completed(line, **more):
+        environment = {**os.environ, **variables, **more}
+        environment["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
+        found = subprocess.run(
+            [BASH, "--norc", "-c", f"{script}\n{TAB}", "bash", line],
+            env={name: text for name, text in environment.items() if text},
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+            timeout=60,
+        )
+        return found.stdout.split("\n")[:-1]
+
+    return completed
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_completion_prints_a_script_for_each_shell(graveler, shell):
+    printed = graveler.prints("completion", shell)
+    assert "_GRAVELER_COMPLETE" in printed
+    assert f"complete_{'fish' if shell == 'bash' else shell}" in printed
+
+
+@pytest.mark.parametrize("words", [(), ("tcsh",), ("bash", "zsh")])
+def test_completion_of_no_shell_is_refused(graveler, words):
+    graveler.fails("completion", *words)
+
+
+def test_commands_complete(complete):
+    assert complete("graveler bran") == ["branch", "branch-protect"]
+    assert complete("graveler branch sh") == ["show"]
+
+
+def test_the_scheme_completes_first(complete):
+    assert complete("graveler branch show ") == ["lakefs://"]
+
+
+def test_repositories_complete_behind_the_colon(complete, server):
+    server.will_answer(page("foo"))
+    assert complete("graveler branch show lakefs://f") == ["//foo/"]
+    assert server.asked[0].path == "/api/v1/repositories?prefix=f&amount=100"
+
+
+def test_branches_and_tags_complete(complete, server):
+    server.will_answer(page("dev"), page("d1"))
+    line = "graveler branch create lakefs://foo/x --source lakefs://foo/d"
+    assert complete(line) == ["//foo/dev", "//foo/d1"]
+    paths = [asked.path for asked in server.asked]
+    assert paths == [
+        "/api/v1/repositories/foo/branches?prefix=d&amount=100",
+        "/api/v1/repositories/foo/tags?prefix=d&amount=100",
+    ]
+
+
+def test_a_flag_s_value_completes_behind_the_equals_sign(complete, server):
+    server.will_answer(page("dev"), page())
+    line = "graveler branch create lakefs://foo/x --source=lakefs://foo/d"
+    assert complete(line) == ["//foo/dev"]
+
+
+def test_paths_complete(complete, server):
+    server.will_answer(page("data/a b.csv"))
+    line = "graveler import --from s3://bucket/ --to lakefs://foo/main/data/"
+    assert complete(line) == [r"//foo/main/data/a\ b.csv"]
+
+
+def test_relative_uris_complete_without_the_base(complete, server):
+    server.will_answer(page("dev"))
+    assert complete("graveler branch show d", LAKECTL_BASE_URI="lakefs://foo/") == ["dev"]
+    assert complete("graveler --base-uri lakefs://foo/ branch show d") == ["dev"]
+    assert complete("graveler branch show --base-uri lakefs://foo/ d") == ["dev"]
+
+
+@pytest.mark.parametrize("line", ["graveler -c {} branch show", "graveler branch show -c {}"])
+def test_the_configuration_file_is_that_of_the_line(complete, server, tmp_path, line):
+    file = tmp_path / "lakectl.yaml"
+    file.write_text(
+        "credentials: {access_key_id: AKIAFILE, secret_access_key: secret}\n"
+        f"server: {{endpoint_url: '{server.endpoint}'}}\n"
+    )
+    server.will_answer(page("dev"))
+    none = {
+        "LAKECTL_SERVER_ENDPOINT_URL": "",
+        "LAKECTL_CREDENTIALS_ACCESS_KEY_ID": "",
+        "LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": "",
+        "HOME": str(tmp_path),
+    }
+    assert complete(f"{line.format(file)} lakefs://foo/d", **none) == ["//foo/dev"]
+    assert complete("graveler branch show lakefs://foo/d", **none) == [""]
+
+
+def test_a_server_that_fails_completes_nothing_and_is_asked_once(complete, server):
+    server.will_answer({"message": "later"}, status=503)
+    assert complete("graveler branch show lakefs://f") == [""]
+    assert len(server.asked) == 1

@@ -1,0 +1,163 @@
+"""`graveler pr`."""
+
+import json
+
+import pytest
+
+from tests.unit.cli.history import page
+
+PULLS = "/api/v1/repositories/foo/pulls"
+PULL_ID = "4oq0u1sbtms0fh2ok8ng"
+ONE = ("lakefs://foo", PULL_ID)
+OPEN = {
+    "id": PULL_ID,
+    "status": "open",
+    "title": "Prices",
+    "description": "Of\nNovember",
+    "author": "ada",
+    "source_branch": "dev",
+    "destination_branch": "main",
+    "creation_date": "2024-08-02T14:13:33Z",
+    "merged_commit_id": None,
+    "closed_date": None,
+}
+MERGED = {
+    **OPEN,
+    "status": "merged",
+    "description": "",
+    "merged_commit_id": "1a2b",
+    "closed_date": "2024-08-02T14:13:40Z",
+}
+SHOWN = f"""\
+ID: {PULL_ID}
+Status: open
+Title: Prices
+Source: dev
+Destination: main
+Author: ada
+Created: 2024-08-02 14:13:33 +0000 UTC
+
+Of
+November
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_utc(time_zone):
+    time_zone("UTC")
+
+
+def test_open_ones_are_listed(graveler, server):
+    server.will_answer(page(OPEN, next_offset="x"))
+    for name in ("list", "ls"):
+        assert graveler.prints("pr", name, "lakefs://foo") == (
+            f"{PULL_ID}\topen\tdev\tmain\tada\tPrices\n"
+        )
+    assert "status=open" in server.asked[0].path
+    graveler.prints("pr", "list", "lakefs://foo", "--status=all", "--amount=3", "--after=b")
+    assert server.asked[-1].path == f"{PULLS}?status=all&prefix=&after=b&amount=3"
+
+
+def test_the_list_is_one_object_a_line_as_json(graveler, server):
+    server.will_answer(page(OPEN))
+    assert json.loads(graveler.prints("pr", "list", "lakefs://foo", "--json"))["id"] == PULL_ID
+
+
+def test_one_is_created(graveler, server):
+    server.will_answer({"id": PULL_ID}, status=201)
+    line = ("pr", "create", "lakefs://foo/dev", "lakefs://foo/main", "--title", "Prices")
+    assert graveler.prints(*line) == (
+        "Source: lakefs://foo/dev\nDestination: lakefs://foo/main\n"
+        f"created pull request '{PULL_ID}'\n"
+    )
+    assert server.asked[0].body == {
+        "title": "Prices",
+        "description": "",
+        "source_branch": "dev",
+        "destination_branch": "main",
+    }
+    assert json.loads(graveler.prints(*line, "--json")) == {"id": PULL_ID}
+
+
+def test_one_is_shown(graveler, server):
+    server.will_answer(OPEN)
+    assert graveler.prints("pr", "show", *ONE) == SHOWN
+    assert json.loads(graveler.prints("pr", "show", *ONE, "--json"))["title"] == "Prices"
+    server.will_answer(MERGED)
+    server.answers.pop(0)
+    assert graveler.prints("pr", "show", *ONE).endswith(
+        "Closed: 2024-08-02 14:13:40 +0000 UTC\nMerged Commit: 1a2b\n"
+    )
+
+
+def test_one_is_merged(graveler, server):
+    server.will_answer({"reference": "1a2b", "summary": {}})
+    assert graveler.prints("pr", "merge", *ONE) == f"merged pull request '{PULL_ID}' 1a2b\n"
+    assert (server.asked[0].method, server.asked[0].path) == ("PUT", f"{PULLS}/{PULL_ID}/merge")
+
+
+def test_a_conflict_says_how_to_see_and_decide_it(graveler, server):
+    server.will_answer({"message": "conflict found"}, status=409)
+    server.will_answer(OPEN)
+    told = graveler.fails("pr", "merge", *ONE)
+    assert "graveler diff lakefs://foo/main lakefs://foo/dev" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "body"),
+    [
+        (("close", *ONE), {"status": "closed"}),
+        (("update", *ONE, "--status", "open"), {"status": "open"}),
+        (("update", *ONE, "--description", ""), {"description": ""}),
+        (("update", *ONE, "-t", "x", "--description=y"), {"title": "x", "description": "y"}),
+    ],
+)
+def test_one_is_changed_and_shown(graveler, server, line, body):
+    server.will_answer("", OPEN)
+    assert graveler.prints("pr", *line) == SHOWN
+    asked = server.asked[0]
+    assert (asked.method, asked.path, asked.body) == ("PATCH", f"{PULLS}/{PULL_ID}", body)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "list",
+        "list foo",
+        "list lakefs://foo --status merged",
+        "create lakefs://foo/dev lakefs://foo/main",
+        "create lakefs://foo/dev lakefs://bar/main -t x",
+        "create lakefs://foo/dev -t x",
+        "create dev lakefs://foo/main -t x",
+        "show lakefs://foo",
+        "show lakefs://foo/main x",
+        "show lakefs://foo ../x",
+        "merge lakefs://foo",
+        "merge foo x",
+        "close lakefs://foo",
+        "close foo x",
+        "update lakefs://foo x",
+        "update lakefs://foo x --status merged",
+        "update foo x --status open",
+    ],
+)
+def test_wrong_input_is_refused(graveler, server, line):
+    assert graveler.fails("pr", *line.split())
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "list lakefs://foo",
+        "create lakefs://foo/dev lakefs://foo/main -t x",
+        "show lakefs://foo x",
+        "merge lakefs://foo x",
+        "close lakefs://foo x",
+        "update lakefs://foo x -t y",
+    ],
+)
+def test_a_refusal_of_the_server_is_told(graveler, server, line):
+    server.will_answer({"message": "not found"}, status=404)
+    result = graveler.run("pr", *line.split())
+    assert (result.exit_code, result.stderr) == (1, "error: not found\n")
