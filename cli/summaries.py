@@ -3,6 +3,8 @@
 `python -m tests.support.summaries` writes it; a test compares it with the commands' own help.
 """
 
+# Each is one line, however long.
+# ruff: noqa: E501
 SUMMARIES = {
     "actions": "See what hooks did, and check action files.",
     "annotate": "List what is under a path, each with the commit that changed it last.",
@@ -15,19 +17,23 @@ SUMMARIES = {
     "cat-sst": "Show the records of a range or metarange file; `sst cat` does the same.",
     "cherry-pick": "Apply the changes of a commit to a branch, as a new commit.",
     "commit": "Commit the changes of a branch.",
+    "completion": "Print a script that completes commands, flags and URIs in a shell.",
+    "config": "Ask for the key pair and the endpoint, and write them into the configuration file.",
     "diff": "Show the uncommitted changes of a branch, or what differs between two refs.",
-    "doctor": "Find what is wrong with the configuration or the connection; with --write, try everything.",
+    "doctor": "Find what is wrong with the set-up; with --write, try all that users do.",
     "drill": "Restore a dump of a repository into a scratch repository, compare, and delete that.",
-    "events": ".",
+    "events": "Follow what happens in a repository.",
     "export": "Export a branch to plain objects, once or continuously.",
     "find-merge-base": "Show the common ancestor from which a merge of two refs would begin.",
-    "fs": "View objects.",
+    "fs": "View and manipulate objects.",
     "gateway": "Serve S3's API on this machine: repositories are buckets, and keys are REF/PATH.",
     "gc": "Manage the garbage collection policy.",
     "identity": "Show the user that the configured credentials belong to.",
     "import": "Import objects into a branch, by a commit; no bytes are copied.",
+    "local": "Sync local directories with lakeFS paths.",
     "log": "Show the commits that lead to a ref, newest first.",
     "merge": "Merge a ref into a branch, as a new commit of the branch.",
+    "plugin": "Show plugins: an executable graveler-NAME or lakectl-NAME in PATH is a command NAME.",
     "pr": "Propose merges, and decide about them.",
     "refs-dump": "Dump the refs of a repository into its storage namespace; print the dump's manifest.",
     "refs-restore": "Restore dumped refs into a bare repository, whose storage namespace has the dump's files.",
