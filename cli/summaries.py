@@ -3,6 +3,8 @@
 `python -m tests.support.summaries` writes it; a test compares it with the commands' own help.
 """
 
+# Each is one line, however long.
+# ruff: noqa: E501
 SUMMARIES = {
     "actions": "See what hooks did, and check action files.",
     "annotate": "List what is under a path, each with the commit that changed it last.",
@@ -18,7 +20,7 @@ SUMMARIES = {
     "completion": "Print a script that completes commands, flags and URIs in a shell.",
     "config": "Ask for the key pair and the endpoint, and write them into the configuration file.",
     "diff": "Show the uncommitted changes of a branch, or what differs between two refs.",
-    "doctor": "Find what is wrong with the set-up; with --write, try everything.",
+    "doctor": "Find what is wrong with the set-up; with --write, try all that users do.",
     "drill": "Restore a dump of a repository into a scratch repository, compare, and delete that.",
     "events": "Follow what happens in a repository.",
     "export": "Export a branch to plain objects, once or continuously.",

@@ -65,7 +65,7 @@ def command(
     ] = None,
     json_: Annotated[bool, typer.Option("--json/--no-json", help="Print a JSON report.")] = False,
 ) -> None:
-    """Find what is wrong with the set-up; with --write, try everything."""
+    """Find what is wrong with the set-up; with --write, try all that users do."""
     _check_options(
         deployment=deployment,
         region=region,
