@@ -20,7 +20,7 @@ Done = Callable[[Job, ObjectStats], None]
 # One page of a listing waits while the next one is fetched.
 JOBS_WAITING_MAX = 1000
 # How many parts of large files are on their way at a time.
-PARTS_AT_ONCE = 10
+PARTS_AT_ONCE = 5
 # After so many failures, and nothing else between them, the rest would fail as well.
 _FAILURES_IN_A_ROW_MAX = 25
 

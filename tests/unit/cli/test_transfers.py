@@ -14,6 +14,7 @@ from cli.transfers import downloads, engine, uploads
 from cli.transfers.engine import Engine
 from cli.transfers.files import Links, walk
 from cli.transfers.jobs import Download, Options, Upload
+from cli.transfers.journals import boot_id
 from tests.support.scripted_lake import running
 
 BRANCH = "lakefs://my-repo/main"
@@ -250,22 +251,6 @@ def test_the_tag_of_an_encrypted_object_is_no_checksum(user, lake, tmp_path):
     assert (tmp_path / "b").read_bytes() == b"content"
 
 
-def test_an_interrupted_download_is_continued(user, lake, tmp_path):
-    content = os.urandom(8 * SMALL_PART)
-    lake.has("a", content)
-    lake.fails("GET", "/store", 404)
-    command = ("fs", "download", f"{BRANCH}/a", "b", "--part-size", str(SMALL_PART), "-p", "1")
-    for _ in range(3):  # the first part fails; of the rest, what was begun is kept
-        lake.fails("GET", "/store", "cut", times=0)
-    user.fails(*command)
-    before = len(lake.ranges)
-    user.prints(*command)
-    assert (tmp_path / "b").read_bytes() == content
-    assert len(lake.ranges) <= 8 + 1
-    assert before <= 8
-    assert [each.name for each in tmp_path.iterdir()] == ["b"]
-
-
 def test_parts_that_arrived_are_not_asked_for_again(user, lake, tmp_path, monkeypatch):
     content = os.urandom(8 * SMALL_PART)
     lake.has("a", content)
@@ -311,6 +296,7 @@ def test_damaged_parts_of_an_older_run_are_received_again(user, lake, tmp_path):
     about = {
         **{key: str(row[key]) for key in ("path", "checksum", "size_bytes", "mtime")},
         "part_bytes": str(SMALL_PART),
+        "boot": boot_id(),
     }
     (tmp_path / ".b.graveler-part").write_bytes(bytes(len(content)))
     lines = [json.dumps(about), json.dumps({"number": 1, "tag": ""}), '{"num']
