@@ -4,7 +4,6 @@
 """
 
 # Each is one line, however long.
-# ruff: noqa: E501
 SUMMARIES = {
     "actions": "See what hooks did, and check action files.",
     "annotate": "List what is under a path, each with the commit that changed it last.",

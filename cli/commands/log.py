@@ -75,14 +75,12 @@ def command(
     if graph and (dot or no_merges or objects or prefixes):
         raise UsageError("--graph draws whole histories: leave out --dot and what selects commits")
     log = Log(session.server, session.ref(uri), amount, no_merges, limit, query)
-    lines: Iterable[str]
     if output.as_json:
         output.items(log, lambda _: ())
         return
+    lines: Iterable[str]
     if dot:
-        address = session.server.endpoint.removesuffix("/api/v1").removesuffix("/")
-        repository = quote(log.ref.repository, safe="")
-        lines = _dot(log, f"{address}/repositories/{repository}/commits")
+        lines = _dot(log, session.server.endpoint)
     elif graph:
         commits = ChildrenFirst(log.pages(), session.server, log.ref.repository, first_parent)
         lines = _graph(commits, output, is_short=oneline, show_meta_range_id=show_meta_range_id)
@@ -90,11 +88,15 @@ def command(
         lines = (_line(commit, output) for commit in log)
     else:
         lines = _whole(log, output, show_meta_range_id=show_meta_range_id)
+    _print(lines, log, output)
+
+
+def _print(lines: Iterable[str], log: Log, output: Output) -> None:
     with output.paged():
         for line in lines:
             output.line(line)
         if log.pagination.has_more:
-            output.more(amount, log.pagination.next_offset)
+            output.more(log.amount, log.pagination.next_offset)
 
 
 def _paths(option: str, given: list[str] | None) -> list[str] | None:
@@ -143,10 +145,12 @@ def _graph(
             yield f"{row:{width}} {line.expandtabs(4)}".rstrip()
 
 
-def _dot(commits: Iterable[Commit], address: str) -> Iterator[str]:
+def _dot(log: Log, endpoint: str) -> Iterator[str]:
+    page = endpoint.removesuffix("/api/v1").removesuffix("/")
+    address = f"{page}/repositories/{quote(log.ref.repository, safe='')}/commits"
     yield "digraph {"
     yield '\trankdir="BT"'
-    for commit in commits:
+    for commit in log:
         message = html.escape(commit.message).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
         label = f"{commit.id[:8]}<br/> {message}"
         if len(commit.parents) > 1:

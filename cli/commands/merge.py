@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from cli import completing
 from cli.arguments import BranchArgument
-from cli.client import RefusedError
+from cli.client import RefusedError, Server
 from cli.commits import (
     AllowEmptyMessageOption,
     MessageOption,
@@ -17,6 +17,7 @@ from cli.commits import (
 )
 from cli.errors import CommandError, UsageError
 from cli.session import session_of
+from cli.uris import BranchUri, RefUri
 
 STRATEGIES = ("dest-wins", "source-wins")
 
@@ -70,8 +71,32 @@ def command(
         raise UsageError("both refs must be of the same repository")
     if strategy and strategy not in STRATEGIES:
         raise UsageError(f"--strategy is {strategy!r}: write {' or '.join(STRATEGIES)}")
+    wanted = {
+        "message": message,
+        "metadata": metadata,
+        "strategy": strategy,
+        "force": force,
+        "allow_empty": allow_empty,
+        "squash_merge": squash,
+    }
+    merged = _merged(session.server, source, destination, wanted)
+    paint = session.output.paint
+    from_to = f'"{paint(source.ref, "yellow")}" into "{paint(destination.branch, "yellow")}"'
+    session.output.item(
+        merged, lambda made: [f'Merged {from_to} to get "{paint(made.reference, "green")}".']
+    )
+
+
+def _merged(
+    server: Server, source: RefUri, destination: BranchUri, wanted: dict[str, object]
+) -> MergeResult:
+    """Merge; return the new commit.
+
+    Raises:
+        CommandError: both sides changed the same objects, or the server refused.
+    """
     try:
-        merged = session.server.ask(
+        return server.ask(
             "POST",
             "/repositories/{repository}/refs/{source}/merge/{destination}",
             {
@@ -80,14 +105,7 @@ def command(
                 "destination": destination.branch,
             },
             MergeResult,
-            {
-                "message": message,
-                "metadata": metadata,
-                "strategy": strategy,
-                "force": force,
-                "allow_empty": allow_empty,
-                "squash_merge": squash,
-            },
+            wanted,
         )
     except RefusedError as error:
         if error.status == 409 and "conflict" in error.text.lower():
@@ -96,8 +114,3 @@ def command(
                 "decides it"
             ) from error
         raise
-    paint = session.output.paint
-    from_to = f'"{paint(source.ref, "yellow")}" into "{paint(destination.branch, "yellow")}"'
-    session.output.item(
-        merged, lambda made: [f'Merged {from_to} to get "{paint(made.reference, "green")}".']
-    )

@@ -38,7 +38,6 @@ def lines_of_json(text):
         ("cat", f"{BRANCH}/"),
         ("cat", f"{BRANCH}/a", "--range", "x"),
         ("cat", f"{BRANCH}/a", "--range", "5-2"),
-        ("cat", f"{BRANCH}/a", "--json"),
         ("cat", f"{BRANCH}/none"),
         ("stat", f"{BRANCH}/none"),
         ("presign", "nothing"),
@@ -78,6 +77,13 @@ def test_wrong_input_is_one_line_and_code_1(user, lake, tmp_path, args):
     lake.has("a", b"1")
     assert user.fails("fs", *args)
     assert set(lake.objects) == {"a"}
+
+
+def test_bytes_are_no_json(user, lake):
+    lake.has("a", b"1")
+    ended = user.run("fs", "cat", f"{BRANCH}/a", "--json")
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert json.loads(ended.stderr)["error"] == "cat prints bytes: leave --json out"
 
 
 def test_a_listing_shows_whole_names_when_it_is_recursive(user, lake):

@@ -113,7 +113,7 @@ def test_a_path_without_a_slash_is_a_folder_but_not_an_object(lake, local):
     ("args", "reason"),
     [
         (("clone", "lake/main/data/"), "does not name a path"),
-        (("clone", "lakefs://lake/main"), "has no path"),
+        (("clone", "lakefs://lake/main"), "does not name a path"),
         (("clone", "lakefs://lake/gone/data/"), "commit not found"),
         (("clone", SOURCE, "x", "y"), "unexpected extra argument"),
         (("clone",), "missing argument"),
