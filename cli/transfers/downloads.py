@@ -153,17 +153,7 @@ class Downloader:
         descriptor = _locked(temporary)
         try:
             os.ftruncate(descriptor, 0)
-            size_bytes = stats.size_bytes or 0
-            write = partial(_write, descriptor)
-            digest = before = b""
-            for attempt in range(_RECEIVED_MAX):
-                digest = self._fetch(source, write, 0, size_bytes, None) if size_bytes else b""
-                is_same_again = attempt > 0 and digest == before
-                if self._is_right(stats, source, digest.hex(), is_same_again=is_same_again):
-                    break
-                before = digest
-            else:
-                raise _wrong(stats)
+            self._receive_whole(stats, source, partial(_write, descriptor))
             _finish(job, temporary)
         except BaseException:
             with suppress(OSError):
@@ -171,6 +161,19 @@ class Downloader:
             raise
         finally:
             os.close(descriptor)
+
+    def _receive_whole(
+        self, stats: ObjectStats, source: _Source, write: Callable[[Block, int], object]
+    ) -> None:
+        size_bytes = stats.size_bytes or 0
+        before = b""
+        for attempt in range(_RECEIVED_MAX):
+            digest = self._fetch(source, write, 0, size_bytes, None) if size_bytes else b""
+            is_same_again = attempt > 0 and digest == before
+            if self._is_right(stats, source, digest.hex(), is_same_again=is_same_again):
+                return
+            before = digest
+        raise _wrong(stats)
 
     def _in_parts(self, job: Download, stats: ObjectStats, source: _Source) -> None:
         """Receive in parts; a journal keeps those that are stored for the next run."""
