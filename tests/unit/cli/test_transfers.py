@@ -251,6 +251,16 @@ def test_the_tag_of_an_encrypted_object_is_no_checksum(user, lake, tmp_path):
     assert (tmp_path / "b").read_bytes() == b"content"
 
 
+def test_the_api_may_have_checksums_of_another_kind(user, lake, tmp_path):
+    lake.has("a", b"content", checksum="0" * 32)
+    lake.pre_sign = False
+    lake.fails("GET", "objects?", "damage")
+    user.prints("fs", "download", f"{BRANCH}/a", "b")
+    assert (tmp_path / "b").read_bytes() == b"content"
+    assert lake.amount("GET", "objects?") == 3
+    assert user.prints("fs", "cat", f"{BRANCH}/a") == "content"
+
+
 def test_parts_that_arrived_are_not_asked_for_again(user, lake, tmp_path, monkeypatch):
     content = os.urandom(8 * SMALL_PART)
     lake.has("a", content)
