@@ -1,6 +1,5 @@
 """The program `graveler`: its commands, and the options that all of them share."""
 
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +40,9 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - as Typer calls it
     if asked:
+        # Imported late, because it takes as long as a fifth of a command.
+        from importlib import metadata  # noqa: PLC0415
+
         typer.echo(f"graveler version: {metadata.version('graveler')}")
         raise typer.Exit
 

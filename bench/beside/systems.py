@@ -75,6 +75,13 @@ def both(binary: Path, folder: Path, *, far: bool) -> Iterator[tuple[System, Sys
         )
 
 
+@contextmanager
+def graveler(folder: Path) -> Iterator[System]:
+    """Run Graveler alone, with its data in the folder; raises as `both`."""
+    with ExitStack() as stops:
+        yield _graveler(folder / OURS, stops, far=False)
+
+
 def _started(stops: ExitStack, child: Child) -> Child:
     stops.callback(child.stop, timeout_s=30)
     return child

@@ -20,7 +20,7 @@ Done = Callable[[Job, ObjectStats], None]
 # One page of a listing waits while the next one is fetched.
 JOBS_WAITING_MAX = 1000
 # How many parts of large files are on their way at a time.
-PARTS_AT_ONCE = 10
+PARTS_AT_ONCE = 5
 # After so many failures, and nothing else between them, the rest would fail as well.
 _FAILURES_IN_A_ROW_MAX = 25
 
@@ -110,6 +110,8 @@ class Engine:
         except BaseException:
             self.wire.stop()
             raise
+        workers.end()
+        self.wire.close()
         return tally
 
     def listing(self, prefix: str, *, presign: bool = False) -> Iterator[ObjectStats]:
@@ -133,7 +135,10 @@ class Engine:
         """
         parts = Workers(1, 1)
         downloader = Downloader(self.api, self._options, parts, lambda _: None)
-        downloader.read(path, stats, first, length, write)
+        try:
+            downloader.read(path, stats, first, length, write)
+        finally:
+            self.wire.close()
 
     @property
     def presigns_listings(self) -> bool:
@@ -170,6 +175,8 @@ class _Run:
                 self._files.put(lambda job=job: self._try(job))  # type: ignore[misc]
             self.progress.is_all_known = True
             self._files.end()
+            self._parts.end()
+            self._wire.close()
         except BaseException:
             # What is under way may clean up behind itself; what waits is forgotten.
             self._files.drop()
@@ -188,6 +195,9 @@ class _Run:
         except BaseException:
             self._wire.stop()
             raise
+        finally:
+            self._parts.end(_INTERRUPTED_WAIT_S)
+            self._wire.close()
 
     def _expect(self, job: Job) -> None:
         if isinstance(job, Upload):

@@ -1,8 +1,8 @@
 """Journals of data in parts: which parts are stored, so that the next run continues.
 
-A journal is a file of JSON lines, appended to when a part is stored. It survives the process, not
-the machine's crash, after which parts are checked by their checksums or sent again. Only one
-process at a time works with a journal.
+A journal is a file of JSON lines, appended to when a part is stored. Nothing is flushed to the
+disk: a journal survives the process, and one of a download is not used after the machine has
+crashed. Only one process at a time works with a journal.
 """
 
 import os
@@ -118,6 +118,14 @@ def lock(file: Path, flags: int = 0) -> int:
         except FileNotFoundError:
             pass
         os.close(descriptor)  # another process renamed or deleted it meanwhile
+
+
+def boot_id() -> str:
+    """Return what is another after the machine has crashed: files may have lost bytes then."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
 
 
 def upload_journal(*names: str) -> Path:

@@ -306,7 +306,7 @@ def _headers(metadata: Mapping[str, str]) -> dict[str, str]:
     headers = {}
     for key, value in metadata.items():
         if not _fits_headers({key.lower(): value}):
-            raise CommandError(f"metadata {key!r} does not fit into a header: use --pre-sign")
+            raise CommandError(f"metadata {key!r} do not fit into a header: write them in ASCII")
         internal = key.lower().startswith(_INTERNAL)
         prefix = "x-lakefs-internal-" if internal else "x-lakefs-meta-"
         headers[prefix + key.lower().removeprefix(_INTERNAL)] = value

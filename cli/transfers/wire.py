@@ -74,6 +74,12 @@ class Wire:
         self._retries = retries
         self._local = threading.local()
         self._stopping = threading.Event()
+        self._opened: set[http.client.HTTPConnection] = set()
+
+    def close(self) -> None:
+        """Close the connections that no thread uses any more; they open again when needed."""
+        for connection in list(self._opened):
+            connection.close()
 
     def stop(self) -> None:
         """Make all threads raise StoppedError where they wait, or ask for the next block."""
@@ -166,19 +172,24 @@ class Wire:
         was_open = connection is not None
         if connection is None:
             connection = self._connected(*place)
+            self._opened.add(connection)
         target = url if self._is_proxied(connection, place) else _target(parts.path, parts.query)
         try:
             answer = _exchange(connection, method, target, headers, body)
         except (OSError, http.client.HTTPException) as error:
-            connection.close()
+            self._drop(connection)
             if was_open:  # the server may close an idle connection: that is no failure
                 return self._sent(method, url, headers, body)
             raise BrokenError(f"cannot reach {parts.netloc}: {_reason(error)}") from error
         except BaseException:
-            connection.close()  # the body could not be read: half of it may have been sent
+            self._drop(connection)  # the body could not be read: half of it may have been sent
             raise
         kept[place] = connection
         return answer
+
+    def _drop(self, connection: http.client.HTTPConnection) -> None:
+        connection.close()
+        self._opened.discard(connection)
 
     @property
     def _connections(self) -> dict[tuple[str, str], http.client.HTTPConnection]:

@@ -12,6 +12,7 @@ from cli.commands.fs.common import (
     check,
     engine_of,
     names_of,
+    object_of,
     options_of,
     pairs_of,
     path_of,
@@ -67,7 +68,7 @@ def stage(
 ) -> None:
     """Make data outside of the repository's storage namespace an object, without a copy."""
     session = session_of(context)
-    path = path_of(session, uri)
+    path = object_of(session, uri)
     metadata = pairs_of("--meta", meta)
     repository = session.server.ask("GET", "/repositories/{repository}", names_of(path), Repository)
     if location.startswith(repository.storage_namespace.rstrip("/") + "/"):
@@ -92,7 +93,7 @@ def update_metadata(
 ) -> None:
     """Replace an object's user metadata."""
     session = session_of(context)
-    path = path_of(session, uri)
+    path = object_of(session, uri)
     body = {"set": pairs_of("--metadata", metadata)}
     query = {"path": path.path}
     template = f"{BRANCH_OBJECT}/stat/user_metadata"

@@ -76,6 +76,16 @@ def path_of(session: Session, text: str) -> PathUri:
     return found
 
 
+def object_of(session: Session, text: str) -> PathUri:
+    """Return the path of the object that an argument names.
+
+    Raises:
+        UsageError: the argument does not name an object.
+    """
+    found = session.object(text)
+    return PathUri(found.repository, found.ref, found.path)
+
+
 def names_of(uri: PathUri) -> dict[str, str]:
     """Return the names for the templates of the API."""
     return {"repository": uri.repository, "ref": uri.ref}

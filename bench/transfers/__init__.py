@@ -1,0 +1,1 @@
+"""Uploads and downloads of `graveler` and of `lakectl`, of the same server in turns."""

@@ -1,0 +1,5 @@
+import sys
+
+from bench.transfers.run import main
+
+sys.exit(main())
