@@ -372,10 +372,13 @@ def _draw(session: Session, changes: Spool) -> None:
         return ends[0] + ends[1].join("═" * (width + 2) for width in widths) + ends[2]
 
     def row(cells: tuple[str, ...], color: Color | None = None) -> str:
-        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        return f"║ {' ║ '.join(session.output.paint(cell, color) for cell in padded)} ║"
+        padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+        if is_colored:
+            padded = [output.paint(cell, color) for cell in padded]
+        return f"║ {' ║ '.join(padded)} ║"
 
     output = session.output
+    is_colored = output.is_terminal  # asked once, for many rows
     output.line()
     output.line(line("╔╦╗"))
     output.line(row(heads))
