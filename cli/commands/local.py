@@ -116,7 +116,8 @@ def clone(
         remote = _remote(session)
         index = link(folder, source, remote, session.output, operation=CLONE, ignores=gitignore)
     mirror = _mirror(session, index, options, no_progress=no_progress)
-    summary = mirror.clone(is_again=interrupted is not None)
+    with mirror.cancelable():
+        summary = mirror.clone(is_again=interrupted is not None)
     session.output.line()
     session.output.line(f"Successfully cloned {index.source} to {folder}.")
     _show(session, "Clone", summary, mirror)
@@ -191,7 +192,8 @@ def commit(
     index = Index.find(_folder(directory))
     options = _options(session, parallelism, pre_sign)
     mirror = _mirror(session, index, options, no_progress=no_progress)
-    made = mirror.commit(message, metadata, force=force, yes=yes)
+    with mirror.cancelable():
+        made = mirror.commit(message, metadata, force=force, yes=yes)
     if made is not None:
         session.output.item(made, lambda each: _commit_lines(index.source.ref, each))
 
@@ -217,7 +219,8 @@ def pull(
     index = Index.find(_folder(directory))
     options = _options(session, parallelism, pre_sign)
     mirror = _mirror(session, index, options, no_progress=no_progress)
-    summary = mirror.pull(force=force)
+    with mirror.cancelable():
+        summary = mirror.pull(force=force)
     session.output.line()
     session.output.line("Successfully synced changes!")
     _show(session, "Pull", summary, mirror)
@@ -258,7 +261,8 @@ def checkout(
     for index in indices:
         mirror = _mirror(session, index, options, no_progress=no_progress)
         other = session.ref(ref) if ref else None
-        summary = mirror.checkout(other, yes=yes, asks=not every)
+        with mirror.cancelable():
+            summary = mirror.checkout(other, yes=yes, asks=not every)
         _show(session, "Checkout", summary, mirror)
 
 
@@ -368,10 +372,13 @@ def _draw(session: Session, changes: Spool) -> None:
         return ends[0] + ends[1].join("═" * (width + 2) for width in widths) + ends[2]
 
     def row(cells: tuple[str, ...], color: Color | None = None) -> str:
-        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        return f"║ {' ║ '.join(session.output.paint(cell, color) for cell in padded)} ║"
+        padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+        if is_colored:
+            padded = [output.paint(cell, color) for cell in padded]
+        return f"║ {' ║ '.join(padded)} ║"
 
     output = session.output
+    is_colored = output.is_terminal  # asked once, for many rows
     output.line()
     output.line(line("╔╦╗"))
     output.line(row(heads))

@@ -16,6 +16,7 @@ Source = Literal["local", "remote"]
 
 # Changes are kept in memory up to this size, in a file beyond.
 _MEMORY_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 16
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -52,10 +53,13 @@ class Spool:
     def __iter__(self) -> Iterator[Change]:
         decoder = msgspec.json.Decoder(Change)
         offset = 0
-        # Several iterations at once share the file.
-        while self._file.seek(offset) is not None and (line := self._file.readline()):
-            offset += len(line)
-            yield decoder.decode(line)
+        while True:
+            self._file.seek(offset)  # other iterations share the file
+            lines = self._file.readlines(_BLOCK_BYTES)
+            if not lines:
+                return
+            offset = self._file.tell()
+            yield from map(decoder.decode, lines)
 
     def __del__(self) -> None:
         self._file.close()

@@ -6,6 +6,7 @@ Everything else is the operation's own work, which it continues.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from cli.errors import CommandError
@@ -57,12 +58,26 @@ class Mirror:
         """Raise a CommandError if an operation was interrupted."""
         operation = self.index.operation
         if operation:
-            remedy = _REMEDIES.get(operation, "run graveler local checkout")
-            if operation == PULL and self.index.target is None:  # lakectl's
-                remedy = "run graveler local pull --force"
             raise CommandError(
-                f"latest {operation} operation was interrupted, data may be incomplete: {remedy}"
+                f"latest {operation} operation was interrupted, data may be incomplete: "
+                f"{self._remedy}"
             )
+
+    @contextmanager
+    def cancelable(self) -> Iterator[None]:
+        """Say how to go on if the block is interrupted.
+
+        Raises:
+            CommandError: it was interrupted after it had begun to change something.
+        """
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            if not self.index.operation:
+                raise
+            raise CommandError(
+                f"operation was canceled, local data may be incomplete: {self._remedy}"
+            ) from error
 
     def clone(self, *, is_again: bool) -> Summary:
         """Download the objects of the folder's commit.
@@ -286,6 +301,12 @@ class Mirror:
     def _compared(self, uri: PathUri) -> Iterator[Change]:
         rules = self.remote.rules
         return local_changes(walk(self.index.root, rules), self.remote.listing(uri), rules)
+
+    @property
+    def _remedy(self) -> str:
+        if self.index.operation == PULL and self.index.target is None:  # lakectl's
+            return "run graveler local pull --force"
+        return _REMEDIES.get(self.index.operation, "run graveler local checkout")
 
     def _target(self) -> Target:
         return self.index.target or Target(self.index.source, self.index.head)

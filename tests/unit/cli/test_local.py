@@ -548,6 +548,25 @@ def test_a_broken_index_is_named(lake, local, text):
     assert f"{INDEX} is broken" in local.fails("status")
 
 
+def test_an_interrupt_says_how_to_go_on(lake, local, monkeypatch):
+    lake.change(data__a="1")
+    local.clone()
+    lake.change(data__b="2")
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("cli.local.sync.Sync.to_folder", interrupt)
+        message = local.fails("pull")
+    assert message == (
+        "error: operation was canceled, local data may be incomplete: "
+        "run graveler local pull again\n"
+    )
+    local.does("pull")
+    assert local.files == {"a": "1", "b": "2"}
+
+
 def test_only_one_process_at_a_time_changes_a_folder(lake, local):
     fcntl = pytest.importorskip("fcntl")
     lake.change(data__a="1")
