@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli.commands.fs.common import (
+from cli.commands.fs.options import (
     BRANCH_OBJECT,
     MetadataOption,
     PathArgument,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.client import RefusedError
-from cli.commands.fs.common import (
+from cli.commands.fs.options import (
     BRANCH_OBJECT,
     OBJECT,
     ParallelismOption,

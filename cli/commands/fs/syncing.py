@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.commands.fs.common import (
+from cli.commands.fs.options import (
     NoProgressOption,
     ParallelismOption,
     PreSignOption,

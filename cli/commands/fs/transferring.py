@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.commands.fs.common import (
+from cli.commands.fs.options import (
     PART_BYTES,
     MetadataOption,
     NoProgressOption,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli import output
-from cli.commands.fs.common import (
+from cli.commands.fs.options import (
     OBJECT,
     PathArgument,
     PreSignOption,
