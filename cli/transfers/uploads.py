@@ -3,11 +3,13 @@
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import md5
 from itertools import count
 from time import time
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from cli.client import RefusedError
@@ -19,6 +21,9 @@ from cli.transfers.jobs import Options, Upload
 from cli.transfers.journals import Journal, Part, upload_journal
 from cli.transfers.wire import Block, BrokenError, Reply
 from cli.transfers.workers import Workers
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as HASH
 
 # One request stores an object up to this size; a presigned URL takes three.
 DIRECT_BYTES_MAX = 256 * 1024
@@ -41,6 +46,14 @@ _BUSY_CODES = (b"<Code>RequestTimeout</Code>", b"<Code>BadDigest</Code>", b"<Cod
 Sent = Callable[[int], None]
 
 
+@dataclass(frozen=True)
+class Stored:
+    """Bytes that the object store has: the MD5 of what was sent, and the store's tag."""
+
+    md5: str
+    etag: str
+
+
 class Uploader:
     """Uploads the objects of a branch."""
 
@@ -58,6 +71,8 @@ class Uploader:
         self._options = options
         self._parts = parts
         self._sent = sent
+        # Whether the object store's entity tags are no checksums of what it has stored.
+        self._sends_checksums = False
 
     def upload(self, job: Upload) -> ObjectStats:
         """Store an object; return it.
@@ -107,21 +122,20 @@ class Uploader:
     def _presigned(self, job: Upload, content: Content) -> ObjectStats:
         """Store by a presigned URL: ask for an address, send the data, link them."""
         size_bytes = content.size_bytes
-        digest = content.md5(0, size_bytes)
         for attempt in count(1):
             address = self._api.address(job.path)
             if address.presigned_url is None:
                 raise CommandError("the server has no presigned URL: use --pre-sign=false")
             # A URL that expired is of an address of its own: begin anew.
-            reply = self._put(address.presigned_url, job, content, 0, size_bytes, digest)
-            if reply is None and attempt < _RENEWALS_MAX:
+            stored = self._put(address.presigned_url, job, content, 0, size_bytes)
+            if stored is None and attempt < _RENEWALS_MAX:
                 continue
-            if reply is None:
+            if stored is None:
                 raise CommandError("presigned URLs expire at once: check this machine's clock")
             content.check()
             body = {
                 "staging": address,
-                "checksum": digest.hex(),
+                "checksum": stored.md5,
                 "size_bytes": size_bytes,
                 "user_metadata": dict(job.metadata),
                 "content_type": job.content_type,
@@ -176,14 +190,13 @@ class Uploader:
         def send(number: int) -> None:
             first = (number - 1) * part_bytes
             size_bytes = min(part_bytes, content.size_bytes - first)
-            digest = content.md5(first, size_bytes)
             for _ in range(_RENEWALS_MAX):
                 url = urls.pop(number, "")
                 if not url or has_expired(url):
                     url = self._api.part_url(job.path, upload, number)
-                reply = self._put(url, job, content, first, size_bytes, digest)
-                if reply is not None:
-                    journal.add(Part(number, reply.etag))
+                stored = self._put(url, job, content, first, size_bytes)
+                if stored is not None:
+                    journal.add(Part(number, stored.etag))
                     return
             raise CommandError("presigned URLs expire at once: check this machine's clock")
 
@@ -216,19 +229,24 @@ class Uploader:
         return found
 
     def _put(
-        self, url: str, job: Upload, content: Content, first: int, size_bytes: int, digest: bytes
-    ) -> Reply | None:
-        """Send a range to a presigned URL; return None if the URL has expired."""
-        headers = {
-            "Content-Length": str(size_bytes),
-            "Content-MD5": b64encode(digest).decode(),
-            "Content-Type": job.content_type,
-        }
+        self, url: str, job: Upload, content: Content, first: int, size_bytes: int
+    ) -> Stored | None:
+        """Send a range to a presigned URL; return None if the URL has expired.
+
+        The checksum is computed as the bytes are sent, and compared with the entity tag of the
+        answer. A store whose tags are no checksums gets the bytes again, with the checksum in the
+        request; from then on it gets that at once, which takes a pass over the bytes before.
+        """
+        headers = {"Content-Length": str(size_bytes), "Content-Type": job.content_type}
         if ".blob.core." in urlsplit(url).netloc:
             headers["x-ms-blob-type"] = "BlockBlob"
 
-        def attempt() -> Reply | None:
-            body = partial(self._blocks, content, first, size_bytes)
+        def attempt() -> Stored | None:
+            digest = md5(usedforsecurity=False)
+            if self._sends_checksums:
+                checksum = b64encode(content.md5(first, size_bytes)).decode()
+                headers["Content-MD5"] = checksum
+            body = partial(self._hashed, content, first, size_bytes, digest)
             reply = self._wire.once("PUT", url, headers, body)
             if reply.status == 403 and (has_expired(url) or b"expired" in reply.content):
                 return None
@@ -237,16 +255,27 @@ class Uploader:
                 raise BrokenError(_refused(url, reply))
             if reply.status >= 300:
                 raise CommandError(_refused(url, reply))
-            if _contradicts(reply, digest.hex()):
-                raise BrokenError("the object store has stored other bytes")
-            return reply
+            if _has_checksum(reply):
+                if reply.etag != digest.hexdigest():
+                    raise BrokenError("the object store has stored other bytes")
+            elif "Content-MD5" not in headers:
+                self._sends_checksums = True
+                return attempt()
+            return Stored(digest.hexdigest(), reply.etag)
 
         if has_expired(url):
             return None
-        reply = self._wire.patiently(attempt)
-        if reply is not None:
+        stored = self._wire.patiently(attempt)
+        if stored is not None:
             self._sent(size_bytes)
-        return reply
+        return stored
+
+    def _hashed(
+        self, content: Content, first: int, size_bytes: int, digest: "HASH"
+    ) -> Iterable[Block]:
+        for block in self._blocks(content, first, size_bytes):
+            digest.update(block)
+            yield block
 
     def _blocks(self, content: Content, first: int, size_bytes: int) -> Iterable[Block]:
         for block in content.blocks(first, size_bytes):
@@ -272,11 +301,11 @@ def has_expired(url: str) -> bool:
     return time() + _EXPIRY_MARGIN_S > began.timestamp() + life_s
 
 
-def _contradicts(reply: Reply, expected: str) -> bool:
-    """Whether the entity tag is a checksum, and of other bytes."""
+def _has_checksum(reply: Reply) -> bool:
+    """Whether the entity tag is the MD5 of the stored bytes."""
     if reply.headers.get("x-amz-server-side-encryption", "").startswith("aws:kms"):
         return False  # the tag of an encrypted object is no checksum
-    return bool(_MD5.fullmatch(reply.etag)) and reply.etag != expected
+    return bool(_MD5.fullmatch(reply.etag))
 
 
 def _refused(url: str, reply: Reply) -> str:

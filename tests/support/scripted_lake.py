@@ -50,6 +50,8 @@ class Lake:
     ranges: list[str] = field(default_factory=list)
     number: int = 0
     encryption: str = ""
+    # By PUT: whether the request had the checksum of its body.
+    checked: list[bool] = field(default_factory=list)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -192,7 +194,14 @@ class _Handler(BaseHTTPRequestHandler):
             tag = md5(body).hexdigest()
             if self.kind == "damage":
                 self.kind, tag = None, "0" * 32
-            self.answer(200, b"", {"ETag": f'"{tag}"'})
+            headers = {"ETag": f'"{tag}"'}
+            if lake.encryption:
+                headers |= {
+                    "ETag": f'"{"e" * 32}"',
+                    "x-amz-server-side-encryption": lake.encryption,
+                }
+            lake.checked.append(expected is not None)
+            self.answer(200, b"", headers)
         else:
             content = lake.addresses[address]
             self.content(content, md5(content).hexdigest())

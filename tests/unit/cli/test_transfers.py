@@ -244,6 +244,21 @@ def test_bytes_with_another_checksum_are_not_kept(user, lake, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == []
 
 
+def test_a_store_whose_tags_are_no_checksums_checks_the_requests_itself(user, lake, in_small_parts):
+    lake.encryption = "aws:kms"
+    content = os.urandom(4 * SMALL_PART)
+    upload(user, "a", content, "--parallelism", "1")
+    assert lake.objects["a"].content == content
+    # What was sent without a checksum is sent again.
+    assert lake.checked.count(True) == 4
+    assert 1 <= lake.checked.count(False) <= 4
+
+
+def test_a_store_whose_tags_are_checksums_gets_each_part_once(user, lake, in_small_parts):
+    upload(user, "a", os.urandom(4 * SMALL_PART))
+    assert lake.checked == [False] * 4
+
+
 def test_the_tag_of_an_encrypted_object_is_no_checksum(user, lake, tmp_path):
     lake.has("a", b"content", checksum="0" * 32)
     lake.encryption = "aws:kms"
