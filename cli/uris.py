@@ -5,7 +5,7 @@ A path is used as it is written: it is not percent-decoded, and `?` and `#` have
 
 import re
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from cli.errors import UsageError
 
@@ -27,105 +27,92 @@ _REPOSITORY_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryUri:
-    """A repository: lakefs://REPO."""
+class _Uri:
+    """A URI of one form, whose groups are the fields."""
 
-    repository: str
+    __slots__ = ()
+
+    form: ClassVar[re.Pattern[str]]
+    kind: ClassVar[str]
+    example: ClassVar[str]
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the repository that the text names.
+        """Return what the text names.
 
         Raises:
             UsageError: the text does not name one.
         """
-        return cls(**_parts(text, _REPOSITORY, "a repository", "lakefs://REPO"))
+        return cls(**_parts(text, cls.form, cls.kind, cls.example))
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryUri(_Uri):
+    """A repository: lakefs://REPO."""
+
+    form = _REPOSITORY
+    kind = "a repository"
+    example = "lakefs://REPO"
+
+    repository: str
 
     def __str__(self) -> str:
         return f"{SCHEME}{self.repository}"
 
 
 @dataclass(frozen=True, slots=True)
-class BranchUri:
+class BranchUri(_Uri):
     """A branch: lakefs://REPO/BRANCH, or lakefs://REPO@BRANCH, the older form."""
+
+    form = _BRANCH
+    kind = "a branch"
+    example = "lakefs://REPO/BRANCH"
 
     repository: str
     branch: str
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Return the branch that the text names.
-
-        Raises:
-            UsageError: the text does not name one.
-        """
-        return cls(**_parts(text, _BRANCH, "a branch", "lakefs://REPO/BRANCH"))
 
     def __str__(self) -> str:
         return f"{SCHEME}{self.repository}/{self.branch}"
 
 
 @dataclass(frozen=True, slots=True)
-class RefUri:
+class RefUri(_Uri):
     """A branch, a tag or a commit, ref expressions like dev~3 included: lakefs://REPO/REF."""
+
+    form = _REF
+    kind = "a ref"
+    example = "lakefs://REPO/REF"
 
     repository: str
     ref: str
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Return the ref that the text names.
-
-        Raises:
-            UsageError: the text does not name one.
-        """
-        return cls(**_parts(text, _REF, "a ref", "lakefs://REPO/REF"))
 
     def __str__(self) -> str:
         return f"{SCHEME}{self.repository}/{self.ref}"
 
 
 @dataclass(frozen=True, slots=True)
-class PathUri:
+class PathUri(_Uri):
     """An object, a folder or all of a ref: lakefs://REPO/REF/ or lakefs://REPO/REF/PATH."""
 
+    form = _PATH
+    kind = "a path"
+    example = "lakefs://REPO/REF/PATH"
+
     repository: str
     ref: str
     path: str
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Return the path that the text names.
-
-        Raises:
-            UsageError: the text does not name one.
-        """
-        return cls(**_parts(text, _PATH, "a path", "lakefs://REPO/REF/PATH"))
 
     def __str__(self) -> str:
         return f"{SCHEME}{self.repository}/{self.ref}/{self.path}"
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectUri:
+class ObjectUri(PathUri):
     """An object at any ref, ref expressions like dev~3 included: lakefs://REPO/REF/PATH."""
 
-    repository: str
-    ref: str
-    path: str
+    __slots__ = ()
 
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Return the object that the text names.
-
-        Raises:
-            UsageError: the text does not name one.
-        """
-        return cls(**_parts(text, _OBJECT, "an object", "lakefs://REPO/REF/PATH"))
-
-    def __str__(self) -> str:
-        return f"{SCHEME}{self.repository}/{self.ref}/{self.path}"
+    form = _OBJECT
+    kind = "an object"
 
 
 def _parts(text: str, form: re.Pattern[str], kind: str, example: str) -> dict[str, str]:
