@@ -39,7 +39,7 @@ PathArgument = Annotated[
     str,
     typer.Argument(
         metavar="PATH_URI",
-        help="lakefs://REPO/REF/PATH",
+        help="lakefs://REPO/REF/PATH, REF as dev or dev~3",
         show_default=False,
         autocompletion=completing.paths,
     ),

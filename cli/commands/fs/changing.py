@@ -4,18 +4,16 @@ from typing import Annotated
 
 import typer
 
+from cli.arguments import PathArgument
 from cli.commands.fs.options import (
     BRANCH_OBJECT,
     MetadataOption,
-    PathArgument,
     RecursiveOption,
     check,
     engine_of,
     names_of,
-    object_of,
     options_of,
     pairs_of,
-    path_of,
     stat_lines,
 )
 from cli.commands.fs.viewing import listed
@@ -37,7 +35,7 @@ def rm(
 ) -> None:
     """Delete an object, or all objects whose names begin with the path."""
     session = session_of(context)
-    path = path_of(session, uri)
+    path = session.path(uri)
     if concurrency < 1:
         raise UsageError(f"--concurrency is {concurrency}: write 1 or more")
     if not recursive:
@@ -68,7 +66,7 @@ def stage(
 ) -> None:
     """Make data outside of the repository's storage namespace an object, without a copy."""
     session = session_of(context)
-    path = object_of(session, uri)
+    path = session.object(uri)
     metadata = pairs_of("--meta", meta)
     repository = session.server.ask("GET", "/repositories/{repository}", names_of(path), Repository)
     if location.startswith(repository.storage_namespace.rstrip("/") + "/"):
@@ -93,7 +91,7 @@ def update_metadata(
 ) -> None:
     """Replace an object's user metadata."""
     session = session_of(context)
-    path = object_of(session, uri)
+    path = session.object(uri)
     body = {"set": pairs_of("--metadata", metadata)}
     query = {"path": path.path}
     template = f"{BRANCH_OBJECT}/stat/user_metadata"

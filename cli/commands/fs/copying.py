@@ -15,7 +15,6 @@ from cli.commands.fs.options import (
     check,
     names_of,
     options_of,
-    path_of,
 )
 from cli.commands.fs.transferring import folder_of
 from cli.errors import CommandError, UsageError
@@ -173,4 +172,4 @@ def _uri(session: Session, text: str) -> PathUri:
         raise UsageError(
             f"{text!r} is no {SCHEME} URI: use fs upload or fs download for local files"
         )
-    return path_of(session, text)
+    return session.path(text)

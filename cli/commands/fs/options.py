@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli import completing, output
+from cli import output
 from cli.errors import CommandError, UsageError
 from cli.session import Session
 from cli.shapes import ObjectStats
-from cli.uris import SCHEME, PathUri
+from cli.uris import PathUri
 
 if TYPE_CHECKING:
     from cli.transfers.engine import Engine
@@ -25,15 +25,6 @@ _METADATA_KEY_WIDTH = 18
 PARALLELISM = 25
 PART_BYTES = 8 * 1024 * 1024
 
-PathArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="PATH_URI",
-        help="lakefs://REPO/REF/PATH, REF as dev or dev~3.",
-        show_default=False,
-        autocompletion=completing.paths,
-    ),
-]
 RecursiveOption = Annotated[
     bool, typer.Option("--recursive", "-r", help="All that is below the path.", show_default=False)
 ]
@@ -61,29 +52,6 @@ MetadataOption = Annotated[
     list[str] | None,
     typer.Option("--metadata", help="User metadata, as KEY=VALUE,KEY=VALUE.", show_default=False),
 ]
-
-
-def path_of(session: Session, text: str) -> PathUri:
-    """Return the path that an argument names; it may be empty, but its slash may not be missing.
-
-    Raises:
-        UsageError: the argument does not name one.
-    """
-    found = session.path(text)
-    whole = text if text.startswith(SCHEME) else session.base_uri + text
-    if not found.path and not whole.endswith("/"):
-        raise UsageError(f"{text!r} does not name a path: write lakefs://REPO/REF/PATH")
-    return found
-
-
-def object_of(session: Session, text: str) -> PathUri:
-    """Return the path of the object that an argument names.
-
-    Raises:
-        UsageError: the argument does not name an object.
-    """
-    found = session.object(text)
-    return PathUri(found.repository, found.ref, found.path)
 
 
 def names_of(uri: PathUri) -> dict[str, str]:

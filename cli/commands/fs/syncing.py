@@ -16,7 +16,6 @@ from cli.commands.fs.options import (
     links_of,
     local_path,
     options_of,
-    path_of,
 )
 from cli.commands.fs.transferring import download_of, folder_of, upload_of
 from cli.errors import CommandError, UsageError
@@ -71,7 +70,7 @@ def sync(
             "name one local folder and one lakefs:// URI; between two paths of a repository use "
             "fs cp --recursive"
         )
-    path = path_of(session, destination if is_upload else source)
+    path = session.path(destination if is_upload else source)
     folder = local_path(source if is_upload else destination)
     if is_upload and not folder.is_dir():
         raise CommandError(f"{source} is not a folder")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.arguments import PathArgument
 from cli.commands.fs.options import (
     PART_BYTES,
     MetadataOption,
     NoProgressOption,
     ParallelismOption,
-    PathArgument,
     PreSignOption,
     RecursiveOption,
     engine_of,
@@ -21,7 +21,6 @@ from cli.commands.fs.options import (
     local_path,
     options_of,
     pairs_of,
-    path_of,
     report,
     stat_lines,
 )
@@ -67,7 +66,7 @@ def upload(
     from cli.transfers.jobs import CONTENT_TYPE, Upload  # noqa: PLC0415
 
     session = session_of(context)
-    path = path_of(session, uri)
+    path = session.path(uri)
     pairs = pairs_of("--metadata", metadata)
     options = options_of(session, parallelism, pre_sign)
     engine = engine_of(session, path, options, no_progress=no_progress)
@@ -158,7 +157,7 @@ def download(
     from cli.transfers.jobs import Download  # noqa: PLC0415
 
     session = session_of(context)
-    path = path_of(session, uri)
+    path = session.path(uri)
     options = options_of(session, parallelism, pre_sign, part_size)
     engine = engine_of(session, path, options, no_progress=no_progress)
     target = local_path(destination)

@@ -8,16 +8,14 @@ from typing import Annotated
 import typer
 
 from cli import output
+from cli.arguments import PathArgument
 from cli.commands.fs.options import (
     OBJECT,
-    PathArgument,
     PreSignOption,
     RecursiveOption,
     engine_of,
     names_of,
-    object_of,
     options_of,
-    path_of,
     stat_lines,
 )
 from cli.errors import CommandError, UsageError
@@ -39,7 +37,7 @@ def ls(
 ) -> None:
     """List the objects and folders whose names begin with the path."""
     session = session_of(context)
-    path = path_of(session, uri)
+    path = session.path(uri)
     query = {
         "prefix": path.path,
         "delimiter": "" if recursive else "/",
@@ -73,7 +71,7 @@ def stat(
 ) -> None:
     """Show an object's metadata and the location of its bytes."""
     session = session_of(context)
-    found = _stat(session, object_of(session, uri), pre_sign=pre_sign)
+    found = _stat(session, session.object(uri), pre_sign=pre_sign)
     session.output.item(found, lambda each: stat_lines(session, each))
 
 
@@ -94,7 +92,7 @@ def cat(
 ) -> None:
     """Print an object's content; with a part of it, only that is read."""
     session = session_of(context)
-    path = object_of(session, uri)
+    path = session.object(uri)
     if session.output.as_json:
         raise UsageError("cat prints bytes: leave --json out")
     # What is small comes through the API in one request, and the API redirects from what is large.
@@ -111,7 +109,7 @@ def cat(
 def presign(context: typer.Context, uri: PathArgument) -> None:
     """Print a presigned URL, from which anyone can read the object until it expires."""
     session = session_of(context)
-    path = object_of(session, uri)
+    path = session.object(uri)
     if not _config(session).storage_config.pre_sign_support:
         raise CommandError("the server has no presigned URLs: use fs cat or fs download")
     found = _stat(session, path, pre_sign=True)
