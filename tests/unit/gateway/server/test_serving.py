@@ -230,22 +230,25 @@ def test_slow_readers_do_not_stop_others(stack):
 def test_a_request_beyond_all_places_is_told_to_come_later_and_health_is_answered(stack):
     stack.put("main/huge", HUGE)
     slow_head = head_bytes(stack.signed("GET", "/repo/main/huge"))
-    with running(Gateway(stack.application, 1), Limits(threads=8)) as server:
-        with ExitStack() as slow, RawClient(server.port) as other:
-            answers = []
+    with (
+        running(Gateway(stack.application, 1), Limits(threads=8)) as server,
+        ExitStack() as slow,
+        RawClient(server.port) as other,
+    ):
+        answers = []
 
-            def is_told():
-                # One that came while others began may have been told itself: so more come.
-                client = RawClient(server.port, receive_buffer_bytes=4096)
-                slow.callback(client.close)
-                client.send(slow_head)
-                answers.append(other.ask(head_bytes(stack.signed("GET", "/repo/main/a"))))
-                return answers[-1].status == 503
+        def is_told():
+            # One that came while others began may have been told itself: so more come.
+            client = RawClient(server.port, receive_buffer_bytes=4096)
+            slow.callback(client.close)
+            client.send(slow_head)
+            answers.append(other.ask(head_bytes(stack.signed("GET", "/repo/main/a"))))
+            return answers[-1].status == 503
 
-            until(is_told)
-            assert b"<Code>SlowDown</Code>" in answers[-1].content
-            health = other.ask(b"GET /_health HTTP/1.1\r\nHost: any\r\n\r\n")
-            assert (health.status, health.content) == (200, b"alive!")
+        until(is_told)
+        assert b"<Code>SlowDown</Code>" in answers[-1].content
+        health = other.ask(b"GET /_health HTTP/1.1\r\nHost: any\r\n\r\n")
+        assert (health.status, health.content) == (200, b"alive!")
 
 
 # Forms
