@@ -96,6 +96,8 @@ class Downloader:
             CommandError: the server refused it, or the file cannot be written.
         """
         stats = job.stats or self._api.stat(job.path, presign=self._is_presigned())
+        if job.folder is not None:
+            job.folder.make_for(job.target)
         if job.links.are_stored and (link := (stats.metadata or {}).get(SYMLINK_TARGET_KEY)):
             if not job.links.are_skipped:
                 _link(job, link)
