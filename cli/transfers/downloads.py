@@ -18,11 +18,7 @@ from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
 from cli.transfers.jobs import SYMLINK_TARGET_KEY, Download, Options
 from cli.transfers.journals import Journal, Part, boot_id, lock
 from cli.transfers.uploads import has_expired
-from cli.transfers.verification import (
-    Prefix,
-    is_md5,
-    may_be_other,
-)
+from cli.transfers.verification import Prefix, is_md5, may_be_other
 from cli.transfers.wire import Block, BrokenError, Reply, read_all, read_into
 from cli.transfers.workers import Workers
 
@@ -34,6 +30,13 @@ _NAME_BYTES_MAX = 200  # of a file's name, so that a prefix and a suffix fit
 _NO_RANGES = "the object store does not serve ranges: use a larger --part-size"
 
 Received = Callable[[int], None]
+
+
+class _ChangedError(CommandError):
+    """The object was replaced during its download."""
+
+    def __init__(self) -> None:
+        super().__init__("the object has changed since the download began: download it again")
 
 
 @dataclass(slots=True)
@@ -64,6 +67,18 @@ class _Source:
             if self.url == used and self.renew is not None and self.renewals < _RENEWALS_MAX:
                 self._renew()
             return self.url != used
+
+    def may_be_other(self, stats: ObjectStats) -> bool:
+        """Whether a checksum of MD5's form may be none of the content."""
+        is_store = self.renew is not None
+        return may_be_other(stats, self.etag, is_encrypted=self.is_encrypted, is_store=is_store)
+
+    def continues(self, tag: str, *, is_begun: bool) -> bool:
+        """Keep the tag of an answer; return whether it is that of the bytes before, if any."""
+        with self.lock:
+            is_other = is_begun and bool(tag and self.etag) and tag != self.etag
+            self.etag = self.etag if is_other else tag
+            return not is_other
 
     def _renew(self) -> None:
         assert self.renew is not None
@@ -123,14 +138,9 @@ class Downloader:
         is_whole = length == size_bytes
         digest = md5(usedforsecurity=False).digest()
         if length:
-            digest = self._fetch(
-                source,
-                lambda block, _: write(block),
-                first,
-                length,
-                None if is_whole else size_bytes,
-                is_repeatable=False,
-            )
+            whole_bytes = None if is_whole else size_bytes
+            put = lambda block, _: write(block)  # noqa: E731
+            digest = self._fetch(source, put, first, length, whole_bytes, is_repeatable=False)
         if is_whole:
             is_through_api = source.renew is None
             if not self._is_right(stats, source, digest.hex(), is_same_again=is_through_api):
@@ -199,7 +209,14 @@ class Downloader:
                 journal.begin(about)
                 os.ftruncate(descriptor, 0)
                 os.ftruncate(descriptor, stats.size_bytes or 0)
-            if not self._received_parts(stats, source, descriptor, journal, part_bytes):
+            is_resumed = bool(journal.parts)
+            try:
+                is_right = self._received_parts(stats, source, descriptor, journal, part_bytes)
+            except _ChangedError:
+                if not is_resumed:
+                    raise
+                is_right = False
+            if not is_right:
                 # Once more from the beginning: parts of an older run may be damaged.
                 journal.begin(about)
                 if not self._received_parts(stats, source, descriptor, journal, part_bytes):
@@ -227,6 +244,7 @@ class Downloader:
         numbers = range(1, -(-size_bytes // part_bytes) + 1)
         prefix = Prefix(descriptor, size_bytes, part_bytes) if is_md5(stats.checksum) else None
         stored = set(journal.parts)
+        source.etag = next(iter(journal.parts.values()), "")
         write = partial(_write, descriptor)
         for number in sorted(stored):
             self._received(min(part_bytes, size_bytes - (number - 1) * part_bytes))
@@ -237,16 +255,14 @@ class Downloader:
             first = (number - 1) * part_bytes
             length = min(part_bytes, size_bytes - first)
             self._fetch(source, write, first, length, size_bytes, has_digest=False)
-            journal.add(Part(number, ""))
+            journal.add(Part(number, source.etag))
             if prefix:
                 prefix.add(number)
 
         self._parts.each((each for each in numbers if each not in stored), receive)
         if prefix:
             found = prefix.hexdigest()
-            return found == stats.checksum or may_be_other(
-                stats, source.etag, is_encrypted=source.is_encrypted
-            )
+            return found == stats.checksum or source.may_be_other(stats)
         # S3's checksum of parts is not compared: computing it would take longer than the download.
         # The length is checked, and TLS protects the bytes on their way.
         return True
@@ -263,7 +279,7 @@ class Downloader:
             return True
         if source.renew is None and is_same_again:
             return True
-        return may_be_other(stats, source.etag, is_encrypted=source.is_encrypted)
+        return source.may_be_other(stats)
 
     def _fetch(
         self,
@@ -303,7 +319,10 @@ class Downloader:
                     answer.close()
                     raise CommandError(_NO_RANGES)
                 digest, done = md5(usedforsecurity=False), 0
-            source.etag = (answer.headers.get("ETag") or "").strip('" ')
+            tag = (answer.headers.get("ETag") or "").strip('" ')
+            if not source.continues(tag, is_begun=is_range and answer.status == 206):
+                answer.close()
+                raise _ChangedError
             encryption = answer.headers.get("x-amz-server-side-encryption") or ""
             source.is_encrypted = encryption.startswith("aws:kms")
             buffer = block_buffer()
@@ -327,12 +346,10 @@ class Downloader:
         return digest.digest() if has_digest else b""
 
     def _refused(self, source: _Source, reply: Reply) -> CommandError:
-        if source.renew is None and reply.content[:1] == b"{":
+        if source.renew is None and reply.status != 412 and reply.content[:1] == b"{":
             return self._api.refusal(reply)
         if reply.status == 412:
-            return CommandError(
-                "the object has changed since the download began: download it again"
-            )
+            return _ChangedError()
         line = " ".join(reply.content.decode(errors="replace").split())[:200]
         return CommandError(f"the object store answered {reply.status}: {line}".rstrip(": "))
 

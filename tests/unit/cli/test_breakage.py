@@ -17,6 +17,7 @@ from cli.transfers.downloads import Downloader
 from cli.transfers.engine import Engine
 from cli.transfers.jobs import Download, Options
 from cli.transfers.wire import StoppedError, Wire
+from tests.support import scripted_lake
 from tests.support.scripted_lake import running
 
 BRANCH = "lakefs://my-repo/main"
@@ -192,3 +193,33 @@ def test_a_link_of_the_same_run_does_not_lead_out(user, lake, tmp_path, command,
     result = user.run("fs", *words, f"{BRANCH}/d/", "out", LAKECTL_LOCAL_SYMLINK_SUPPORT="true")
     assert result.exit_code == 1
     assert [*(tmp_path / "outside").iterdir()] == []
+
+
+def test_parts_of_two_versions_are_never_one_file(user, lake, tmp_path, monkeypatch):
+    """An object whose checksum says nothing is replaced by one of the same size."""
+    lake.pre_sign = False
+    size = 4 << 16
+    lake.has("a", b"1" * size, checksum="1" * 32 + "-4")
+    content = scripted_lake._Handler.content
+    asked = []
+
+    def replaced(self, found, tag):
+        asked.append(tag)
+        content(self, found, tag)
+        if len(asked) == 2:
+            lake.has("a", b"2" * size, checksum="2" * 32 + "-4")
+
+    monkeypatch.setattr(scripted_lake._Handler, "content", replaced)
+    command = ("fs", "download", f"{BRANCH}/a", "b", "--part-size", str(1 << 16), "-p", "1")
+    assert "changed since the download began" in user.fails(*command)
+    assert not (tmp_path / "b").exists()
+    user.prints(*command)
+    assert (tmp_path / "b").read_bytes() == b"2" * size
+
+
+def test_damaged_bytes_of_a_large_object_are_not_kept(user, lake, tmp_path):
+    lake.has("a", os.urandom(6_000_000))
+    lake.fails("GET", "/store", "damage", times=10)
+    told = user.fails("fs", "download", f"{BRANCH}/a", "b", "--pre-sign")
+    assert "do not have the checksum" in told
+    assert not (tmp_path / "b").exists()
