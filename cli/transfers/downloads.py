@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import md5, sha256
+from http.client import HTTPResponse
 from pathlib import Path
 from threading import Lock
 from time import time
@@ -73,12 +74,20 @@ class _Source:
         is_store = self.renew is not None
         return may_be_other(stats, self.etag, is_encrypted=self.is_encrypted, is_store=is_store)
 
-    def continues(self, tag: str, *, is_begun: bool) -> bool:
-        """Keep the tag of an answer; return whether it is that of the bytes before, if any."""
+    def note(self, answer: HTTPResponse, *, is_range: bool) -> None:
+        """Keep what an answer says of the object.
+
+        Raises:
+            _ChangedError: the bytes before it are of another object.
+        """
+        tag = (answer.headers.get("ETag") or "").strip('" ')
+        encryption = answer.headers.get("x-amz-server-side-encryption") or ""
         with self.lock:
-            is_other = is_begun and bool(tag and self.etag) and tag != self.etag
-            self.etag = self.etag if is_other else tag
-            return not is_other
+            if is_range and answer.status == 206 and tag and self.etag not in {"", tag}:
+                answer.close()
+                raise _ChangedError
+            self.etag = tag
+            self.is_encrypted = encryption.startswith("aws:kms")
 
     def _renew(self) -> None:
         assert self.renew is not None
@@ -319,12 +328,7 @@ class Downloader:
                     answer.close()
                     raise CommandError(_NO_RANGES)
                 digest, done = md5(usedforsecurity=False), 0
-            tag = (answer.headers.get("ETag") or "").strip('" ')
-            if not source.continues(tag, is_begun=is_range and answer.status == 206):
-                answer.close()
-                raise _ChangedError
-            encryption = answer.headers.get("x-amz-server-side-encryption") or ""
-            source.is_encrypted = encryption.startswith("aws:kms")
+            source.note(answer, is_range=is_range)
             buffer = block_buffer()
             while done < length:
                 self._wire.check()
