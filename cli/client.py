@@ -31,10 +31,11 @@ ANSWER_S = 60.0
 # What lakectl asks for when it wants all.
 PAGE_SIZE = 1000
 
-# Statuses that say "later": nothing was done. The others say it of reads alone, since a write may
-# have had its effect.
-_LATER = frozenset({429, 503})
-_LATER_OF_READS = frozenset({500, 502, 504})
+# Statuses that say "later". Of a write, only those say it that mean that nothing was done: 429, and
+# 503 of a server that says so, since API Gateway's 503 is also that of a function which takes long.
+_LATER = frozenset({429, 500, 502, 503, 504})
+_KIND_HEADER = "X-Graveler-Error"
+_UNKNOWN_OUTCOME = "unknown_outcome"
 _REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 
 _CLIENT = "graveler"
@@ -180,7 +181,7 @@ class Server:
                 return response
             content = response.read()
             response.release_conn()
-            if wait_s is None or not _is_later(method, response.status):
+            if wait_s is None or not _is_later(method, response.status, response.headers):
                 raise self.refusal(
                     response.status, response.reason or "", response.headers, content
                 )
@@ -290,8 +291,11 @@ def _may_repeat(method: str, error: urllib3.exceptions.HTTPError) -> bool:
     return never_sent or method in _REPEATABLE
 
 
-def _is_later(method: str, status: int) -> bool:
-    return status in _LATER or (status in _LATER_OF_READS and method in _REPEATABLE)
+def _is_later(method: str, status: int, headers: Mapping[str, str]) -> bool:
+    if status == 429 or method in _REPEATABLE:
+        return status in _LATER
+    is_said = "Retry-After" in headers or _KIND_HEADER in headers
+    return status == 503 and is_said and headers.get(_KIND_HEADER) != _UNKNOWN_OUTCOME
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:

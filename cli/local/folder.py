@@ -52,7 +52,10 @@ class Folder:
 
         A later run gets the same file for the same content, so that it can continue.
         """
-        self._partial.mkdir(exist_ok=True)
+        try:
+            self._partial.mkdir(exist_ok=True)
+        except OSError as error:
+            raise _failed(error) from error
         return self._partial / sha256(f"{path}\0{checksum}".encode()).hexdigest()
 
     def place(self, partial: Path, path: str) -> None:
@@ -130,8 +133,7 @@ class Folder:
             except FileNotFoundError:
                 if not make:
                     break
-                current.mkdir(exist_ok=True)
-                continue
+                mode = _made(current)
             except OSError as error:
                 raise _failed(error) from error
             if not stat.S_ISDIR(mode):
@@ -175,6 +177,15 @@ class Folder:
             except OSError:
                 return  # it is not empty
             folder = folder.parent
+
+
+def _made(folder: Path) -> int:
+    """Make a folder, if another thread has not yet made something; return the mode."""
+    try:
+        folder.mkdir(exist_ok=True)
+        return folder.lstat().st_mode
+    except OSError as error:
+        raise _failed(error) from error
 
 
 def _remove_empty(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The content of an upload: a file that must not change meanwhile, or bytes."""
 
 import os
+import stat
 import threading
 from collections.abc import Iterator
 from hashlib import md5
@@ -39,11 +40,15 @@ class Content:
             self.size_bytes = len(source)
             return
         try:
-            self._descriptor = os.open(source, os.O_RDONLY)
+            # A pipe that nobody writes to would be waited for.
+            self._descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
             found = os.fstat(self._descriptor)
         except OSError as error:
             self.close()
             raise CommandError(f"cannot read {source}: {_reason(error)}") from error
+        if not stat.S_ISREG(found.st_mode):
+            self.close()
+            raise CommandError(f"{source} is not a regular file: give it as standard input")
         self._state = (found.st_size, found.st_mtime_ns, found.st_ino)
         self.size_bytes = found.st_size
 

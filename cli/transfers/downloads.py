@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import md5, sha256
+from http.client import HTTPResponse
 from pathlib import Path
 from threading import Lock
 from time import time
@@ -18,11 +19,7 @@ from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
 from cli.transfers.jobs import SYMLINK_TARGET_KEY, Download, Options
 from cli.transfers.journals import Journal, Part, boot_id, lock
 from cli.transfers.uploads import has_expired
-from cli.transfers.verification import (
-    Prefix,
-    is_md5,
-    may_be_other,
-)
+from cli.transfers.verification import Prefix, is_md5, may_be_other
 from cli.transfers.wire import Block, BrokenError, Reply, read_all, read_into
 from cli.transfers.workers import Workers
 
@@ -34,6 +31,13 @@ _NAME_BYTES_MAX = 200  # of a file's name, so that a prefix and a suffix fit
 _NO_RANGES = "the object store does not serve ranges: use a larger --part-size"
 
 Received = Callable[[int], None]
+
+
+class _ChangedError(CommandError):
+    """The object was replaced during its download."""
+
+    def __init__(self) -> None:
+        super().__init__("the object has changed since the download began: download it again")
 
 
 @dataclass(slots=True)
@@ -64,6 +68,26 @@ class _Source:
             if self.url == used and self.renew is not None and self.renewals < _RENEWALS_MAX:
                 self._renew()
             return self.url != used
+
+    def may_be_other(self, stats: ObjectStats) -> bool:
+        """Whether a checksum of MD5's form may be none of the content."""
+        is_store = self.renew is not None
+        return may_be_other(stats, self.etag, is_encrypted=self.is_encrypted, is_store=is_store)
+
+    def note(self, answer: HTTPResponse, *, is_range: bool) -> None:
+        """Keep what an answer says of the object.
+
+        Raises:
+            _ChangedError: the bytes before it are of another object.
+        """
+        tag = (answer.headers.get("ETag") or "").strip('" ')
+        encryption = answer.headers.get("x-amz-server-side-encryption") or ""
+        with self.lock:
+            if is_range and answer.status == 206 and tag and self.etag not in {"", tag}:
+                answer.close()
+                raise _ChangedError
+            self.etag = tag
+            self.is_encrypted = encryption.startswith("aws:kms")
 
     def _renew(self) -> None:
         assert self.renew is not None
@@ -96,6 +120,8 @@ class Downloader:
             CommandError: the server refused it, or the file cannot be written.
         """
         stats = job.stats or self._api.stat(job.path, presign=self._is_presigned())
+        if job.folder is not None:
+            job.folder.make_for(job.target)
         if job.links.are_stored and (link := (stats.metadata or {}).get(SYMLINK_TARGET_KEY)):
             if not job.links.are_skipped:
                 _link(job, link)
@@ -121,14 +147,9 @@ class Downloader:
         is_whole = length == size_bytes
         digest = md5(usedforsecurity=False).digest()
         if length:
-            digest = self._fetch(
-                source,
-                lambda block, _: write(block),
-                first,
-                length,
-                None if is_whole else size_bytes,
-                is_repeatable=False,
-            )
+            whole_bytes = None if is_whole else size_bytes
+            put = lambda block, _: write(block)  # noqa: E731
+            digest = self._fetch(source, put, first, length, whole_bytes, is_repeatable=False)
         if is_whole:
             is_through_api = source.renew is None
             if not self._is_right(stats, source, digest.hex(), is_same_again=is_through_api):
@@ -197,7 +218,14 @@ class Downloader:
                 journal.begin(about)
                 os.ftruncate(descriptor, 0)
                 os.ftruncate(descriptor, stats.size_bytes or 0)
-            if not self._received_parts(stats, source, descriptor, journal, part_bytes):
+            is_resumed = bool(journal.parts)
+            try:
+                is_right = self._received_parts(stats, source, descriptor, journal, part_bytes)
+            except _ChangedError:
+                if not is_resumed:
+                    raise
+                is_right = False
+            if not is_right:
                 # Once more from the beginning: parts of an older run may be damaged.
                 journal.begin(about)
                 if not self._received_parts(stats, source, descriptor, journal, part_bytes):
@@ -225,6 +253,7 @@ class Downloader:
         numbers = range(1, -(-size_bytes // part_bytes) + 1)
         prefix = Prefix(descriptor, size_bytes, part_bytes) if is_md5(stats.checksum) else None
         stored = set(journal.parts)
+        source.etag = next(iter(journal.parts.values()), "")
         write = partial(_write, descriptor)
         for number in sorted(stored):
             self._received(min(part_bytes, size_bytes - (number - 1) * part_bytes))
@@ -235,16 +264,14 @@ class Downloader:
             first = (number - 1) * part_bytes
             length = min(part_bytes, size_bytes - first)
             self._fetch(source, write, first, length, size_bytes, has_digest=False)
-            journal.add(Part(number, ""))
+            journal.add(Part(number, source.etag))
             if prefix:
                 prefix.add(number)
 
         self._parts.each((each for each in numbers if each not in stored), receive)
         if prefix:
             found = prefix.hexdigest()
-            return found == stats.checksum or may_be_other(
-                stats, source.etag, is_encrypted=source.is_encrypted
-            )
+            return found == stats.checksum or source.may_be_other(stats)
         # S3's checksum of parts is not compared: computing it would take longer than the download.
         # The length is checked, and TLS protects the bytes on their way.
         return True
@@ -261,7 +288,7 @@ class Downloader:
             return True
         if source.renew is None and is_same_again:
             return True
-        return may_be_other(stats, source.etag, is_encrypted=source.is_encrypted)
+        return source.may_be_other(stats)
 
     def _fetch(
         self,
@@ -301,9 +328,7 @@ class Downloader:
                     answer.close()
                     raise CommandError(_NO_RANGES)
                 digest, done = md5(usedforsecurity=False), 0
-            source.etag = (answer.headers.get("ETag") or "").strip('" ')
-            encryption = answer.headers.get("x-amz-server-side-encryption") or ""
-            source.is_encrypted = encryption.startswith("aws:kms")
+            source.note(answer, is_range=is_range)
             buffer = block_buffer()
             while done < length:
                 self._wire.check()
@@ -325,12 +350,10 @@ class Downloader:
         return digest.digest() if has_digest else b""
 
     def _refused(self, source: _Source, reply: Reply) -> CommandError:
-        if source.renew is None and reply.content[:1] == b"{":
+        if source.renew is None and reply.status != 412 and reply.content[:1] == b"{":
             return self._api.refusal(reply)
         if reply.status == 412:
-            return CommandError(
-                "the object has changed since the download began: download it again"
-            )
+            return _ChangedError()
         line = " ".join(reply.content.decode(errors="replace").split())[:200]
         return CommandError(f"the object store answered {reply.status}: {line}".rstrip(": "))
 

@@ -159,7 +159,7 @@ class _Run:
         self._lock = Lock()
         self._tally = Tally()
         self._failures_in_a_row = 0
-        self._hopeless: CommandError | None = None
+        self._hopeless: Exception | None = None
         self._files = Workers(options.parallelism, JOBS_WAITING_MAX)
         # Of their own, so that large files which wait for parts cannot keep them from running.
         self._parts = Workers(min(options.parallelism, PARTS_AT_ONCE), 2 * PARTS_AT_ONCE)
@@ -243,8 +243,11 @@ class _Run:
                 self._tally.uploaded += 1
             else:
                 self._tally.downloaded += 1
-            if self._done is not None:
-                self._done(job, stats)
+            if self._done is not None and self._hopeless is None:
+                try:
+                    self._done(job, stats)
+                except Exception as error:  # noqa: BLE001 - raised by the thread of the caller
+                    self._hopeless = error
         self.progress.finish_one()
 
     def _fail(self, job: Job, error: CommandError) -> None:

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,9 @@ IGNORED = frozenset({".lakefs_ref.yaml", ".DS_Store"})
 
 PARTIAL_SUFFIX = ".graveler-part"
 JOURNAL_SUFFIX = ".graveler-parts"
+
+# So many folders are remembered.
+_FOLDERS_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._checked: set[Path] = set()
+        self._made: set[Path] = set()
 
     def target(self, name: str) -> Path:
         """Return the file for an object's name relative to the folder.
@@ -122,6 +127,30 @@ class Folder:
             self._check(folder)
         return folder / parts[-1]
 
+    def make_for(self, target: Path) -> None:
+        """Make the folders above a target, none of which is a link then, nor becomes one.
+
+        The links of the same run are made by other threads, and where there is no folder yet.
+
+        Raises:
+            CommandError: a link or a file is among them.
+            OSError: they cannot be made.
+        """
+        folder = target.parent
+        if folder in self._made:
+            return
+        self.root.mkdir(parents=True, exist_ok=True)
+        current = self.root
+        for part in folder.relative_to(self.root).parts:
+            current /= part
+            with suppress(FileExistsError):
+                current.mkdir()
+            if not stat.S_ISDIR(current.lstat().st_mode):
+                raise CommandError(f"{current} is no folder: it may lead out of {self.root}")
+        if len(self._made) > _FOLDERS_MAX:
+            self._made.clear()
+        self._made.add(folder)
+
     def _check(self, folder: Path) -> None:
         """Refuse links on the way: what they name may be outside of the folder."""
         for each in (folder, *folder.parents):
@@ -130,7 +159,7 @@ class Folder:
             if each.is_symlink():
                 raise CommandError(f"{each} is a symbolic link: it may lead out of {self.root}")
         # The folders of a listing follow one another: a few are enough.
-        if len(self._checked) > 1000:
+        if len(self._checked) > _FOLDERS_MAX:
             self._checked.clear()
         self._checked.add(folder)
 

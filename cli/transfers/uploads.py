@@ -54,6 +54,10 @@ class Stored:
     etag: str
 
 
+class _ForgottenError(CommandError):
+    """The object store has no such upload any more: it was aborted, or is too old."""
+
+
 class Uploader:
     """Uploads the objects of a branch."""
 
@@ -164,6 +168,8 @@ class Uploader:
                 upload = OpenUpload(journal.about["upload_id"], journal.about["physical_address"])
                 try:
                     return self._stored_parts(job, content, journal, upload, numbers, part_bytes)
+                except _ForgottenError:
+                    pass
                 except RefusedError as error:
                     if error.status not in {400, 404, 410}:
                         raise
@@ -253,6 +259,8 @@ class Uploader:
             if reply.status == 400 and any(each in reply.content for each in _BUSY_CODES):
                 content.check()
                 raise BrokenError(_refused(url, reply))
+            if reply.status == 404 and b"<Code>NoSuchUpload</Code>" in reply.content:
+                raise _ForgottenError(_refused(url, reply))
             if reply.status >= 300:
                 raise CommandError(_refused(url, reply))
             if _has_checksum(reply):

@@ -40,14 +40,14 @@ def checksum_of_parts(digests: Iterable[bytes]) -> str:
     return f"{md5(b''.join(each), usedforsecurity=False).hexdigest()}-{len(each)}"
 
 
-def may_be_other(stats: ObjectStats, etag: str, *, is_encrypted: bool) -> bool:
+def may_be_other(stats: ObjectStats, etag: str, *, is_encrypted: bool, is_store: bool) -> bool:
     """Whether a checksum of MD5's form may be none of the whole content.
 
     S3 encrypted it with a key of KMS, or it was uploaded in parts and lakeFS dropped their number.
+    The object store's own tag has the number.
     """
-    from_parts = "-" in etag or (
-        etag in {"", stats.checksum} and (stats.size_bytes or 0) > _PARTS_BYTES_MIN
-    )
+    known = {""} if is_store else {"", stats.checksum}
+    from_parts = "-" in etag or (etag in known and (stats.size_bytes or 0) > _PARTS_BYTES_MIN)
     return is_encrypted or from_parts
 
 

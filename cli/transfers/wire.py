@@ -6,10 +6,12 @@ processor time of http.client for each.
 
 import http.client
 import random
+import socket
 import ssl
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -82,8 +84,13 @@ class Wire:
             connection.close()
 
     def stop(self) -> None:
-        """Make all threads raise StoppedError where they wait, or ask for the next block."""
+        """Make all threads raise StoppedError where they wait, also for the network."""
         self._stopping.set()
+        for connection in list(self._opened):
+            # Another thread waits for it: to shut it down wakes that up, to close it does not.
+            if connection.sock is not None:
+                with suppress(OSError):
+                    socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
 
     def check(self) -> None:
         """Raise StoppedError if the command is being interrupted."""
@@ -157,8 +164,9 @@ class Wire:
                 return answer
             read_all(answer)
             target = urljoin(url, answer.headers["Location"])
-            if urlsplit(target).netloc != urlsplit(url).netloc:
-                sent.pop("Authorization", None)  # not for the object store
+            if urlsplit(target)[:2] != urlsplit(url)[:2]:
+                # Not for the object store, nor for the same host without TLS.
+                sent.pop("Authorization", None)
             url = target
         raise CommandError(f"{_host(url)} redirects again and again")
 
@@ -175,9 +183,13 @@ class Wire:
             self._opened.add(connection)
         target = url if self._is_proxied(connection, place) else _target(parts.path, parts.query)
         try:
+            if connection.sock is None:
+                _connect(connection)
+                self.check()  # `stop` did not see the socket
             answer = _exchange(connection, method, target, headers, body)
         except (OSError, http.client.HTTPException) as error:
             self._drop(connection)
+            self.check()
             if was_open:  # the server may close an idle connection: that is no failure
                 return self._sent(method, url, headers, body)
             raise BrokenError(f"cannot reach {parts.netloc}: {_reason(error)}") from error
@@ -265,6 +277,13 @@ def read_into(answer: http.client.HTTPResponse, buffer: memoryview) -> int:
         raise BrokenError(f"the answer was cut off: {_reason(error)}") from error
 
 
+def _connect(connection: http.client.HTTPConnection) -> None:
+    connection.timeout = CONNECT_S
+    connection.connect()
+    assert connection.sock is not None
+    connection.sock.settimeout(ANSWER_S)
+
+
 def _exchange(
     connection: http.client.HTTPConnection,
     method: str,
@@ -272,11 +291,6 @@ def _exchange(
     headers: Mapping[str, str],
     body: Body,
 ) -> http.client.HTTPResponse:
-    if connection.sock is None:
-        connection.timeout = CONNECT_S
-        connection.connect()
-        assert connection.sock is not None
-        connection.sock.settimeout(ANSWER_S)
     connection.putrequest(method, target, skip_accept_encoding=True)
     for name, value in getattr(connection, "extra_headers", {}).items():
         connection.putheader(name, value)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from queue import Empty, Queue
 from threading import Lock, Semaphore, Thread
+from time import monotonic
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -79,8 +80,9 @@ class Workers:
         """Wait until all tasks have run, or for so long."""
         for _ in self._threads:
             self._tasks.put(None)
+        end_s = None if timeout_s is None else monotonic() + timeout_s
         for thread in self._threads:
-            thread.join(timeout_s)
+            thread.join(None if end_s is None else max(0.0, end_s - monotonic()))
 
     def _run(self) -> None:
         while True:

@@ -101,12 +101,24 @@ class _Copies:
         is_same_ref = self.source.ref == self.destination.ref
         if is_same_ref and target.startswith(prefix):
             raise UsageError(f"{self.destination} is inside of {self.source}: name another path")
+        if is_same_ref:
+            self._refuse_nested(prefix, target)
         workers = Workers(options.parallelism, options.parallelism)
         skipped = len(prefix)
         workers.each(self._below(prefix), lambda path: self._try(path, target + path[skipped:]))
         if not self._done and not self._failed:
             raise CommandError(f"no objects in path: {self.source}")
         check(self._word, Tally(uploaded=self._done, failed=self._failed))
+
+    def _refuse_nested(self, prefix: str, target: str) -> None:
+        """Refuse sources that would replace other sources, as a/b/b/x does if a/b/ becomes a/."""
+        if prefix.startswith(target):
+            nested = prefix + prefix.removeprefix(target)
+            if next(self._below(nested), None) is not None:
+                raise CommandError(
+                    f"what is below {nested} would replace what is below {prefix}: "
+                    f"{self._word} it to another path first"
+                )
 
     def _copy_one(self) -> None:
         target = self.destination.path

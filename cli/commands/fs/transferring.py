@@ -202,7 +202,7 @@ def download_of(
         target = folder.target(found.path.removeprefix(prefix))
     except CommandError as error:
         return Impossible(found.path, error)
-    return Download(found.path, target, found, mtime_s, links)
+    return Download(found.path, target, found, mtime_s, links, folder)
 
 
 def folder_of(path: str) -> str:

@@ -128,10 +128,20 @@ REPEATABLE = ["GET", "HEAD", "PUT", "DELETE"]
 @pytest.mark.parametrize("method", [*REPEATABLE, "POST"])
 @pytest.mark.parametrize("status", [429, 503])
 def test_what_the_server_has_not_begun_is_sent_again(host, waits, method, status):
-    busy = host((status, {}, b""), OK)
+    busy = host((status, {"Retry-After": "1"}, b""), OK)
     server_at(busy.url).request(method, "/x", {})
     assert busy.methods == [method, method]
     assert len(waits) == 1
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"Retry-After": "1", "X-Graveler-Error": "unknown_outcome"}]
+)
+def test_a_post_whose_outcome_is_unknown_is_not_sent_again(host, waits, headers):
+    unsure = host((503, headers, b'{"message": "Service Unavailable"}'), OK)
+    with pytest.raises(RefusedError):
+        send(server_at(unsure.url), "POST", {})
+    assert (unsure.methods, waits) == (["POST"], [])
 
 
 @pytest.mark.parametrize("status", [500, 502, 504])

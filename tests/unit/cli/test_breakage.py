@@ -1,0 +1,225 @@
+"""What once lost data, hung or told a key: each of these failed before it was mended."""
+
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.client import Server
+from cli.configuration import Retries
+from cli.errors import CommandError
+from cli.local.folder import Folder
+from cli.transfers import uploads
+from cli.transfers.downloads import Downloader
+from cli.transfers.engine import Engine
+from cli.transfers.jobs import Download, Options
+from cli.transfers.wire import StoppedError, Wire
+from tests.support import scripted_lake
+from tests.support.scripted_lake import running
+
+BRANCH = "lakefs://my-repo/main"
+
+
+@pytest.fixture
+def lake():
+    with running() as lake:
+        yield lake
+
+
+@pytest.fixture
+def user(graveler, lake, tmp_path, monkeypatch):
+    """The command line with this lake, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    graveler.environment["LAKECTL_SERVER_ENDPOINT_URL"] = lake.endpoint
+    graveler.environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    return graveler
+
+
+@pytest.fixture
+def server(lake):
+    return Server(f"{lake.endpoint}/api/v1", ("key", "secret"), Retries())
+
+
+def test_a_run_whose_output_nobody_reads_does_not_end_as_if_all_were_done(lake, server, tmp_path):
+    for number in range(50):
+        lake.has(f"d/{number:02}", b"1")
+
+    def done(_job, _stats):
+        raise BrokenPipeError
+
+    engine = Engine(server, "my-repo", "main", Options(4), warn=print)
+    with pytest.raises(BrokenPipeError):
+        engine.run((Download(f"d/{n:02}", tmp_path / f"{n}") for n in range(50)), done)
+
+
+def test_a_folder_that_cannot_be_made_is_a_failure_of_its_file(tmp_path, monkeypatch):
+    folder = Folder(tmp_path, keeps_folders=False)
+    file = folder.partial("a/b", "x")
+    file.write_bytes(b"1")
+
+    def mkdir(self, *_, **__):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with pytest.raises(CommandError, match=r"cannot change .*a: Permission denied"):
+        folder.place(file, "a/b")
+
+
+def test_a_folder_that_became_a_link_is_not_followed(tmp_path, monkeypatch):
+    (tmp_path / "outside").mkdir()
+    root = tmp_path / "root"
+    root.mkdir()
+    folder = Folder(root, keeps_folders=False)
+    file = folder.partial("a/b", "x")
+    file.write_bytes(b"1")
+    made = Path.mkdir
+
+    def mkdir(self, *arguments, **named):
+        if self.name == "a":  # another thread was faster
+            self.symlink_to(tmp_path / "outside")
+        made(self, *arguments, **named)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with pytest.raises(CommandError, match="is a link"):
+        folder.place(file, "a/b")
+    assert [*(tmp_path / "outside").iterdir()] == []
+
+
+def test_an_upload_that_the_object_store_ended_is_begun_anew(user, lake, tmp_path, monkeypatch):
+    monkeypatch.setattr(uploads, "PARTS_BYTES_MIN", 2 << 16)
+    monkeypatch.setattr(uploads, "DIRECT_BYTES_MAX", 1 << 16)
+    monkeypatch.setattr(uploads, "part_size", lambda _: 1 << 16)
+    content = os.urandom(8 << 16)
+    (tmp_path / "a").write_bytes(content)
+    lake.fails("PUT", "partNumber=5", 400)
+    command = ("fs", "upload", "-s", "a", f"{BRANCH}/a", "-p", "1")
+    user.fails(*command)
+    lake.parts.clear()
+    lake.signs_blindly = True
+    user.prints(*command)
+    assert lake.objects["a"].content == content
+
+
+def test_an_interrupt_wakes_threads_that_wait_for_the_network():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        wire = Wire(Retries())
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        found = []
+
+        def ask():
+            try:
+                wire.ask("GET", url)
+            except StoppedError as error:
+                found.append(error)
+
+        thread = threading.Thread(target=ask, daemon=True)
+        thread.start()
+        accepted, _ = silent.accept()
+        with accepted:
+            wire.stop()
+            thread.join(20)
+            assert found
+        wire.close()
+
+
+def test_the_keys_are_not_sent_without_tls_after_a_redirect(monkeypatch):
+    wire = Wire(Retries())
+    sent = []
+
+    class Answer:
+        def __init__(self, status, headers):
+            self.status, self.headers = status, headers
+
+        def read(self):
+            return b""
+
+    answers = [Answer(302, {"Location": "http://lake.example.com/x"}), Answer(200, {})]
+
+    def exchange(_method, url, headers, _body):
+        sent.append((url, dict(headers)))
+        return answers.pop(0)
+
+    monkeypatch.setattr(wire, "_sent", exchange)
+    wire.open("GET", "https://lake.example.com/x", {"Authorization": "Basic key"})
+    assert sent[1] == ("http://lake.example.com/x", {})
+
+
+def test_a_move_never_replaces_what_it_has_still_to_move(user, lake):
+    lake.has("a/b/x", b"X")
+    lake.has("a/b/b/x", b"Y")
+    for word in ("mv", "cp"):
+        told = user.fails("fs", word, "-r", "-p", "1", f"{BRANCH}/a/b/", f"{BRANCH}/a/")
+        assert "a/b/b/" in told
+    assert {name: each.content for name, each in lake.objects.items()} == {
+        "a/b/x": b"X",
+        "a/b/b/x": b"Y",
+    }
+
+
+def test_a_folder_moves_up(user, lake):
+    lake.has("a/b/x", b"X")
+    user.prints("fs", "mv", "-r", f"{BRANCH}/a/b/", f"{BRANCH}/")
+    assert [*lake.objects] == ["x"]
+
+
+def test_a_pipe_is_no_file_to_upload(user, lake, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert "not a regular file" in user.fails("fs", "upload", "-s", "pipe", f"{BRANCH}/a")
+    assert lake.objects == {}
+
+
+@pytest.mark.parametrize("command", ["download", "sync"])
+def test_a_link_of_the_same_run_does_not_lead_out(user, lake, tmp_path, command, monkeypatch):
+    (tmp_path / "outside").mkdir()
+    lake.has("d/sub", b"")
+    lake.objects["d/sub"].metadata["::lakefs::symlink-target"] = str(tmp_path / "outside")
+    lake.has("d/sub/f", b"x")
+    words = ["download", "-r"] if command == "download" else ["sync"]
+    run = Downloader.download
+
+    def download(self, job):
+        # The slowest of all: the link is there already.
+        if job.path == "d/sub/f":
+            for _ in range(500):
+                if (tmp_path / "out" / "sub").is_symlink():
+                    break
+                time.sleep(0.01)
+        return run(self, job)
+
+    monkeypatch.setattr(Downloader, "download", download)
+    result = user.run("fs", *words, f"{BRANCH}/d/", "out", LAKECTL_LOCAL_SYMLINK_SUPPORT="true")
+    assert result.exit_code == 1
+    assert [*(tmp_path / "outside").iterdir()] == []
+
+
+def test_parts_of_two_versions_are_never_one_file(user, lake, tmp_path, monkeypatch):
+    """An object whose checksum says nothing is replaced by one of the same size."""
+    lake.pre_sign = False
+    size = 4 << 16
+    lake.has("a", b"1" * size, checksum="1" * 32 + "-4")
+    content = scripted_lake._Handler.content
+    asked = []
+
+    def replaced(self, found, tag):
+        asked.append(tag)
+        content(self, found, tag)
+        if len(asked) == 2:
+            lake.has("a", b"2" * size, checksum="2" * 32 + "-4")
+
+    monkeypatch.setattr(scripted_lake._Handler, "content", replaced)
+    command = ("fs", "download", f"{BRANCH}/a", "b", "--part-size", str(1 << 16), "-p", "1")
+    assert "changed since the download began" in user.fails(*command)
+    assert not (tmp_path / "b").exists()
+    user.prints(*command)
+    assert (tmp_path / "b").read_bytes() == b"2" * size
+
+
+def test_damaged_bytes_of_a_large_object_are_not_kept(user, lake, tmp_path):
+    lake.has("a", os.urandom(6_000_000))
+    lake.fails("GET", "/store", "damage", times=10)
+    told = user.fails("fs", "download", f"{BRANCH}/a", "b", "--pre-sign")
+    assert "do not have the checksum" in told
+    assert not (tmp_path / "b").exists()
