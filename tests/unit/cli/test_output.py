@@ -82,12 +82,22 @@ def test_a_terminal_gets_heads_and_frames(capsys, terminal):
     assert "| [bold]x[/] |" in lines[4]
 
 
-def test_a_narrow_terminal_loses_nothing(capsys, terminal):
-    terminal.setenv("COLUMNS", "30")
-    Output().table(["branch", "commit id"], ROWS, lambda row: row)
+@pytest.mark.parametrize("columns", ["20", "40", "80"])
+def test_a_narrow_terminal_folds_sentences_but_no_id(capsys, terminal, columns):
+    terminal.setenv("COLUMNS", columns)
+    message = "many words " * 8
+    Output().table(["commit id", "message"], [("a" * 64, message)], lambda row: row)
     shown = capsys.readouterr().out
-    assert max(map(len, shown.splitlines())) <= 30
-    assert shown.count("a") == 64 + len("main") - 3
+    assert "a" * 64 in shown
+    assert shown.count("words") == 8
+    assert max(map(len, shown.splitlines())) < 90
+
+
+@pytest.mark.parametrize("value", ["true", "1", "yes"])
+def test_a_pipe_may_be_taken_for_a_terminal(capsys, monkeypatch, value):
+    monkeypatch.setenv("LAKECTL_INTERACTIVE", value)
+    Output().table(["branch"], [("main",)], lambda row: row)
+    assert "| BRANCH |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("value", ["false", "0", "F"])
