@@ -28,7 +28,7 @@ class Rules(Struct, frozen=True, forbid_unknown_fields=True):
     """The days for which deleted objects are kept: by default, and on some branches."""
 
     default_retention_days: int
-    branches: tuple[BranchRule, ...] = ()
+    branches: tuple[BranchRule, ...] | None = ()  # null is how lakeFS writes an empty list
 
 
 class Started(Struct, frozen=True):

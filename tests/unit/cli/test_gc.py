@@ -233,3 +233,9 @@ def test_without_the_embedded_stack_the_deployed_job_is_named(graveler, job, mon
     monkeypatch.setattr(gc, "_CHECKOUT", tmp_path)
     assert "Glue job" in graveler.fails("gc", "run", URI)
     assert job.commands == []
+
+
+def test_lakefs_s_null_is_no_rules(graveler, server):
+    server.will_answer({"default_retention_days": 3, "branches": None})
+    shown = graveler.prints("gc", "get-config", "lakefs://foo")
+    assert shown == "Default Retention Days: 3\nBranch Rules: \n"
