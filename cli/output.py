@@ -175,16 +175,19 @@ class Output:
         console = Console(file=self._stream, force_terminal=True, highlight=False)
         drawn = Table(box=box.ASCII2, header_style="")
         columns = [[head, *(row[at].plain for row in texts)] for at, head in enumerate(heads)]
+        widest = [max(map(cell_len, cells)) for cells in columns]
         least = [max(map(cell_len, [head, *" ".join(cells).split()])) for head, *cells in columns]
         # Without the lines, and the spaces beside them.
-        spare = max(0, console.width - sum(least) - 3 * len(heads) - 1)
+        width = console.width - 3 * len(heads) - 1
+        # What is too wide in any case stays one line a row, as lakectl's: a terminal can wrap it.
+        spare = width - sum(least) if sum(least) <= width else sum(widest)
         for at, cells in enumerate(columns):
-            more = min(spare, max(map(cell_len, cells)) - least[at])
+            more = min(spare, widest[at] - least[at])
             spare -= more
             drawn.add_column(cells[0].upper(), width=least[at] + more)
+        console.width = max(console.width, sum(widest) + 3 * len(heads) + 1)
         for row in texts:
             drawn.add_row(*row)
-        console.width = max(console.width, sum(least) + 3 * len(heads) + 1)
         console.print(drawn)
 
 
