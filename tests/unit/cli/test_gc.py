@@ -239,3 +239,11 @@ def test_lakefs_s_null_is_no_rules(graveler, server):
     server.will_answer({"default_retention_days": 3, "branches": None})
     shown = graveler.prints("gc", "get-config", "lakefs://foo")
     assert shown == "Default Retention Days: 3\nBranch Rules: \n"
+
+
+def test_null_in_a_file_is_no_rules(graveler, server, tmp_path):
+    file = tmp_path / "rules.json"
+    file.write_text('{"default_retention_days": 3, "branches": null}')
+    server.will_answer("", status=204)
+    graveler.prints("gc", "set-config", "lakefs://foo", "-f", str(file))
+    assert server.asked[0].body == {"default_retention_days": 3, "branches": []}
