@@ -51,15 +51,11 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
         return simplified(super().get_params(ctx))
 
+    def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
+        return _with_negatives(super().make_parser(ctx), self.params)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
-        # The positive and the negative spelling of each flag, by the positive one.
-        flags = {
-            name: (parameter.opts[0], parameter.secondary_opts[0])
-            for parameter in self.params
-            if parameter.secondary_opts
-            for name in parameter.opts
-        }
-        return super().parse_args(ctx, [*_spelled_out(args, flags)])
+        return super().parse_args(ctx, [*_spelled_out(args, self.params)])
 
 
 class Group(TyperGroup):
@@ -137,10 +133,21 @@ class Program(Group):
     _lists_commands = False
     _has_debug = False
 
+    def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
+        return _with_negatives(super().make_parser(ctx), self.params)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         # lakectl's `help COMMAND` is `COMMAND --help`.
         is_help = args[:1] == ["help"] and "help" not in self.modules
-        return super().parse_args(ctx, [*args[1:], "--help"] if is_help else args)
+        return super().parse_args(ctx, [*args[1:], "--help"] if is_help else self._spelled(args))
+
+    def _spelled(self, args: list[str]) -> list[str]:
+        """Return the arguments with those before the command spelled out."""
+        valued = {name for each in self.params if not _is_flag(each) for name in each.opts}
+        words = enumerate(zip(args, ["", *args], strict=False))
+        own = (at for at, (arg, before) in words if arg[:1] != "-" and before not in valued)
+        count = next(own, len(args))
+        return [*_spelled_out(args[:count], self.params), *args[count:]]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
         self._lists_commands = True
@@ -222,12 +229,35 @@ class Program(Group):
         )
 
 
-def _spelled_out(args: list[str], flags: dict[str, tuple[str, str]]) -> Iterable[str]:
+def _negative(flag: Any) -> str:  # noqa: ANN401 - Typer's own
+    """Return the spelling that switches a flag off: --no-flag, unless it declares another."""
+    longest = max(flag.opts, key=len)
+    return str(flag.secondary_opts[0] if flag.secondary_opts else f"--no-{longest.lstrip('-')}")
+
+
+def _is_flag(parameter: Any) -> bool:  # noqa: ANN401 - Typer's own
+    # --help and --version have callbacks that end the program: no value makes sense of them.
+    return bool(getattr(parameter, "is_bool_flag", False)) and not parameter.is_eager
+
+
+def _with_negatives(parser: Any, parameters: list[Any]) -> Any:  # noqa: ANN401 - Typer's own
+    """Let a parser read the negative spelling of each flag, which the help leaves out."""
+    known = {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
+    for flag in filter(_is_flag, parameters):
+        if _negative(flag) not in known:
+            parser.add_option(
+                obj=flag, opts=[_negative(flag)], dest=flag.name, action="store_const", const=False
+            )
+    return parser
+
+
+def _spelled_out(args: list[str], parameters: list[Any]) -> Iterable[str]:
     """Yield the arguments with `--flag=<Boolean>` as `--flag` or `--no-flag`.
 
     Raises:
         UsageError: a flag's value is not a Boolean.
     """
+    flags = {name: flag for flag in filter(_is_flag, parameters) for name in flag.opts}
     options = True
     for arg in args:
         options = options and arg != "--"
@@ -235,7 +265,7 @@ def _spelled_out(args: list[str], flags: dict[str, tuple[str, str]]) -> Iterable
         if not (options and equals and name in flags):
             yield arg
         elif value in _BOOLEANS:
-            yield flags[name][0 if _BOOLEANS[value] else 1]
+            yield name if _BOOLEANS[value] else _negative(flags[name])
         else:
             raise UsageError(f"{name} is {value!r}: write true or false")
 

@@ -93,9 +93,16 @@ def begin(
         ),
     ] = "",
     no_color: Annotated[bool, typer.Option("--no-color", help="Use no colors.")] = False,
-    debug: Annotated[  # noqa: ARG001 - `Program` looks at it
-        bool, typer.Option("--debug", "-d", help="Show the traceback of a failure.")
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, or one a line.")
     ] = False,
+    debug: Annotated[  # noqa: ARG001 - `Program` looks at it
+        bool, typer.Option("--debug", "--verbose", "-d", help="Show the traceback of a failure.")
+    ] = False,
+    # lakectl's logs, which this program does not have.
+    log_level: Annotated[str, typer.Option("--log-level", hidden=True)] = "",  # noqa: ARG001
+    log_format: Annotated[str, typer.Option("--log-format", hidden=True)] = "",  # noqa: ARG001
+    log_output: Annotated[str, typer.Option("--log-output", hidden=True)] = "",  # noqa: ARG001
     version: Annotated[
         bool, typer.Option("--version", "-v", help="Show the program's and the server's version.")
     ] = False,
@@ -106,7 +113,7 @@ def begin(
     variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
     LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
     """
-    session = context.obj = Session(config, base_uri, Output(has_color=not no_color))
+    session = context.obj = Session(config, base_uri, Output(as_json, not no_color))
     if version:
         for line in version_lines(session):
             session.output.line(line)

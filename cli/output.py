@@ -1,7 +1,7 @@
 """The output of commands: for people on a terminal, for scripts without one, or as JSON.
 
 lakectl's rules: without a terminal, a table is its cells between tabs, without heads, and nothing
-has a color. LAKECTL_INTERACTIVE=false says that there is no terminal. With --json, a command prints
+has a color. LAKECTL_INTERACTIVE says whether there is a terminal. With --json, a command prints
 one object, or one a line.
 """
 
@@ -44,10 +44,11 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a person reads standard output."""
-        if os.environ.get("LAKECTL_INTERACTIVE") in _FALSE:
+        """Whether a person reads standard output; LAKECTL_INTERACTIVE decides it if it is set."""
+        if self.as_json:
             return False
-        return sys.stdout.isatty() and not self.as_json
+        choice = os.environ.get("LAKECTL_INTERACTIVE")
+        return choice not in _FALSE if choice else sys.stdout.isatty()
 
     def line(self, text: str = "") -> None:
         """Print a line for people; with --json, nothing."""
@@ -162,17 +163,32 @@ class Output:
                     pager.stdin.close()
 
     def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Draw a table that is as wide as the terminal at most."""
+        """Draw a table as wide as the terminal; wider if words do not fit: IDs stay whole."""
         # Imported late, because only terminals need it.
         from rich import box  # noqa: PLC0415
+        from rich.cells import cell_len  # noqa: PLC0415
         from rich.console import Console  # noqa: PLC0415
         from rich.table import Table  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        drawn = Table(*(head.upper() for head in heads), box=box.ASCII2, header_style="")
-        for row in rows:
-            drawn.add_row(*(Text.from_ansi(cell, overflow="fold") for cell in row))
-        Console(file=self._stream, force_terminal=True, highlight=False).print(drawn)
+        texts = [[Text.from_ansi(cell) for cell in row] for row in rows]
+        console = Console(file=self._stream, force_terminal=True, highlight=False)
+        drawn = Table(box=box.ASCII2, header_style="")
+        columns = [[head, *(row[at].plain for row in texts)] for at, head in enumerate(heads)]
+        widest = [max(map(cell_len, cells)) for cells in columns]
+        least = [max(map(cell_len, [head, *" ".join(cells).split()])) for head, *cells in columns]
+        # Without the lines, and the spaces beside them.
+        width = console.width - 3 * len(heads) - 1
+        # What is too wide in any case stays one line a row, as lakectl's: a terminal can wrap it.
+        spare = width - sum(least) if sum(least) <= width else sum(widest)
+        for at, cells in enumerate(columns):
+            more = min(spare, widest[at] - least[at])
+            spare -= more
+            drawn.add_column(cells[0].upper(), width=least[at] + more)
+        console.width = max(console.width, sum(widest) + 3 * len(heads) + 1)
+        for row in texts:
+            drawn.add_row(*row)
+        console.print(drawn)
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> Iterator[str]:

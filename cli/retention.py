@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from cli.errors import CommandError
 from cli.uris import RepositoryUri
@@ -28,7 +28,7 @@ class Rules(Struct, frozen=True, forbid_unknown_fields=True):
     """The days for which deleted objects are kept: by default, and on some branches."""
 
     default_retention_days: int
-    branches: tuple[BranchRule, ...] = ()
+    branches: tuple[BranchRule, ...] | None = ()  # null is how lakeFS writes an empty list
 
 
 class Started(Struct, frozen=True):
@@ -98,7 +98,8 @@ class Retention:
 
     def set_rules(self, rules: Rules) -> None:
         """Replace the rules."""
-        self._server.ask("PUT", _RULES, self._names, str, rules)
+        whole = structs.replace(rules, branches=rules.branches or ())
+        self._server.ask("PUT", _RULES, self._names, str, whole)
 
     def delete_rules(self) -> None:
         """Delete the rules: committed objects are then never collected."""

@@ -66,7 +66,7 @@ def get_config(
     out = session.output
     out.line(f"Default Retention Days: {rules.default_retention_days}")
     out.line("Branch Rules: ")  # with the space, as lakectl
-    for rule in rules.branches:
+    for rule in rules.branches or ():
         out.line(f"  - Branch: {rule.branch_id}\n    Retention Days: {rule.retention_days}")
 
 

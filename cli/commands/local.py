@@ -17,7 +17,7 @@ from cli.local.operations import Mirror
 from cli.local.remote import Remote
 from cli.local.sync import Summary, Sync
 from cli.local.walk import Rules
-from cli.output import Color, fields, local_time
+from cli.output import Color, local_time
 from cli.session import Session, session_of
 from cli.shapes import Commit
 from cli.transfers.jobs import PARALLELISM, Options
@@ -351,13 +351,15 @@ def _show(session: Session, operation: str, summary: Summary, mirror: Mirror) ->
 
 
 def _commit_lines(branch: str, made: Commit) -> list[str]:
-    parts = [
-        ("ID", made.id),
-        ("Message", made.message),
-        ("Timestamp", local_time(made.creation_date)),
-        ("Parents", ", ".join(made.parents)),
+    return [
+        f'Commit for branch "{branch}" completed.',
+        "",
+        f"ID: {made.id}",
+        f"Message: {made.message}",
+        f"Timestamp: {local_time(made.creation_date)}",
+        f"Parents: {', '.join(made.parents)}",
+        "",
     ]
-    return [f'Commit for branch "{branch}" completed.', "", *fields(parts), ""]
 
 
 def _draw(session: Session, changes: Spool) -> None:

@@ -108,9 +108,15 @@ def _merged(
             wanted,
         )
     except RefusedError as error:
-        if error.status == 409 and "conflict" in error.text.lower():
+        if is_conflict(error):
             raise CommandError(
                 f"conflict found: `graveler diff {destination} {source}` shows it, and --strategy "
                 "decides it"
             ) from error
         raise
+
+
+def is_conflict(error: RefusedError) -> bool:
+    """Return whether a merge was refused because both sides changed the same objects."""
+    # The answer to that has a result in place of a message.
+    return error.status == 409 and (not error.text or "conflict" in error.text.lower())

@@ -17,5 +17,8 @@ def list_(context: typer.Context) -> None:
     """List the plugins in PATH."""
     out = session_of(context).output
     found = plugins.every()
-    out.line("Available plugins:" if found else "No plugins found in your PATH.")
+    if not found:
+        out.warn("No plugins found in your PATH.")
+        return
+    out.line("Available plugins:")
     out.items(found, lambda plugin: [f"  {plugin.name}"])

@@ -16,7 +16,7 @@ from cli.arguments import (
     RepositoryArgument,
 )
 from cli.client import RefusedError
-from cli.commands.merge import MergeResult
+from cli.commands.merge import MergeResult, is_conflict
 from cli.errors import CommandError, UsageError
 from cli.grammar import Command, Group
 from cli.output import fields, local_time
@@ -150,7 +150,7 @@ def merge(context: typer.Context, uri: RepositoryArgument, pull_id: PullArgument
     try:
         made = session.server.ask("PUT", f"{_PULL}/merge", _names(repository, pull_id), MergeResult)
     except RefusedError as error:
-        if error.status == 409 and "conflict" in error.text.lower():
+        if is_conflict(error):
             pull = _pull(session, repository, pull_id)
             raise CommandError(
                 f"conflict found: `graveler diff {repository}/{pull.destination_branch} "

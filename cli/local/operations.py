@@ -143,7 +143,8 @@ class Mirror:
         self.sync.begin()
         interrupted = self.index.target if self.index.operation == CHECKOUT else None
         target = interrupted or Target(self.index.source, self.index.head)
-        if asks and self._has_own_changes():
+        # It is looked for in any case, because it prints what it compares.
+        if self._has_own_changes() and asks:
             self.output.line(
                 "Uncommitted changes exist, "
                 "the operation will revert all changes on local directory."

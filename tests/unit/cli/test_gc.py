@@ -233,3 +233,17 @@ def test_without_the_embedded_stack_the_deployed_job_is_named(graveler, job, mon
     monkeypatch.setattr(gc, "_CHECKOUT", tmp_path)
     assert "Glue job" in graveler.fails("gc", "run", URI)
     assert job.commands == []
+
+
+def test_lakefs_s_null_is_no_rules(graveler, server):
+    server.will_answer({"default_retention_days": 3, "branches": None})
+    shown = graveler.prints("gc", "get-config", "lakefs://foo")
+    assert shown == "Default Retention Days: 3\nBranch Rules: \n"
+
+
+def test_null_in_a_file_is_no_rules(graveler, server, tmp_path):
+    file = tmp_path / "rules.json"
+    file.write_text('{"default_retention_days": 3, "branches": null}')
+    server.will_answer("", status=204)
+    graveler.prints("gc", "set-config", "lakefs://foo", "-f", str(file))
+    assert server.asked[0].body == {"default_retention_days": 3, "branches": []}

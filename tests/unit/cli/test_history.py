@@ -328,8 +328,9 @@ def test_a_merge_tells_its_commit(graveler, server):
     assert json.loads(graveler.prints(*MERGE, "--json")) == {"reference": "1a2b"}
 
 
-def test_a_conflict_says_how_to_see_and_decide_it(graveler, server):
-    server.will_answer(CONFLICT, status=409)
+@pytest.mark.parametrize("answer", [CONFLICT, {"reference": ""}])
+def test_a_conflict_says_how_to_see_and_decide_it(graveler, server, answer):
+    server.will_answer(answer, status=409)
     result = graveler.run(*MERGE)
     assert result.exit_code == 1
     assert "graveler diff lakefs://foo/main lakefs://foo/dev" in result.stderr

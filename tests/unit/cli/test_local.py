@@ -348,7 +348,9 @@ def test_all_linked_folders_are_listed_and_checked_out(lake, local, other, tmp_p
     listed = local.run("list", "--json", str(tmp_path)).stdout.splitlines()
     assert json.loads(listed[0]) == {"directory": str(local.root), "src": SOURCE, "at_head": "c1"}
     assert local.run("checkout", str(tmp_path), "--all").exit_code == 1
-    assert local.run("checkout", str(tmp_path), "--all", "--yes").exit_code == 0
+    checked_out = local.run("checkout", str(tmp_path), "--all", "--yes")
+    assert checked_out.exit_code == 0
+    assert f"diff 'local://{other.root}' <--> 'lakefs://lake/c1/data/'..." in checked_out.stdout
     assert local.files == other.files == {"a": "1"}
 
 

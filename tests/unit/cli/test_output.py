@@ -82,12 +82,33 @@ def test_a_terminal_gets_heads_and_frames(capsys, terminal):
     assert "| [bold]x[/] |" in lines[4]
 
 
-def test_a_narrow_terminal_loses_nothing(capsys, terminal):
-    terminal.setenv("COLUMNS", "30")
-    Output().table(["branch", "commit id"], ROWS, lambda row: row)
+@pytest.mark.parametrize(("columns", "lines"), [("81", 12), ("100", 8), ("200", 5)])
+def test_a_narrow_terminal_folds_sentences_but_no_id(capsys, terminal, columns, lines):
+    terminal.setenv("COLUMNS", columns)
+    message = ("many words " * 8).strip()
+    Output().table(["commit id", "message"], [("a" * 64, message)], lambda row: row)
     shown = capsys.readouterr().out
-    assert max(map(len, shown.splitlines())) <= 30
-    assert shown.count("a") == 64 + len("main") - 3
+    assert "a" * 64 in shown
+    assert shown.count("words") == 8
+    assert len(shown.splitlines()) == lines
+    assert max(map(len, shown.splitlines())) <= int(columns)
+
+
+def test_a_terminal_too_narrow_for_the_ids_gets_a_line_a_row(capsys, terminal):
+    terminal.setenv("COLUMNS", "40")
+    rows = [("a" * 64, "many words"), ("b" * 64, "more words")]
+    Output().table(["commit id", "message"], rows, lambda row: row)
+    assert [line.split()[1:4:2] for line in capsys.readouterr().out.splitlines()[3:5]] == [
+        ["a" * 64, "many"],
+        ["b" * 64, "more"],
+    ]
+
+
+@pytest.mark.parametrize("value", ["true", "1", "yes"])
+def test_a_pipe_may_be_taken_for_a_terminal(capsys, monkeypatch, value):
+    monkeypatch.setenv("LAKECTL_INTERACTIVE", value)
+    Output().table(["branch"], [("main",)], lambda row: row)
+    assert "| BRANCH |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("value", ["false", "0", "F"])

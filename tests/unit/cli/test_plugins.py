@@ -62,9 +62,15 @@ def test_plugin_list_shows_plugins_by_name(graveler, folder):
     assert json.loads(lines[0]) == {"name": "hello", "path": str(folder / "graveler-hello")}
 
 
-def test_plugin_list_without_plugins_says_so(graveler, tmp_path):
-    found = graveler.prints("plugin", "list", PATH=str(tmp_path / "none"))
-    assert found == "No plugins found in your PATH.\n"
+def test_a_plugin_s_own_flags_stay_as_they_are_written(graveler, folder):
+    graveler.run("-c", "my.yaml", "--no-color=true", "hello", "--no-color=true", "--json=1")
+    assert ran(folder) == "graveler-hello --no-color=true --json=1\n"
+
+
+def test_plugin_list_without_plugins_says_so_on_standard_error(graveler, tmp_path):
+    found = graveler.run("plugin", "list", PATH=str(tmp_path / "none"))
+    assert (found.exit_code, found.stdout) == (0, "")
+    assert found.stderr == "No plugins found in your PATH.\n"
 
 
 def test_plugin_list_takes_no_argument(graveler):

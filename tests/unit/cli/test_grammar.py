@@ -1,0 +1,156 @@
+"""What holds for every command of the program: a new one is looked at without being named here."""
+
+import json
+import shlex
+
+import pytest
+from typer.main import get_command
+
+from cli.main import app
+
+MANY = -1
+REFUSAL = {"message": "repository not found"}
+
+# What these need besides values of the usual form.
+EXTRA = {
+    "auth users list": "--amount x",
+    "branch delete": "--yes",
+    "branch reset": "--yes",
+    "branch revert": "--yes",
+    "completion": "--nothing",
+    "config": "--nothing",
+    "drill": "--yes",
+    "events tail": "--once --since 2020-01-01T00:00:00Z",
+    "export set": "--continuous",
+    "fs update-metadata": "--metadata a=b",
+    "gateway": "--port x",
+    "import": "--no-progress",
+    "plugin list": "more",
+    "pr create": "--title t",
+    "pr update": "--title t",
+    "repo delete": "--yes",
+    "tag delete": "--yes",
+}
+VALUES = {
+    "size": "1",
+    "shell": "bash",
+    "statement_document": "-",
+    "filename": "-",
+    "destination": "lakefs://nope-repo/main/b",
+}
+
+
+# What fails is in the findings of doctor, and in the output of the program that gc run starts; a
+# bisection that is not there needs no reset.
+NO_ERROR = {"bisect reset", "doctor", "gc run"}
+
+
+def leaves(command, path=()):
+    """Yield each command that does something, and the words that name it."""
+    if not hasattr(command, "list_commands"):
+        yield " ".join(path), command
+        return
+    for name in command.list_commands(None):
+        yield from leaves(command.get_command(None, name), (*path, name))
+
+
+COMMANDS = dict(leaves(get_command(app)))
+
+
+def value_of(parameter):
+    """Return a value of the right form, which names nothing that exists."""
+    metavar = parameter.metavar or ""
+    uri = "lakefs://nope-repo"
+    if parameter.name in VALUES:
+        return VALUES[parameter.name]
+    if "REPOSITORY" in metavar:
+        return uri
+    if any(word in metavar for word in ("BRANCH", "REF", "TAG", "BAD", "GOOD")):
+        return f"{uri}/main"
+    if parameter.name in {"source", "to", "source_uri", "destination_uri"} or "PATH" in metavar:
+        return f"{uri}/main/a"
+    return "nope"
+
+
+def wrong_line(name):
+    """Return the words of a command line that asks for what does not exist."""
+    words = name.split()
+    for parameter in COMMANDS[name].params:
+        is_option = parameter.opts[0].startswith("-")
+        if is_option and parameter.required:
+            words += [max(parameter.opts, key=len), value_of(parameter)]
+        elif not is_option:
+            words.append(value_of(parameter))
+    return [*words, *shlex.split(EXTRA.get(name, ""))]
+
+
+@pytest.fixture
+def refusing(graveler, server, tmp_path, monkeypatch):
+    """The program, in an empty folder, and a server that refuses all."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    server.will_answer(REFUSAL, status=404)
+    return graveler
+
+
+def test_there_are_as_many_commands_as_lakectl_has():
+    assert len(COMMANDS) > 100
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_with_json_a_failure_is_one_object_on_standard_error(refusing, name):
+    words = wrong_line(name)
+    with_json = refusing.run(*words, "--json", stdin="{}")
+    assert refusing.run(*words, stdin="{}").exit_code == with_json.exit_code
+    for line in with_json.stdout.splitlines():
+        assert json.loads(line) is not None
+    if name in NO_ERROR:
+        return
+    assert with_json.exit_code == 1
+    (line,) = with_json.stderr.splitlines()
+    assert set(json.loads(line)) == {"error", "status", "request_id"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_takes_the_options_of_the_program_and_shows_its_help(refusing, name):
+    words = name.split()
+    options = "--base-uri lakefs://foo/ --no-color --verbose --log-level trace --log-format json"
+    shown = refusing.run(*words, *shlex.split(options), "--json=true", "--log-output=-", "-h")
+    assert shown.exit_code == 0
+    assert words[-1] in shown.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_flag_may_be_followed_by_a_boolean(refusing, name):
+    for parameter in COMMANDS[name].params:
+        if getattr(parameter, "is_bool_flag", False) and not parameter.is_eager:
+            for flag in parameter.opts:
+                for spelled in (f"{flag}=false", f"{flag}=true", f"{flag}=1"):
+                    assert refusing.run(*name.split(), spelled, "--help").exit_code == 0
+                assert f"{flag} is 'x'" in refusing.fails(*name.split(), f"{flag}=x")
+
+
+def test_a_flag_that_is_false_is_not_set(graveler, server):
+    graveler.run("repo", "delete", "lakefs://foo", "--yes=false", stdin="n\n")
+    assert server.asked == []
+    server.will_answer("", status=204)
+    for spelled in (["--yes=true"], ["-y=1"], ["--yes"], ["--no-yes", "-y"], ["--yes=0", "--yes"]):
+        assert graveler.run("repo", "delete", "lakefs://foo", *spelled).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *("--verbose", "-d", "--json=false", "--no-color=true", "--no-color=0", "--log-level x"),
+        *("--log-format json", "--log-output -", "--log-output a --log-output b", "--debug=false"),
+    ],
+)
+def test_the_options_of_lakectl_stand_before_the_command_too(graveler, server, options):
+    server.will_answer({"pagination": {"has_more": False}, "results": []})
+    assert graveler.prints(*shlex.split(options), "repo", "list") == "\n"
+
+
+def test_json_may_stand_before_the_command(graveler, server):
+    server.will_answer({"user": {"id": "ada"}})
+    assert json.loads(graveler.prints("--json", "identity"))["id"] == "ada"
+    assert json.loads(graveler.run("--json", "repo", "list", "x").stderr)["status"] is None
