@@ -256,13 +256,8 @@ class Uploader:
             reply = self._wire.once("PUT", url, headers, body)
             if reply.status == 403 and (has_expired(url) or b"expired" in reply.content):
                 return None
-            if reply.status == 400 and any(each in reply.content for each in _BUSY_CODES):
-                content.check()
-                raise BrokenError(_refused(url, reply))
-            if reply.status == 404 and b"<Code>NoSuchUpload</Code>" in reply.content:
-                raise _ForgottenError(_refused(url, reply))
             if reply.status >= 300:
-                raise CommandError(_refused(url, reply))
+                raise _refusal(url, reply, content)
             if _has_checksum(reply):
                 if reply.etag != digest.hexdigest():
                     raise BrokenError("the object store has stored other bytes")
@@ -314,6 +309,20 @@ def _has_checksum(reply: Reply) -> bool:
     if reply.headers.get("x-amz-server-side-encryption", "").startswith("aws:kms"):
         return False  # the tag of an encrypted object is no checksum
     return bool(_MD5.fullmatch(reply.etag))
+
+
+def _refusal(url: str, reply: Reply, content: Content) -> CommandError | BrokenError:
+    """Return the error of a refused PUT.
+
+    Raises:
+        CommandError: the file has changed meanwhile.
+    """
+    if reply.status == 400 and any(each in reply.content for each in _BUSY_CODES):
+        content.check()
+        return BrokenError(_refused(url, reply))
+    if reply.status == 404 and b"<Code>NoSuchUpload</Code>" in reply.content:
+        return _ForgottenError(_refused(url, reply))
+    return CommandError(_refused(url, reply))
 
 
 def _refused(url: str, reply: Reply) -> str:
