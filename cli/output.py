@@ -134,7 +134,8 @@ class Output:
         # Typer's own question would print a space on standard output.
         typer.echo(f"{question} [y/N]: ", err=True, nl=False)
         answer = sys.stdin.readline()
-        if not answer.endswith("\n"):
+        # A terminal shows the line end that a person types; a pipe shows nothing.
+        if not answer.endswith("\n") or not sys.stdin.isatty():
             typer.echo(err=True)
         if answer.strip().lower() not in _CONSENT:
             raise CommandError("aborted: nothing was done (--yes says yes to all questions)")

@@ -11,16 +11,36 @@ _VARIABLE = "_GRAVELER_COMPLETE"
 # that Typer has for fish takes the line as it was typed, and works for bash as well.
 _BASH = r"""
 _graveler_completion() {
-    local IFS=$'\n' typed=${COMP_LINE:0:COMP_POINT} word kept= reply
-    word=${typed##*[[:space:]]}
-    # A flag and its value: --source=lakefs://...
-    [[ $word == -*=* && $COMP_WORDBREAKS == *=* ]] && word=${word#*=}
-    # bash replaces only what follows the last of its word breaks.
-    [[ $word == *:* && $COMP_WORDBREAKS == *:* ]] && kept=${word%"${word##*:}"}
+    local IFS=$'\n' typed=${COMP_LINE:0:COMP_POINT} word= kept= before= quote= char at reply
+    # The last word without its quotes, and how much of it stays: bash replaces only what follows
+    # an open quote or the last of its word breaks.
+    for ((at = 0; at < ${#typed}; at++)); do
+        char=${typed:at:1}
+        if [[ $char == "$quote" ]]; then
+            quote= kept=$before
+        elif [[ $quote == "'" ]]; then
+            word+=$char
+        elif [[ $char == "\\" ]]; then
+            ((at += 1))
+            word+=${typed:at:1}
+        elif [[ $quote ]]; then
+            word+=$char
+        elif [[ $char == [\'\"] ]]; then
+            quote=$char before=$kept kept=$word
+        elif [[ $char == [[:space:]] || $word$char == -*= && $COMP_WORDBREAKS == *=* ]]; then
+            word= kept=
+        else
+            word+=$char
+            [[ $char == : && $COMP_WORDBREAKS == *:* ]] && kept=$word
+        fi
+    done
     COMPREPLY=()
     while read -r reply; do
         reply=${reply%%$'\t'*}
-        [[ -n $reply ]] && COMPREPLY+=("$(printf %q "${reply#"$kept"}")")
+        [[ -n $reply ]] || continue
+        reply=${reply#"$kept"}
+        [[ $quote ]] || reply=$(printf %q "$reply")
+        COMPREPLY+=("$reply")
     done < <(env _GRAVELER_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args \
         _TYPER_COMPLETE_ARGS="$typed" "$1" 2> /dev/null)
     # A folder, a repository or the scheme: more follows.

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 
 _REFRESH_S = 0.5
+_NARROW_COLUMNS = 70
 
 
 class Progress:
@@ -51,13 +52,14 @@ class Progress:
         )
         from rich.progress import Progress as Bar  # noqa: PLC0415
 
+        console = Console(stderr=True)
+        # The rates would make a second line on a narrow terminal: it shows the counts alone.
+        rates = (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
         bar = Bar(
             TextColumn("{task.description}"),
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
+            BarColumn(None if console.width < _NARROW_COLUMNS else 40),
+            *(() if console.width < _NARROW_COLUMNS else rates),
+            console=console,
             transient=True,
             auto_refresh=False,
         )

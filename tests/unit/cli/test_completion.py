@@ -115,6 +115,22 @@ def test_paths_complete(complete, server):
     assert complete(line) == [r"//foo/main/data/a\ b.csv"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        (r"lakefs://foo/main/data/a\ b", r"//foo/main/data/a\ b.csv"),
+        ("'lakefs://foo/main/data/a b", "lakefs://foo/main/data/a b.csv"),
+        ('"lakefs://foo/main/data/a b', "lakefs://foo/main/data/a b.csv"),
+        ("'lakefs://foo/main/data/a 'b", r"lakefs://foo/main/data/a\ b.csv"),
+        ("lakefs://foo/main/'data/a b", "data/a b.csv"),
+    ],
+)
+def test_paths_with_spaces_complete_as_they_were_begun(complete, server, typed, completed):
+    server.will_answer(page("data/a b.csv"))
+    assert complete(f"graveler fs stat {typed}") == [completed]
+    assert server.asked[0].path.split("prefix=")[1].startswith("data%2Fa%20")
+
+
 def test_relative_uris_complete_without_the_base(complete, server):
     server.will_answer(page("dev"))
     assert complete("graveler branch show d", LAKECTL_BASE_URI="lakefs://foo/") == ["dev"]

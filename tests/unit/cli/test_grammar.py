@@ -19,7 +19,6 @@ EXTRA = {
     "branch revert": "--yes",
     "completion": "--nothing",
     "config": "--nothing",
-    "drill": "--yes",
     "events tail": "--once --since 2020-01-01T00:00:00Z",
     "export set": "--continuous",
     "fs update-metadata": "--metadata a=b",

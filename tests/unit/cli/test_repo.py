@@ -153,3 +153,11 @@ def test_delete_of_a_missing_repository_fails(graveler, server):
 def test_delete_refuses_what_is_no_repository(graveler, server):
     assert "lakefs://REPO" in graveler.fails("repo", "delete", "foo", "--yes")
     assert not server.asked
+
+
+def test_an_answer_from_a_pipe_ends_the_line_of_the_question(graveler, server):
+    server.will_answer({"message": "repository not found"}, status=404)
+    result = graveler.run("repo", "delete", "lakefs://foo", stdin="y\n")
+    question, error = result.stderr.splitlines()
+    assert question.endswith("[y/N]: ")
+    assert error == "error: repository not found"
