@@ -56,8 +56,8 @@ def has_changed(file: LocalFile, found: ObjectStats) -> bool:
 def has_other_content(file: LocalFile, found: ObjectStats) -> bool:
     """Whether a file differs from the object by size or checksum.
 
-    If the object's checksum is of parts whose size is unknown, the times decide: a file that is not
-    newer than the object is the same.
+    If the object's checksum is of parts whose size is unknown, the times decide: the file is the
+    same if it has that of the object, as after a transfer.
 
     Raises:
         CommandError: the file cannot be read.
@@ -76,4 +76,4 @@ def has_other_content(file: LocalFile, found: ObjectStats) -> bool:
             )
             if checksum_of_parts(parts) == found.checksum:
                 return False
-    return int(file.state.st_mtime) > modified_s(found)
+    return int(file.state.st_mtime) != modified_s(found)

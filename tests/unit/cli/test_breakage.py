@@ -17,6 +17,7 @@ from cli.transfers.downloads import Downloader
 from cli.transfers.engine import Engine
 from cli.transfers.jobs import Download, Options
 from cli.transfers.wire import StoppedError, Wire
+from cli.transfers.workers import Workers
 from tests.support import scripted_lake
 from tests.support.scripted_lake import running
 
@@ -223,3 +224,32 @@ def test_damaged_bytes_of_a_large_object_are_not_kept(user, lake, tmp_path):
     told = user.fails("fs", "download", f"{BRANCH}/a", "b", "--pre-sign")
     assert "do not have the checksum" in told
     assert not (tmp_path / "b").exists()
+
+
+def test_a_path_that_does_not_exist_does_not_empty_a_folder(user, lake, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("1")
+    told = user.fails("fs", "sync", f"{BRANCH}/typo/", "out", "--delete")
+    assert "no objects in path" in told
+    assert (tmp_path / "out" / "mine").exists()
+
+
+def test_a_newer_object_of_the_same_size_is_downloaded(user, lake, tmp_path):
+    lake.has("d/a", b"new", checksum="0" * 32 + "-77")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a").write_bytes(b"old")
+    os.utime(tmp_path / "out" / "a", (1, 1))
+    user.prints("fs", "sync", f"{BRANCH}/d/", "out")
+    assert (tmp_path / "out" / "a").read_bytes() == b"new"
+
+
+def test_threads_that_an_interrupt_kept_from_beginning_are_not_waited_for(monkeypatch):
+    workers = Workers(1, 1)
+
+    def start(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        workers.put(lambda: None)
+    workers.end(1)
