@@ -12,7 +12,7 @@ from cli.client import Server
 from cli.configuration import Retries
 from cli.errors import CommandError
 from cli.local.folder import Folder
-from cli.transfers import uploads
+from cli.transfers import comparing, uploads
 from cli.transfers.downloads import Downloader
 from cli.transfers.engine import Engine
 from cli.transfers.jobs import Download, Options
@@ -253,3 +253,30 @@ def test_threads_that_an_interrupt_kept_from_beginning_are_not_waited_for(monkey
     with pytest.raises(KeyboardInterrupt):
         workers.put(lambda: None)
     workers.end(1)
+
+
+def test_a_large_file_that_changed_within_a_second_is_uploaded(user, lake, tmp_path, monkeypatch):
+    monkeypatch.setattr(uploads, "PARTS_BYTES_MIN", 2 << 16)
+    monkeypatch.setattr(uploads, "part_size", lambda _: 1 << 16)
+    monkeypatch.setattr(comparing, "part_size", lambda _: 1 << 16)
+    (tmp_path / "in").mkdir()
+    for content in (b"1" * 300_000, b"2" * 300_000):
+        (tmp_path / "in" / "a").write_bytes(content)
+        os.utime(tmp_path / "in" / "a", (1, 1))
+        user.prints("fs", "sync", "in", f"{BRANCH}/d/", "--pre-sign")
+        assert lake.objects["d/a"].content == content
+    assert user.prints("fs", "sync", "in", f"{BRANCH}/d/", "--pre-sign") == ""
+
+
+def test_a_large_file_is_uploaded_though_nothing_can_be_kept_for_the_next_run(
+    user, lake, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(uploads, "PARTS_BYTES_MIN", 2 << 16)
+    monkeypatch.setattr(uploads, "DIRECT_BYTES_MAX", 1 << 16)
+    monkeypatch.setattr(uploads, "part_size", lambda _: 1 << 16)
+    (tmp_path / "a").write_bytes(b"1" * 300_000)
+    (tmp_path / "file").write_text("no folder")
+    cache = str(tmp_path / "file" / "cache")
+    user.prints("fs", "upload", "-s", "a", f"{BRANCH}/a", XDG_CACHE_HOME=cache)
+    assert len(lake.objects["a"].content) == 300_000
+    assert lake.amount("POST", "/pmpu") == 1
