@@ -367,6 +367,13 @@ def test_a_clone_that_was_killed_continues(lake, local):
     assert local.status("--local") == [("local", "changed", "c")]
 
 
+def test_a_clone_that_was_killed_before_it_had_an_index_begins_anew(lake, local):
+    lake.change(data__a="1")
+    local.write(f"{INDEX}.new", "src: half")
+    local.clone()
+    assert local.files == {"a": "1"}
+
+
 def test_a_pull_that_was_killed_continues_and_keeps_what_the_user_changed(lake, local):
     lake.change(data__a="1", data__b="2", data__c="3")
     local.clone()
