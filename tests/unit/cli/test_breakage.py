@@ -280,3 +280,10 @@ def test_a_large_file_is_uploaded_though_nothing_can_be_kept_for_the_next_run(
     user.prints("fs", "upload", "-s", "a", f"{BRANCH}/a", XDG_CACHE_HOME=cache)
     assert len(lake.objects["a"].content) == 300_000
     assert lake.amount("POST", "/pmpu") == 1
+
+
+def test_the_journal_of_an_older_version_does_not_stay(user, lake, tmp_path):
+    (tmp_path / ".b.graveler-parts").write_text('{"path": "a"}\n{"number": 1, "tag": ""}\n')
+    lake.has("a", b"small")
+    user.prints("fs", "download", f"{BRANCH}/a", "b")
+    assert [each.name for each in tmp_path.iterdir()] == ["b"]
