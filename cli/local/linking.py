@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cli.errors import CommandError
 from cli.local import git
-from cli.local.index import CLONE, INDEX_NAME, Index
+from cli.local.index import CLONE, INDEX_NAME, NEW_INDEX_NAME, Index
 from cli.local.remote import Remote
 from cli.output import Output
 from cli.uris import PathUri
@@ -69,7 +69,8 @@ def interrupted_clone(folder: Path, uri: PathUri) -> Index | None:
         CommandError: the folder has something else.
     """
     try:
-        if not folder.exists() or not any(folder.iterdir()):
+        # A clone that was killed before it had an index leaves the new one.
+        if not folder.exists() or {each.name for each in folder.iterdir()} <= {NEW_INDEX_NAME}:
             return None
     except OSError as error:
         raise CommandError(f"cannot use {folder}: {error.strerror}") from error

@@ -8,6 +8,7 @@ Everything else is the operation's own work, which it continues.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from cli.errors import CommandError
 from cli.local import git
@@ -88,7 +89,7 @@ class Mirror:
         Raises:
             CommandError: as `status`.
         """
-        self.sync.begin()
+        self._begin()
         target = self._target()
         if is_again:
             missing = (
@@ -109,13 +110,15 @@ class Mirror:
         Raises:
             CommandError: there are local changes; or as `status`.
         """
-        self.sync.begin()
+        self._begin()
         if self.index.operation == PULL and self.index.target is not None:
             self._continue_pull(force=force)
         elif not force:
             self.refuse_interrupted()
         elif self.index.operation in {CLONE, CHECKOUT}:
             self._restore(self._target())
+        elif self.index.target is not None:
+            self._reach(self.index.target, force=True)
         if not force:
             self._refuse_changes(self._local(self.index.base))
         else:
@@ -140,7 +143,7 @@ class Mirror:
             Abort: the user did not consent.
             CommandError: as `status`.
         """
-        self.sync.begin()
+        self._begin()
         interrupted = self.index.target if self.index.operation == CHECKOUT else None
         target = interrupted or Target(self.index.source, self.index.head)
         # It is looked for in any case, because it prints what it compares.
@@ -178,10 +181,12 @@ class Mirror:
             Abort: the user did not consent to go on.
             CommandError: there are conflicts, or other uncommitted changes; or as `status`.
         """
-        self.sync.begin()
+        self._begin()
         is_again = self.index.operation == COMMIT
         self._confirm_interrupted(yes=yes or is_again)
         branch = self.index.source
+        if self.index.target is not None and self.index.operation in {COMMIT, PULL}:
+            self._reach(self.index.target, force=False)
         self.output.line()
         self.output.line(f"Getting branch: {branch.ref}")
         head = Target(branch, self.remote.branch_head(branch))
@@ -195,7 +200,7 @@ class Mirror:
                 f"Branch {branch.ref} contains uncommitted changes outside of local path "
                 f"'{self.index.root}': to proceed, use the --force flag"
             )
-        self.index = self.index.began(COMMIT)
+        self.index = self.index.began(COMMIT, head)
         self.sync.to_folder(changes, head.uri)
         self.sync.to_branch(changes, branch)
         for line in self.sync.summary.lines("Sync"):
@@ -206,6 +211,11 @@ class Mirror:
         )
         self._get_others(mine, head, Target(branch, commit.id))
         return commit
+
+    def _begin(self) -> None:
+        """Be the only process that changes the folder, and know what others did before."""
+        self.sync.begin()
+        self.index = Index.read(self.index.root)
 
     def _to_commit(self, mine: Spool, head: Target, *, is_again: bool) -> Spool:
         """Return the changes of both sides that are still to be applied.
@@ -222,7 +232,11 @@ class Mirror:
         if is_again:
             # Files that are on the branch already, with or without a commit, were stored before.
             changes = Spool(among(changes, self._compared(head.source)))
-        conflicts = [each.path for each in _first(changes, "conflict", _CONFLICTS_MAX + 1)]
+        self._refuse_conflicts(each for each in changes if each.type == "conflict")
+        return changes
+
+    def _refuse_conflicts(self, found: Iterator[Change]) -> None:
+        conflicts = [each.path for each in islice(found, _CONFLICTS_MAX + 1)]
         if conflicts:
             more = ", ..." if len(conflicts) > _CONFLICTS_MAX else ""
             names = ", ".join(conflicts[:_CONFLICTS_MAX])
@@ -230,7 +244,6 @@ class Mirror:
                 "Conflicts found between local directory and remote in the following files: "
                 f"{names}{more}"
             )
-        return changes
 
     def _note_nothing(self, head: Target) -> None:
         if head.head == self.index.head:
@@ -248,6 +261,19 @@ class Mirror:
             self.index = self.index.began(PULL, committed)
             self.sync.to_folder(others, committed.uri)
         self._ended(committed)
+
+    def _reach(self, target: Target, *, force: bool) -> None:
+        """Get what an interrupted operation did not; the user's other changes are kept.
+
+        Otherwise, what it got would seem to be the user's.
+        """
+        due = Spool(
+            among(self._compared(target.uri), self.remote.changes(self.index.base, target.uri))
+        )
+        if not force:
+            self._refuse_conflicts(among(due, self._compared(self.index.base)))
+        self.sync.to_folder(Spool(each.undone() for each in due), target.uri)
+        self.index = replace(self.index, head=target.head).began(self.index.operation)
 
     def _continue_pull(self, *, force: bool) -> None:
         target = self._target()
@@ -315,8 +341,3 @@ class Mirror:
     def _ended(self, target: Target) -> Summary:
         self.index = self.index.ended(target)
         return self.sync.summary
-
-
-def _first(changes: Spool, kind: str, amount: int) -> Iterator[Change]:
-    found = (each for each in changes if each.type == kind)
-    return (each for each, _ in zip(found, range(amount), strict=False))

@@ -56,8 +56,8 @@ def has_changed(file: LocalFile, found: ObjectStats) -> bool:
 def has_other_content(file: LocalFile, found: ObjectStats) -> bool:
     """Whether a file differs from the object by size or checksum.
 
-    If the object's checksum is of parts whose size is unknown, the times decide: a file that is not
-    newer than the object is the same.
+    If the object's checksum is of parts, and none of the usual sizes makes so many, the times
+    decide: the file is the same if it has that of the object, as after a transfer.
 
     Raises:
         CommandError: the file cannot be read.
@@ -68,12 +68,14 @@ def has_other_content(file: LocalFile, found: ObjectStats) -> bool:
     with Content(file.path) as content:
         if is_md5(found.checksum):
             return content.md5(0, size_bytes).hex() != found.checksum
+        is_known = False
         for part_bytes in {uploaded_part_size(found), part_size(size_bytes)} - {None}:
             assert part_bytes is not None
-            parts = (
-                content.md5(first, min(part_bytes, size_bytes - first))
-                for first in range(0, size_bytes, part_bytes)
-            )
+            starts = range(0, size_bytes, part_bytes)
+            if not found.checksum.endswith(f"-{len(starts)}"):
+                continue
+            parts = (content.md5(each, min(part_bytes, size_bytes - each)) for each in starts)
             if checksum_of_parts(parts) == found.checksum:
                 return False
-    return int(file.state.st_mtime) > modified_s(found)
+            is_known = True
+    return is_known or int(file.state.st_mtime) != modified_s(found)

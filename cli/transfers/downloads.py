@@ -176,6 +176,7 @@ class Downloader:
             os.ftruncate(descriptor, 0)
             self._receive_whole(stats, source, partial(_write, descriptor))
             _finish(job, temporary)
+            _temporary(job.target, JOURNAL_SUFFIX).unlink(missing_ok=True)  # of a larger version
         except BaseException:
             with suppress(OSError):
                 temporary.unlink()

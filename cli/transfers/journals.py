@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from tempfile import mkstemp
 from threading import Lock
 
 import msgspec
@@ -32,13 +33,18 @@ class Part(msgspec.Struct, frozen=True):
 class Journal:
     """The journal of one object; close it, or delete it when all is stored."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, *, is_kept: bool = True) -> None:
         """Open a journal, or begin one.
+
+        Args:
+            file: the journal.
+            is_kept: whether there is a next run that can find it.
 
         Raises:
             CommandError: another process works with it, or it cannot be written.
         """
         self._file = file
+        self._is_kept = is_kept
         self._lock = Lock()
         self.parts: dict[int, str] = {}
         self.about: dict[str, str] = {}
@@ -75,7 +81,7 @@ class Journal:
 
     def close(self) -> None:
         """Keep the journal for the next run, unless it has nothing to keep."""
-        if not self.parts:
+        if not (self.parts and self._is_kept):
             with suppress(OSError):
                 self._file.unlink()
         os.close(self._descriptor)
@@ -128,8 +134,21 @@ def boot_id() -> str:
         return ""
 
 
-def upload_journal(*names: str) -> Path:
-    """Return the file of an upload's journal, in the user's folder of caches."""
+def open_upload_journal(*names: str) -> Journal:
+    """Return an upload's journal, in the user's folder of caches.
+
+    If that cannot be written, as in many containers, the next run cannot continue.
+    """
     cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     name = sha256("\0".join(names).encode(errors="surrogateescape")).hexdigest()[:32]
-    return Path(cache) / "graveler" / "uploads" / f"{name}.parts"
+    folder = Path(cache) / "graveler" / "uploads"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        is_writable = os.access(folder, os.W_OK)
+    except OSError:
+        is_writable = False
+    if is_writable:
+        return Journal(folder / f"{name}.parts")
+    handle, temporary = mkstemp(prefix="graveler-")
+    os.close(handle)
+    return Journal(Path(temporary), is_kept=False)

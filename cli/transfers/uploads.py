@@ -18,7 +18,7 @@ from cli.shapes import ObjectStats
 from cli.transfers.api import Api, OpenUpload
 from cli.transfers.content import Content
 from cli.transfers.jobs import Options, Upload
-from cli.transfers.journals import Journal, Part, upload_journal
+from cli.transfers.journals import Journal, Part, open_upload_journal
 from cli.transfers.wire import Block, BrokenError, Reply
 from cli.transfers.workers import Workers
 
@@ -155,7 +155,7 @@ class Uploader:
     def _in_parts(self, job: Upload, content: Content) -> ObjectStats:
         """Store in parts; a journal keeps those that are stored for the next run."""
         source = str(job.source)
-        journal = Journal(upload_journal(*self._api.journal_names, job.path, source))
+        journal = open_upload_journal(*self._api.journal_names, job.path, source)
         part_bytes = part_size(content.size_bytes)
         numbers = range(1, -(-content.size_bytes // part_bytes) + 1)
         about = {

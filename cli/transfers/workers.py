@@ -82,6 +82,8 @@ class Workers:
             self._tasks.put(None)
         end_s = None if timeout_s is None else monotonic() + timeout_s
         for thread in self._threads:
+            if thread.ident is None:
+                continue  # an interrupt came before it was started
             thread.join(None if end_s is None else max(0.0, end_s - monotonic()))
 
     def _run(self) -> None:

@@ -153,6 +153,9 @@ class _Sync:
         from cli.transfers.comparing import modified_s  # noqa: PLC0415
         from cli.transfers.files import Folder  # noqa: PLC0415
 
+        if self.deletes and next(self._engine.listing(self._prefix), None) is None:
+            # A name that is mistyped must not empty the folder.
+            raise CommandError(f"no objects in path: {self._path}")
         folder = Folder(self._folder)
         removed = _tally()
 

@@ -12,11 +12,12 @@ from cli.client import Server
 from cli.configuration import Retries
 from cli.errors import CommandError
 from cli.local.folder import Folder
-from cli.transfers import uploads
+from cli.transfers import comparing, uploads
 from cli.transfers.downloads import Downloader
 from cli.transfers.engine import Engine
 from cli.transfers.jobs import Download, Options
 from cli.transfers.wire import StoppedError, Wire
+from cli.transfers.workers import Workers
 from tests.support import scripted_lake
 from tests.support.scripted_lake import running
 
@@ -223,3 +224,66 @@ def test_damaged_bytes_of_a_large_object_are_not_kept(user, lake, tmp_path):
     told = user.fails("fs", "download", f"{BRANCH}/a", "b", "--pre-sign")
     assert "do not have the checksum" in told
     assert not (tmp_path / "b").exists()
+
+
+def test_a_path_that_does_not_exist_does_not_empty_a_folder(user, lake, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("1")
+    told = user.fails("fs", "sync", f"{BRANCH}/typo/", "out", "--delete")
+    assert "no objects in path" in told
+    assert (tmp_path / "out" / "mine").exists()
+
+
+def test_a_newer_object_of_the_same_size_is_downloaded(user, lake, tmp_path):
+    lake.has("d/a", b"new", checksum="0" * 32 + "-77")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a").write_bytes(b"old")
+    os.utime(tmp_path / "out" / "a", (1, 1))
+    user.prints("fs", "sync", f"{BRANCH}/d/", "out")
+    assert (tmp_path / "out" / "a").read_bytes() == b"new"
+
+
+def test_threads_that_an_interrupt_kept_from_beginning_are_not_waited_for(monkeypatch):
+    workers = Workers(1, 1)
+
+    def start(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        workers.put(lambda: None)
+    workers.end(1)
+
+
+def test_a_large_file_that_changed_within_a_second_is_uploaded(user, lake, tmp_path, monkeypatch):
+    monkeypatch.setattr(uploads, "PARTS_BYTES_MIN", 2 << 16)
+    monkeypatch.setattr(uploads, "part_size", lambda _: 1 << 16)
+    monkeypatch.setattr(comparing, "part_size", lambda _: 1 << 16)
+    (tmp_path / "in").mkdir()
+    for content in (b"1" * 300_000, b"2" * 300_000):
+        (tmp_path / "in" / "a").write_bytes(content)
+        os.utime(tmp_path / "in" / "a", (1, 1))
+        user.prints("fs", "sync", "in", f"{BRANCH}/d/", "--pre-sign")
+        assert lake.objects["d/a"].content == content
+    assert user.prints("fs", "sync", "in", f"{BRANCH}/d/", "--pre-sign") == ""
+
+
+def test_a_large_file_is_uploaded_though_nothing_can_be_kept_for_the_next_run(
+    user, lake, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(uploads, "PARTS_BYTES_MIN", 2 << 16)
+    monkeypatch.setattr(uploads, "DIRECT_BYTES_MAX", 1 << 16)
+    monkeypatch.setattr(uploads, "part_size", lambda _: 1 << 16)
+    (tmp_path / "a").write_bytes(b"1" * 300_000)
+    (tmp_path / "file").write_text("no folder")
+    cache = str(tmp_path / "file" / "cache")
+    user.prints("fs", "upload", "-s", "a", f"{BRANCH}/a", XDG_CACHE_HOME=cache)
+    assert len(lake.objects["a"].content) == 300_000
+    assert lake.amount("POST", "/pmpu") == 1
+
+
+def test_the_journal_of_an_older_version_does_not_stay(user, lake, tmp_path):
+    (tmp_path / ".b.graveler-parts").write_text('{"path": "a"}\n{"number": 1, "tag": ""}\n')
+    lake.has("a", b"small")
+    user.prints("fs", "download", f"{BRANCH}/a", "b")
+    assert [each.name for each in tmp_path.iterdir()] == ["b"]

@@ -369,6 +369,13 @@ def test_a_clone_that_was_killed_continues(lake, local):
     assert local.status("--local") == [("local", "changed", "c")]
 
 
+def test_a_clone_that_was_killed_before_it_had_an_index_begins_anew(lake, local):
+    lake.change(data__a="1")
+    local.write(f"{INDEX}.new", "src: half")
+    local.clone()
+    assert local.files == {"a": "1"}
+
+
 def test_a_pull_that_was_killed_continues_and_keeps_what_the_user_changed(lake, local):
     lake.change(data__a="1", data__b="2", data__c="3")
     local.clone()
@@ -442,6 +449,53 @@ def test_a_commit_that_was_killed_uploads_only_the_rest(lake, local):
     assert lake.asked.count("POST /repositories/lake/branches/main/objects") == 1
     assert lake.content == {"data/a": b"1", "data/b": b"2", "data/c": b"changed"}
     assert local.status() == []
+
+
+def refuses_objects(method: str, path: str) -> int | None:
+    return 400 if (method, path) == ("POST", "/repositories/lake/branches/main/objects") else None
+
+
+@pytest.mark.parametrize(
+    "commands", [[("commit", "-m", "x")], [("pull", "--force"), ("commit", "-m", "x")]]
+)
+def test_what_a_killed_commit_brought_is_not_the_users(lake, local, commands):
+    lake.change(data__a="1", data__gone="2")
+    local.clone().write("mine", "3")
+    lake.change(data__b="theirs", data__gone=None)
+    lake.before = refuses_objects
+    local.fails("commit", "-m", "x")
+    assert local.files == {"a": "1", "b": "theirs", "mine": "3"}
+    lake.before = lambda *_: None
+    lake.change(data__b=None, data__gone="2")  # others change their minds
+    for command in commands:
+        local.does(*command)
+    assert local.files == {"a": "1", "gone": "2", "mine": "3"}
+    assert lake.content == {"data/a": b"1", "data/gone": b"2", "data/mine": b"3"}
+
+
+def test_what_a_killed_pull_brought_is_not_the_users(lake, local):
+    lake.change(data__a="1")
+    local.clone()
+    lake.change(data__b="2")
+    local.does("pull")
+    local.interrupt("pull", *targeting("c2"), head="c1")
+    lake.change(data__b=None)
+    local.write("mine", "3")
+    local.does("commit", "-m", "x", "--yes")
+    assert local.files == {"a": "1", "mine": "3"}
+    assert lake.content == {"data/a": b"1", "data/mine": b"3"}
+
+
+def test_what_the_user_changed_after_a_killed_commit_is_a_conflict(lake, local):
+    lake.change(data__a="1")
+    local.clone().write("mine", "3")
+    lake.change(data__a="theirs")
+    lake.before = refuses_objects
+    local.fails("commit", "-m", "x")
+    lake.before = lambda *_: None
+    local.write("a", "the user's own")
+    assert "Conflicts found" in local.fails("commit", "-m", "x")
+    assert local.files["a"] == "the user's own"
 
 
 def test_a_commit_that_was_killed_at_its_end_is_not_repeated(lake, local):
