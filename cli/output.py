@@ -6,6 +6,7 @@ one object, or one a line.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,9 @@ _FALSE = {"0", "f", "F", "false", "FALSE", "False"}
 _BRIGHT = {"red": 91, "green": 92, "yellow": 93, "blue": 94}
 _BOLD = 1
 _CONSENT = {"y", "yes"}
+# What moves the cursor, or worse, if an object's name or a commit's message holds it: all but
+# colors, tabs and line ends.
+_STEERING = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
 
 
 @dataclass
@@ -53,6 +57,7 @@ class Output:
     def line(self, text: str = "") -> None:
         """Print a line for people; with --json, nothing."""
         if not self.as_json:
+            text = _harmless(text) if self.is_terminal else text
             # Whether there are colors was decided for the terminal, not for the pipe to the pager.
             typer.echo(text, self._stream, color=None if self._stream is None else True)
 
@@ -121,7 +126,7 @@ class Output:
 
     def warn(self, text: str) -> None:
         """Print a line on standard error."""
-        typer.echo(text, err=True)
+        typer.echo(_harmless(text) if sys.stderr.isatty() else text, err=True)
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask for consent, unless it was given by --yes.
@@ -172,7 +177,7 @@ class Output:
         from rich.table import Table  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        texts = [[Text.from_ansi(cell) for cell in row] for row in rows]
+        texts = [[Text.from_ansi(_harmless(cell)) for cell in row] for row in rows]
         console = Console(file=self._stream, force_terminal=True, highlight=False)
         drawn = Table(box=box.ASCII2, header_style="")
         columns = [[head, *(row[at].plain for row in texts)] for at, head in enumerate(heads)]
@@ -190,6 +195,11 @@ class Output:
         for row in texts:
             drawn.add_row(*row)
         console.print(drawn)
+
+
+def _harmless(text: str) -> str:
+    """Return the text with what would steer the terminal written out in hexadecimal digits."""
+    return _STEERING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> Iterator[str]:

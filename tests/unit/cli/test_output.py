@@ -47,6 +47,22 @@ def test_colors_reach_the_pager(monkeypatch, tmp_path):
     assert (tmp_path / "read").read_text() == "\x1b[93m1a2b\x1b[0m\n"
 
 
+def test_a_name_cannot_steer_the_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(Output, "is_terminal", True)
+    output = Output()
+    output.line("a\x1b]0;title\x07b\rc\x9b2J \x1b[93mcolored\x1b[0m\ttab")
+    output.table(["Name"], ["a\x1b[2Jb\x08"], lambda name: [name])
+    printed = capsys.readouterr().out
+    assert "a\\x1b]0;title\\x07b\\x0dc\\x9b2J" in printed
+    assert "\ttab" in printed
+    assert "a\\x1b[2Jb\\x08" in printed
+
+
+def test_a_script_gets_names_as_they_are(capsys):
+    Output().line("a\x1b[2Jb\rc")
+    assert "\rc" in capsys.readouterr().out
+
+
 def test_a_pager_that_was_closed_ends_the_output_without_an_error(monkeypatch):
     monkeypatch.setattr(Output, "is_terminal", True)
     monkeypatch.setenv("PAGER", "true")
