@@ -3,12 +3,9 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from hashlib import md5, sha256
-from http.client import HTTPResponse
 from pathlib import Path
-from threading import Lock
 from time import time
 
 from cli.errors import CommandError
@@ -18,81 +15,17 @@ from cli.transfers.content import block_buffer
 from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
 from cli.transfers.jobs import SYMLINK_TARGET_KEY, Download, Options
 from cli.transfers.journals import Journal, Part, boot_id, lock
-from cli.transfers.uploads import has_expired
-from cli.transfers.verification import Prefix, is_md5, may_be_other
+from cli.transfers.sources import ChangedError, Source
+from cli.transfers.verification import Prefix, is_md5
 from cli.transfers.wire import Block, BrokenError, Reply, read_all, read_into
 from cli.transfers.workers import Workers
 
-_RENEWALS_MAX = 3
 _RECEIVED_MAX = 3  # how often an object is received until its checksum is right
-_EXPIRY_MARGIN_S = 15
 _NAME_BYTES_MAX = 200  # of a file's name, so that a prefix and a suffix fit
 
 _NO_RANGES = "the object store does not serve ranges: use a larger --part-size"
 
 Received = Callable[[int], None]
-
-
-class _ChangedError(CommandError):
-    """The object was replaced during its download."""
-
-    def __init__(self) -> None:
-        super().__init__("the object has changed since the download began: download it again")
-
-
-@dataclass(slots=True)
-class _Source:
-    """Where an object's content is read, and what the answers say of it."""
-
-    url: str
-    headers: dict[str, str]
-    renew: Callable[[], str] | None  # returns a new URL; None: the URL does not expire
-    expires_s: int | None = None
-    etag: str = ""
-    is_encrypted: bool = False
-    renewals: int = 0
-    lock: Lock = field(default_factory=Lock)
-
-    def fresh_url(self) -> str:
-        """Return a URL that has not expired."""
-        with self.lock:
-            if self.renew is not None:
-                is_old = self.expires_s is not None and time() + _EXPIRY_MARGIN_S > self.expires_s
-                if is_old or has_expired(self.url):
-                    self._renew()
-            return self.url
-
-    def replace(self, used: str) -> bool:
-        """Get another URL than the one used, which was refused; return whether there is one."""
-        with self.lock:
-            if self.url == used and self.renew is not None and self.renewals < _RENEWALS_MAX:
-                self._renew()
-            return self.url != used
-
-    def may_be_other(self, stats: ObjectStats) -> bool:
-        """Whether a checksum of MD5's form may be none of the content."""
-        is_store = self.renew is not None
-        return may_be_other(stats, self.etag, is_encrypted=self.is_encrypted, is_store=is_store)
-
-    def note(self, answer: HTTPResponse, *, is_range: bool) -> None:
-        """Keep what an answer says of the object.
-
-        Raises:
-            _ChangedError: the bytes before it are of another object.
-        """
-        tag = (answer.headers.get("ETag") or "").strip('" ')
-        encryption = answer.headers.get("x-amz-server-side-encryption") or ""
-        with self.lock:
-            if is_range and answer.status == 206 and tag and self.etag not in {"", tag}:
-                answer.close()
-                raise _ChangedError
-            self.etag = tag
-            self.is_encrypted = encryption.startswith("aws:kms")
-
-    def _renew(self) -> None:
-        assert self.renew is not None
-        self.renewals += 1
-        self.url, self.expires_s = self.renew(), None
 
 
 class Downloader:
@@ -158,17 +91,17 @@ class Downloader:
     def _is_presigned(self) -> bool:
         return self._options.pre_sign is not False and self._api.storage.pre_sign_support
 
-    def _source(self, path: str, stats: ObjectStats) -> _Source:
+    def _source(self, path: str, stats: ObjectStats) -> Source:
         if "://" in stats.physical_address and stats.physical_address.startswith("http"):
 
             def renew() -> str:
                 return self._api.stat(path, presign=True).physical_address
 
-            return _Source(stats.physical_address, {}, renew, stats.physical_address_expiry)
+            return Source(stats.physical_address, {}, renew, stats.physical_address_expiry)
         presign = self._is_presigned()
-        return _Source(self._api.content_url(path, presign=presign), self._api.headers, None)
+        return Source(self._api.content_url(path, presign=presign), self._api.headers, None)
 
-    def _whole(self, job: Download, stats: ObjectStats, source: _Source) -> None:
+    def _whole(self, job: Download, stats: ObjectStats, source: Source) -> None:
         """Receive by one request. What arrived is of no use to the next run: it is deleted."""
         temporary = _temporary(job.target, PARTIAL_SUFFIX)
         descriptor = _locked(temporary)
@@ -185,7 +118,7 @@ class Downloader:
             os.close(descriptor)
 
     def _receive_whole(
-        self, stats: ObjectStats, source: _Source, write: Callable[[Block, int], object]
+        self, stats: ObjectStats, source: Source, write: Callable[[Block, int], object]
     ) -> None:
         size_bytes = stats.size_bytes or 0
         before = b""
@@ -197,7 +130,7 @@ class Downloader:
             before = digest
         raise _wrong(stats)
 
-    def _in_parts(self, job: Download, stats: ObjectStats, source: _Source) -> None:
+    def _in_parts(self, job: Download, stats: ObjectStats, source: Source) -> None:
         """Receive in parts; a journal keeps those that are stored for the next run."""
         part_bytes = self._options.part_bytes
         journal = Journal(_temporary(job.target, JOURNAL_SUFFIX))
@@ -222,7 +155,7 @@ class Downloader:
             is_resumed = bool(journal.parts)
             try:
                 is_right = self._received_parts(stats, source, descriptor, journal, part_bytes)
-            except _ChangedError:
+            except ChangedError:
                 if not is_resumed:
                     raise
                 is_right = False
@@ -244,7 +177,7 @@ class Downloader:
     def _received_parts(
         self,
         stats: ObjectStats,
-        source: _Source,
+        source: Source,
         descriptor: int,
         journal: Journal,
         part_bytes: int,
@@ -278,7 +211,7 @@ class Downloader:
         return True
 
     def _is_right(
-        self, stats: ObjectStats, source: _Source, found: str, *, is_same_again: bool
+        self, stats: ObjectStats, source: Source, found: str, *, is_same_again: bool
     ) -> bool:
         """Return whether a checksum is the object's, or cannot be compared with it.
 
@@ -293,7 +226,7 @@ class Downloader:
 
     def _fetch(
         self,
-        source: _Source,
+        source: Source,
         write: Callable[[memoryview, int], object],
         first: int,
         length: int,
@@ -350,11 +283,11 @@ class Downloader:
         self._wire.patiently(attempt)
         return digest.digest() if has_digest else b""
 
-    def _refused(self, source: _Source, reply: Reply) -> CommandError:
+    def _refused(self, source: Source, reply: Reply) -> CommandError:
         if source.renew is None and reply.status != 412 and reply.content[:1] == b"{":
             return self._api.refusal(reply)
         if reply.status == 412:
-            return _ChangedError()
+            return ChangedError()
         line = " ".join(reply.content.decode(errors="replace").split())[:200]
         return CommandError(f"the object store answered {reply.status}: {line}".rstrip(": "))
 
