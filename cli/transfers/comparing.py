@@ -7,7 +7,7 @@ from cli.transfers.content import Content
 from cli.transfers.files import LocalFile
 from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY
 from cli.transfers.uploads import part_size
-from cli.transfers.verification import checksum_of_parts, is_md5, uploaded_part_size
+from cli.transfers.verification import checksum_of_parts, is_md5, uploaded_part_sizes
 
 Pair = tuple[str, LocalFile | None, ObjectStats | None]
 
@@ -69,8 +69,7 @@ def has_other_content(file: LocalFile, found: ObjectStats) -> bool:
         if is_md5(found.checksum):
             return content.md5(0, size_bytes).hex() != found.checksum
         is_known = False
-        for part_bytes in {uploaded_part_size(found), part_size(size_bytes)} - {None}:
-            assert part_bytes is not None
+        for part_bytes in {*uploaded_part_sizes(found), part_size(size_bytes)}:
             starts = range(0, size_bytes, part_bytes)
             if not found.checksum.endswith(f"-{len(starts)}"):
                 continue

@@ -16,7 +16,7 @@ from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
 from cli.transfers.jobs import SYMLINK_TARGET_KEY, Download, Options
 from cli.transfers.journals import Journal, Part, boot_id, lock
 from cli.transfers.sources import ChangedError, Source
-from cli.transfers.verification import Prefix, is_md5
+from cli.transfers.verification import checksum_of, is_md5
 from cli.transfers.wire import Block, BrokenError, Reply, read_all, read_into
 from cli.transfers.workers import Workers
 
@@ -83,7 +83,7 @@ class Downloader:
             whole_bytes = None if is_whole else size_bytes
             put = lambda block, _: write(block)  # noqa: E731
             digest = self._fetch(source, put, first, length, whole_bytes, is_repeatable=False)
-        if is_whole:
+        if is_whole and is_md5(stats.checksum):
             is_through_api = source.renew is None
             if not self._is_right(stats, source, digest.hex(), is_same_again=is_through_api):
                 raise _wrong(stats)
@@ -107,7 +107,7 @@ class Downloader:
         descriptor = _locked(temporary)
         try:
             os.ftruncate(descriptor, 0)
-            self._receive_whole(stats, source, partial(_write, descriptor))
+            self._receive_whole(stats, source, descriptor)
             _finish(job, temporary)
             _temporary(job.target, JOURNAL_SUFFIX).unlink(missing_ok=True)  # of a larger version
         except BaseException:
@@ -117,17 +117,22 @@ class Downloader:
         finally:
             os.close(descriptor)
 
-    def _receive_whole(
-        self, stats: ObjectStats, source: Source, write: Callable[[Block, int], object]
-    ) -> None:
+    def _receive_whole(self, stats: ObjectStats, source: Source, descriptor: int) -> None:
         size_bytes = stats.size_bytes or 0
-        before = b""
-        for attempt in range(_RECEIVED_MAX):
-            digest = self._fetch(source, write, 0, size_bytes, None) if size_bytes else b""
-            is_same_again = attempt > 0 and digest == before
-            if self._is_right(stats, source, digest.hex(), is_same_again=is_same_again):
+        if not size_bytes:
+            return
+        write = partial(_write, descriptor)
+        is_of_whole = is_md5(stats.checksum)
+        before = ""
+        for _ in range(_RECEIVED_MAX):
+            digest = self._fetch(source, write, 0, size_bytes, None, has_digest=is_of_whole)
+            found = digest.hex()
+            if not is_of_whole and (of_parts := checksum_of(descriptor, stats, size_bytes)):
+                of_parts.add(1)
+                found = of_parts.hexdigest()
+            if self._is_right(stats, source, found, is_same_again=found == before):
                 return
-            before = digest
+            before = found
         raise _wrong(stats)
 
     def _in_parts(self, job: Download, stats: ObjectStats, source: Source) -> None:
@@ -154,15 +159,17 @@ class Downloader:
                 os.ftruncate(descriptor, stats.size_bytes or 0)
             is_resumed = bool(journal.parts)
             try:
-                is_right = self._received_parts(stats, source, descriptor, journal, part_bytes)
+                found = self._received_parts(stats, source, descriptor, journal, part_bytes)
+                is_right = self._is_right(stats, source, found, is_same_again=False)
             except ChangedError:
                 if not is_resumed:
                     raise
-                is_right = False
+                found, is_right = "", False
             if not is_right:
                 # Once more from the beginning: parts of an older run may be damaged.
                 journal.begin(about)
-                if not self._received_parts(stats, source, descriptor, journal, part_bytes):
+                again = self._received_parts(stats, source, descriptor, journal, part_bytes)
+                if not self._is_right(stats, source, again, is_same_again=again == found):
                     raise _wrong(stats)
             _finish(job, temporary)
             is_whole = True
@@ -181,48 +188,45 @@ class Downloader:
         descriptor: int,
         journal: Journal,
         part_bytes: int,
-    ) -> bool:
-        """Receive the parts that the journal has not; return whether the checksum is right."""
+    ) -> str:
+        """Receive the parts that the journal has not; return the checksum, "" for none."""
         size_bytes = stats.size_bytes or 0
         numbers = range(1, -(-size_bytes // part_bytes) + 1)
-        prefix = Prefix(descriptor, size_bytes, part_bytes) if is_md5(stats.checksum) else None
+        checksum = checksum_of(descriptor, stats, part_bytes)
         stored = set(journal.parts)
         source.etag = next(iter(journal.parts.values()), "")
         write = partial(_write, descriptor)
         for number in sorted(stored):
             self._received(min(part_bytes, size_bytes - (number - 1) * part_bytes))
-            if prefix:
-                prefix.add(number)
+            if checksum:
+                checksum.add(number)
 
         def receive(number: int) -> None:
             first = (number - 1) * part_bytes
             length = min(part_bytes, size_bytes - first)
             self._fetch(source, write, first, length, size_bytes, has_digest=False)
             journal.add(Part(number, source.etag))
-            if prefix:
-                prefix.add(number)
+            if checksum:
+                checksum.add(number)
 
         self._parts.each((each for each in numbers if each not in stored), receive)
-        if prefix:
-            found = prefix.hexdigest()
-            return found == stats.checksum or source.may_be_other(stats)
-        # S3's checksum of parts is not compared: computing it would take longer than the download.
-        # The length is checked, and TLS protects the bytes on their way.
-        return True
+        return checksum.hexdigest() if checksum else ""
 
     def _is_right(
         self, stats: ObjectStats, source: Source, found: str, *, is_same_again: bool
     ) -> bool:
         """Return whether a checksum is the object's, or cannot be compared with it.
 
-        The API does not say whether the object's is an MD5 at all: bytes that arrived twice alike
-        are right then.
+        What cannot be known: by which size of parts a checksum of parts is, and, from the API
+        alone, whether one of MD5's form is an MD5 at all. Bytes that arrived twice alike are right
+        then.
         """
-        if not found or not is_md5(stats.checksum) or found == stats.checksum:
+        if not found or found == stats.checksum:
             return True
-        if source.renew is None and is_same_again:
+        if source.is_encrypted or (is_md5(stats.checksum) and source.may_be_other(stats)):
             return True
-        return source.may_be_other(stats)
+        is_guess = source.renew is None or not is_md5(stats.checksum)
+        return is_guess and is_same_again
 
     def _fetch(
         self,

@@ -5,16 +5,20 @@ import re
 from collections.abc import Iterable
 from hashlib import md5
 from threading import Lock
+from typing import Protocol
 
 from cli.shapes import ObjectStats
-from cli.transfers.content import BLOCK_BYTES
+from cli.transfers.content import BLOCK_BYTES, block_buffer
 
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _IN_PARTS = re.compile(r"([0-9a-f]{32})-(\d+)")
 
 _MEBIBYTE = 1024 * 1024
-# The sizes of parts that programs upload with: ours, lakectl's, those of AWS's tools and Spark's.
-_USUAL_PART_SIZES = tuple(size * _MEBIBYTE for size in (8, 5, 16, 32, 64, 128))
+# The sizes of parts that programs upload with: ours and AWS's tools, lakectl's, then Spark's and
+# those that people choose.
+_USUAL_PART_SIZES = tuple(
+    size * _MEBIBYTE for size in (8, 5, 64, 100, 128, 16, 10, 15, 20, 25, 32, 50, 256, 512, 1024)
+)
 
 # S3 has no smaller parts, but the last one.
 _PARTS_BYTES_MIN = 5 * _MEBIBYTE
@@ -25,13 +29,13 @@ def is_md5(checksum: str) -> bool:
     return bool(_MD5.fullmatch(checksum))
 
 
-def uploaded_part_size(stats: ObjectStats) -> int | None:
-    """Return the size of the parts of which the checksum is one, if it is a usual one."""
+def uploaded_part_sizes(stats: ObjectStats) -> list[int]:
+    """Return the usual sizes of parts that make as many as the checksum says, likely ones first."""
     found = _IN_PARTS.fullmatch(stats.checksum)
     if found is None:
-        return None
+        return []
     size_bytes, parts = stats.size_bytes or 0, int(found[2])
-    return next((each for each in _USUAL_PART_SIZES if -(-size_bytes // each) == parts), None)
+    return [each for each in _USUAL_PART_SIZES if -(-size_bytes // each) == parts]
 
 
 def checksum_of_parts(digests: Iterable[bytes]) -> str:
@@ -51,8 +55,38 @@ def may_be_other(stats: ObjectStats, etag: str, *, is_encrypted: bool, is_store:
     return is_encrypted or from_parts
 
 
-class Prefix:
+class Checksum(Protocol):
     """The checksum of a file whose parts arrive in any order; it is computed as they do."""
+
+    def add(self, number: int) -> None:
+        """Note that a part, of the download, is stored."""
+        ...
+
+    def hexdigest(self) -> str:
+        """Return the checksum of the whole file, once all is stored."""
+        ...
+
+
+def checksum_of(descriptor: int, stats: ObjectStats, part_bytes: int) -> Checksum | None:
+    """Return the computation of an object's checksum from the file that it is downloaded to.
+
+    None means that there is nothing to compare: the object has no checksum, or one of parts whose
+    size nobody knows.
+
+    Args:
+        descriptor: the file.
+        stats: the object.
+        part_bytes: the size of the download's parts.
+    """
+    if is_md5(stats.checksum):
+        return _OfWhole(descriptor, stats.size_bytes or 0, part_bytes)
+    if sizes := uploaded_part_sizes(stats):
+        return _OfParts(descriptor, stats, part_bytes, sizes)
+    return None
+
+
+class _OfWhole:
+    """An MD5 of all bytes, which needs them in their order."""
 
     def __init__(self, descriptor: int, size_bytes: int, part_bytes: int) -> None:
         self._descriptor = descriptor
@@ -64,7 +98,7 @@ class Prefix:
         self._lock = Lock()
 
     def add(self, number: int) -> None:
-        """Note that a part is stored; add what is stored without a gap to the checksum."""
+        """Note that a part is stored; add what is stored without a gap."""
         self._stored.add(number)
         while self._lock.acquire(blocking=False):
             try:
@@ -77,7 +111,6 @@ class Prefix:
                 return
 
     def hexdigest(self) -> str:
-        """Return the checksum of the whole file, once all is stored."""
         with self._lock:
             self._advance()
             return self._digest.hexdigest()
@@ -94,3 +127,57 @@ class Prefix:
                 self._done_bytes += len(block)
             if self._done_bytes == self._size_bytes:
                 return
+
+
+class _OfParts:
+    """S3's checksum of an object in parts: an MD5 of the MD5s of what was uploaded together."""
+
+    def __init__(
+        self, descriptor: int, stats: ObjectStats, part_bytes: int, uploaded_bytes: list[int]
+    ) -> None:
+        self._descriptor = descriptor
+        self._expected = stats.checksum
+        self._size_bytes = stats.size_bytes or 0
+        self._part_bytes = part_bytes
+        self._uploaded_bytes, *self._others = uploaded_bytes
+        self._missing_bytes = {
+            first: end - first for first, end in self._bounds(self._uploaded_bytes)
+        }
+        self._digests: dict[int, bytes] = {}
+        self._lock = Lock()
+
+    def add(self, number: int) -> None:
+        first, end = (number - 1) * self._part_bytes, number * self._part_bytes
+        step = self._uploaded_bytes
+        for start in range(first // step * step, min(end, self._size_bytes), step):
+            stop = min(start + step, self._size_bytes)
+            with self._lock:
+                self._missing_bytes[start] -= min(end, stop) - max(first, start)
+                is_stored = not self._missing_bytes[start]
+            if is_stored:
+                self._digests[start] = self._digest(start, stop)
+
+    def hexdigest(self) -> str:
+        """Return the checksum; of another usual size of parts if that is the right one."""
+        found = checksum_of_parts(self._digests[each] for each in sorted(self._digests))
+        if found != self._expected:
+            for other in self._others:
+                digests = (self._digest(*each) for each in self._bounds(other))
+                if checksum_of_parts(digests) == self._expected:
+                    return self._expected
+        return found
+
+    def _bounds(self, step: int) -> Iterable[tuple[int, int]]:
+        size_bytes = self._size_bytes
+        return ((each, min(each + step, size_bytes)) for each in range(0, size_bytes, step))
+
+    def _digest(self, first: int, end: int) -> bytes:
+        digest = md5(usedforsecurity=False)
+        buffer = block_buffer()
+        while first < end:
+            read = os.preadv(self._descriptor, [buffer[: end - first]], first)
+            if not read:
+                break
+            digest.update(buffer[:read])
+            first += read
+        return digest.digest()

@@ -10,11 +10,12 @@ import pytest
 
 from cli.client import Server
 from cli.configuration import Retries
-from cli.transfers import downloads, engine, uploads
+from cli.transfers import downloads, engine, uploads, verification
 from cli.transfers.engine import Engine
 from cli.transfers.files import Links, walk
 from cli.transfers.jobs import Download, Options, Upload
 from cli.transfers.journals import boot_id
+from cli.transfers.verification import checksum_of_parts
 from tests.support.scripted_lake import running
 
 BRANCH = "lakefs://my-repo/main"
@@ -274,6 +275,50 @@ def test_the_api_may_have_checksums_of_another_kind(user, lake, tmp_path):
     assert (tmp_path / "b").read_bytes() == b"content"
     assert lake.amount("GET", "objects?") == 3
     assert user.prints("fs", "cat", f"{BRANCH}/a") == "content"
+
+
+@pytest.fixture
+def uploaded_in_small_parts(lake, monkeypatch):
+    """The content of an object that has S3's checksum of parts of a usual size."""
+    monkeypatch.setattr(verification, "_USUAL_PART_SIZES", (SMALL_PART, 3 * SMALL_PART // 2))
+    content = os.urandom(4 * SMALL_PART + 1)
+    lake.has("a", content, checksum=in_parts(content, SMALL_PART))
+    return content
+
+
+def in_parts(content, part_bytes):
+    starts = range(0, len(content), part_bytes)
+    return checksum_of_parts(md5(content[each : each + part_bytes]).digest() for each in starts)
+
+
+@pytest.mark.parametrize("part_bytes", [SMALL_PART, 80_000, 64 * SMALL_PART])
+def test_damage_is_found_by_the_checksum_of_parts(
+    user, lake, tmp_path, uploaded_in_small_parts, part_bytes
+):
+    lake.fails("GET", "/store", "damage")
+    user.prints("fs", "download", f"{BRANCH}/a", "b", "--part-size", str(part_bytes))
+    assert (tmp_path / "b").read_bytes() == uploaded_in_small_parts
+
+
+def test_undamaged_bytes_are_received_once(user, lake, tmp_path, uploaded_in_small_parts):
+    user.prints("fs", "download", f"{BRANCH}/a", "b", "--part-size", str(SMALL_PART))
+    assert lake.amount("GET", "/store") == 5
+
+
+def test_bytes_that_arrive_twice_alike_are_right_if_the_size_of_parts_is_a_guess(
+    user, lake, tmp_path, uploaded_in_small_parts
+):
+    lake.has("a", uploaded_in_small_parts, checksum=in_parts(uploaded_in_small_parts, 60_000))
+    user.prints("fs", "download", f"{BRANCH}/a", "b", "--part-size", str(SMALL_PART))
+    assert (tmp_path / "b").read_bytes() == uploaded_in_small_parts
+    assert lake.amount("GET", "/store") == 10
+
+
+def test_encrypted_parts_have_no_checksum(user, lake, tmp_path, uploaded_in_small_parts):
+    lake.has("a", uploaded_in_small_parts, checksum=f"{'0' * 32}-5")
+    lake.encryption = "aws:kms"
+    user.prints("fs", "download", f"{BRANCH}/a", "b", "--part-size", str(SMALL_PART))
+    assert lake.amount("GET", "/store") == 5
 
 
 def test_parts_that_arrived_are_not_asked_for_again(user, lake, tmp_path, monkeypatch):
