@@ -132,7 +132,7 @@ def test_the_program_works_without_the_packages_of_a_server(program, endpoint):
         LAKECTL_CREDENTIALS_ACCESS_KEY_ID="key",
         LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY="secret",
     )
-    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "main\tc1\n", "")
+    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "main\tc1\n\n", "")
 
 
 @pytest.mark.packages
