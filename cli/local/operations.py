@@ -206,6 +206,9 @@ class Mirror:
         for line in self.sync.summary.lines("Sync"):
             self.output.line(line)
         self.output.line("Finished syncing changes. Perform commit on branch...")
+        if not len(mine) and not self.remote.has_uncommitted(branch):
+            # The server will refuse to commit nothing, but what others changed is in the folder.
+            self._ended(head)
         commit = self.remote.commit(
             branch, message, {**metadata, **git.commit_metadata(self.index.root)}
         )

@@ -209,6 +209,18 @@ def test_a_commit_gets_what_others_committed(lake, local):
     assert local.status() == []
 
 
+def test_a_commit_without_local_changes_is_not_taken_for_an_interrupted_one(lake, local):
+    lake.change(data__a="1", data__b="2")
+    local.clone()
+    lake.change(data__a="theirs", data__b=None)
+    commits = ("POST", "/repositories/lake/branches/main/commits")
+    lake.before = lambda *asked: 400 if asked == commits else None
+    assert local.fails("commit", "-m", "x").startswith("error: ")
+    assert local.files == {"a": "theirs"}
+    assert local.status() == []
+    assert "No changes" in local.does("pull")
+
+
 def test_a_commit_gets_what_others_store_while_it_runs(lake, local):
     lake.change(data__a="1", data__b="2")
     local.clone()
