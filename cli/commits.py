@@ -73,7 +73,8 @@ def comma_separated(given: Iterable[str] | None) -> list[str]:
         try:
             rows = list(csv.reader([text], strict=True))
         except csv.Error as error:
-            raise UsageError(f"{text!r} is no list with commas: {error}") from error
+            reason = "quote what has a line end" if "\n" in text or "\r" in text else error
+            raise UsageError(f"{text!r} is no list with commas: {reason}") from error
         values += [value for row in rows for value in row]
     return values
 

@@ -18,6 +18,7 @@ _PREFIX = "LAKECTL_"
 _API = "/api/v1"
 
 _TRUE = {"1", "t", "true", "yes", "on"}
+_FALSE = {"0", "f", "false", "no", "off"}
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,14 @@ class Configuration:
         return self.values.get(variable) or self.values.get(name) or default
 
     def is_on(self, name: str, *, default: bool = False) -> bool:
-        """Return a Boolean."""
+        """Return a Boolean.
+
+        Raises:
+            CommandError: the value is not one.
+        """
         value = self.get(name)
+        if value and value.lower() not in _TRUE | _FALSE:
+            raise CommandError(f"{name} is {value!r} in the configuration: write true or false")
         return value.lower() in _TRUE if value else default
 
     def number(self, name: str, default: int) -> int:

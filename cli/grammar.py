@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from copy import copy
 from functools import cache
 from importlib import import_module
@@ -41,12 +41,7 @@ class Command(TyperCommand):
 
     def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - Typer's own
         super().__init__(*args, **extra)
-        taken = {spelling for each in self.params for spelling in each.opts}
-        for shared in _shared_options():
-            if free := [spelling for spelling in shared.opts if spelling not in taken]:
-                option = copy(shared)
-                option.opts = free
-                self.params.append(option)
+        self.params += _shared_options(self.params)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
         return simplified(super().get_params(ctx))
@@ -59,13 +54,31 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A group of commands, which shows its help when none is named."""
+    """A group of commands, which shows its help when none is named.
+
+    The program's options may stand before its command.
+    """
+
+    def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - Typer's own
+        super().__init__(*args, **extra)
+        self.params += _shared_options(self.params)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
         return simplified(super().get_params(ctx))
 
+    def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
+        return _with_negatives(super().make_parser(ctx), self.params)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
-        return super().parse_args(ctx, args or ["--help"])
+        return super().parse_args(ctx, self._spelled(args) or ["--help"])
+
+    def _spelled(self, args: list[str]) -> list[str]:
+        """Return the arguments with those before the command spelled out."""
+        valued = _valued(self.params)
+        words = enumerate(zip(args, ["", *args], strict=False))
+        own = (at for at, (arg, before) in words if arg[:1] != "-" and before not in valued)
+        count = next(own, len(args))
+        return [*_spelled_out(args[:count], self.params), *args[count:]]
 
 
 def _everywhere(
@@ -86,8 +99,18 @@ def _everywhere(
     """Declare the options that stand behind every command."""
 
 
+def _shared_options(parameters: list[Any]) -> Iterable[TyperOption]:
+    """Yield the program's options, under the names that these parameters leave free."""
+    taken = {spelling for each in parameters for spelling in each.opts}
+    for shared in _program_options():
+        if free := [spelling for spelling in shared.opts if spelling not in taken]:
+            option = copy(shared)
+            option.opts = free
+            yield option
+
+
 @cache
-def _shared_options() -> list[TyperOption]:
+def _program_options() -> list[TyperOption]:
     app = typer.Typer(add_completion=False)
     app.command(cls=TyperCommand)(_everywhere)
     options = [each for each in get_command(app).params if isinstance(each, TyperOption)]
@@ -133,21 +156,10 @@ class Program(Group):
     _lists_commands = False
     _has_debug = False
 
-    def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own
-        return _with_negatives(super().make_parser(ctx), self.params)
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         # lakectl's `help COMMAND` is `COMMAND --help`.
         is_help = args[:1] == ["help"] and "help" not in self.modules
-        return super().parse_args(ctx, [*args[1:], "--help"] if is_help else self._spelled(args))
-
-    def _spelled(self, args: list[str]) -> list[str]:
-        """Return the arguments with those before the command spelled out."""
-        valued = {name for each in self.params if not _is_flag(each) for name in each.opts}
-        words = enumerate(zip(args, ["", *args], strict=False))
-        own = (at for at, (arg, before) in words if arg[:1] != "-" and before not in valued)
-        count = next(own, len(args))
-        return [*_spelled_out(args[:count], self.params), *args[count:]]
+        return super().parse_args(ctx, [*args[1:], "--help"] if is_help else args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
         self._lists_commands = True
@@ -211,6 +223,9 @@ class Program(Group):
             # Typer ends silently after BrokenPipeError: nobody reads the output any more.
             if isinstance(error, (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError)):
                 raise
+            if isinstance(error, UnicodeEncodeError):
+                wrong = error.object[max(error.start - 20, 0) : error.end + 20]
+                raise typer.TyperException(f"{wrong!r} is not UTF-8: write it in UTF-8") from error
             if isinstance(error, OSError):
                 raise typer.TyperException(_system_error(error)) from error
             bug = f"{type(error).__name__}: {error}; please report it (--debug shows where)"
@@ -235,6 +250,12 @@ def _negative(flag: Any) -> str:  # noqa: ANN401 - Typer's own
     return str(flag.secondary_opts[0] if flag.secondary_opts else f"--no-{longest.lstrip('-')}")
 
 
+def _valued(parameters: list[Any]) -> set[str]:
+    """Return the spellings of the options that take a value."""
+    options = (each for each in parameters if not getattr(each, "is_flag", True))
+    return {name for each in options for name in each.opts}
+
+
 def _is_flag(parameter: Any) -> bool:  # noqa: ANN401 - Typer's own
     # --help and --version have callbacks that end the program: no value makes sense of them.
     return bool(getattr(parameter, "is_bool_flag", False)) and not parameter.is_eager
@@ -252,22 +273,45 @@ def _with_negatives(parser: Any, parameters: list[Any]) -> Any:  # noqa: ANN401 
 
 
 def _spelled_out(args: list[str], parameters: list[Any]) -> Iterable[str]:
-    """Yield the arguments with `--flag=<Boolean>` as `--flag` or `--no-flag`.
+    """Yield the arguments as Typer reads them.
+
+    `--flag=<Boolean>` becomes `--flag` or `--no-flag`, and `-x=value` becomes `-xvalue`.
 
     Raises:
         UsageError: a flag's value is not a Boolean.
     """
     flags = {name: flag for flag in filter(_is_flag, parameters) for name in flag.opts}
-    options = True
+    valued = _valued(parameters)
+    options, is_value = True, False
     for arg in args:
-        options = options and arg != "--"
+        options = options and (is_value or arg != "--")
         name, equals, value = arg.partition("=")
-        if not (options and equals and name in flags):
+        if is_value or not options:
             yield arg
+            is_value = False
+        elif not (equals and name in flags):
+            joined, is_value = _joined(arg, flags, valued)
+            yield joined
         elif value in _BOOLEANS:
             yield name if _BOOLEANS[value] else _negative(flags[name])
         else:
             raise UsageError(f"{name} is {value!r}: write true or false")
+
+
+def _joined(arg: str, flags: Container[str], valued: Container[str]) -> tuple[str, bool]:
+    """Return an argument without the equals sign of `-x=value`; and whether its value is the next.
+
+    Flags may stand before the option, as in `-yx`. A lone equals sign is the value, to lakectl.
+    """
+    if arg[:1] != "-" or arg[:2] == "--":
+        return arg, arg in valued
+    for at, letter in enumerate(arg[1:], 2):
+        if f"-{letter}" in valued:
+            value = arg[at:]
+            return arg[:at] + (value[1:] if value[:1] == "=" != value else value), not value
+        if f"-{letter}" not in flags:
+            break
+    return arg, False
 
 
 def _system_error(error: OSError) -> str:
@@ -285,4 +329,4 @@ def _line_of(error: typer.TyperException) -> str:
     if context is None:
         return line
     line = line[:1].lower() + line[1:].removesuffix(".")
-    return f"{line}; see {context.command_path} --help"
+    return f"{line}{' See' if line.endswith('?') else '; see'} {context.command_path} --help"

@@ -58,8 +58,8 @@ class Output:
         """Print a line for people; with --json, nothing."""
         if not self.as_json:
             text = _harmless(text) if self.is_terminal else text
-            # Whether there are colors was decided for the terminal, not for the pipe to the pager.
-            typer.echo(text, self._stream, color=None if self._stream is None else True)
+            # `paint` decides about colors; anything else is a name, and stays as it is.
+            typer.echo(text, self._stream, color=True)
 
     def json(self, value: object) -> None:
         """Print one object as JSON on one line."""

@@ -47,6 +47,7 @@ def command(
             help="What wins a conflict: dest-wins or source-wins. Without it, a conflict is an "
             "error.",
             show_default=False,
+            autocompletion=lambda: list(STRATEGIES),
         ),
     ] = "",
     force: Annotated[

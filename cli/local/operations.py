@@ -200,12 +200,22 @@ class Mirror:
                 f"Branch {branch.ref} contains uncommitted changes outside of local path "
                 f"'{self.index.root}': to proceed, use the --force flag"
             )
+        is_first = not is_again and head.head == self.index.head
         self.index = self.index.began(COMMIT, head)
         self.sync.to_folder(changes, head.uri)
-        self.sync.to_branch(changes, branch)
+        try:
+            self.sync.to_branch(changes, branch)
+        except CommandError:
+            if is_first and self.sync.summary == Summary():
+                # A refusal, and no interruption: neither side has anything of the other.
+                self._ended(head)
+            raise
         for line in self.sync.summary.lines("Sync"):
             self.output.line(line)
         self.output.line("Finished syncing changes. Perform commit on branch...")
+        if not len(mine) and not self.remote.has_uncommitted(branch):
+            # The server will refuse to commit nothing, but what others changed is in the folder.
+            self._ended(head)
         commit = self.remote.commit(
             branch, message, {**metadata, **git.commit_metadata(self.index.root)}
         )

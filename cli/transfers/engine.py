@@ -1,6 +1,7 @@
 """The engine: runs uploads, downloads and deletions of one branch or ref."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from threading import Lock
 
@@ -142,7 +143,7 @@ class Engine:
 
     @property
     def presigns_listings(self) -> bool:
-        """Whether downloads of a listing should ask for URLs with it."""
+        """Whether downloads should ask for URLs together with what they ask about objects."""
         return self._options.pre_sign is not False and self.api.storage.pre_sign_support
 
 
@@ -153,6 +154,7 @@ class _Run:
         self, engine: Engine, options: Options, warn: Callable[[str], None], done: Done | None
     ) -> None:
         self.progress = Progress()
+        self._engine = engine
         self._wire = engine.wire
         self._warn = warn
         self._done = done
@@ -188,9 +190,13 @@ class _Run:
         return self._tally
 
     def do_one(self, job: Job) -> ObjectStats:
-        self._expect(job)
-        self.progress.is_all_known = True
         try:
+            if isinstance(job, Download) and job.stats is None:
+                # The progress needs the size.
+                presign = self._engine.presigns_listings
+                job = replace(job, stats=self._engine.api.stat(job.path, presign=presign))
+            self._expect(job)
+            self.progress.is_all_known = True
             return self._run(job)
         except BaseException:
             self._wire.stop()

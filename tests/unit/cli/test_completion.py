@@ -160,3 +160,8 @@ def test_a_server_that_fails_completes_nothing_and_is_asked_once(complete, serve
     server.will_answer({"message": "later"}, status=503)
     assert complete("graveler branch show lakefs://f") == [""]
     assert len(server.asked) == 1
+
+
+def test_what_wins_a_conflict_completes(complete):
+    line = "graveler merge lakefs://foo/a lakefs://foo/b --strategy "
+    assert complete(line) == ["dest-wins", "source-wins"]

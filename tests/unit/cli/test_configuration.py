@@ -192,3 +192,9 @@ def test_retries_can_be_counted(read, written):
 def test_what_is_no_count_is_refused(read, written):
     with pytest.raises(CommandError, match="write a number"):
         _ = read(LAKECTL_SERVER_RETRIES_MAX_ATTEMPTS=written).retries
+
+
+def test_a_flag_that_is_neither_true_nor_false_is_an_error():
+    configuration = Configuration.read(None, {"LAKECTL_SERVER_RETRIES_ENABLED": "flase"})
+    with pytest.raises(CommandError, match="write true or false"):
+        _ = configuration.retries

@@ -98,7 +98,7 @@ def test_a_base_uri_completes_what_is_not_written_out(graveler, server, base):
     [
         (["nope"], "no such command 'nope'; see graveler --help"),
         (["export", "nope"], "no such command 'nope'; see graveler export --help"),
-        (["export", "gett"], "no such command 'gett'. Did you mean 'get'?; see graveler"),
+        (["export", "gett"], "no such command 'gett'. Did you mean 'get'? See graveler"),
         (["--nope"], "no such option: --nope; see graveler --help"),
         (["fs", "stat"], "missing argument 'PATH_URI'; see graveler fs stat --help"),
         ([*STAT, "more"], "got unexpected extra argument(s) (more); see graveler fs stat --help"),

@@ -153,3 +153,67 @@ def test_json_may_stand_before_the_command(graveler, server):
     server.will_answer({"user": {"id": "ada"}})
     assert json.loads(graveler.prints("--json", "identity"))["id"] == "ada"
     assert json.loads(graveler.run("--json", "repo", "list", "x").stderr)["status"] is None
+
+
+COMMITTED = {
+    "id": "c" * 64,
+    "parents": [],
+    "committer": "ada",
+    "message": "x",
+    "creation_date": 0,
+    "meta_range_id": "",
+    "metadata": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-m=hello"], "hello"),
+        (["-m==x"], "=x"),
+        (["-mhello"], "hello"),
+        (["-m", "=x"], "=x"),
+        (["-m", "-m=x"], "-m=x"),
+        (["--message", "--json=true"], "--json=true"),
+        (["-m", "--allow-empty-message=no"], "--allow-empty-message=no"),
+    ],
+)
+def test_the_value_of_an_option_is_taken_as_lakectl_takes_it(graveler, server, words, message):
+    server.will_answer(COMMITTED, status=201)
+    graveler.prints("commit", "lakefs://lake/main", *words)
+    assert server.asked[0].body["message"] == message
+
+
+def test_an_equals_sign_may_follow_the_short_name_of_an_option(graveler, server, tmp_path):
+    file = tmp_path / "lakectl.yaml"
+    file.write_text(f"server:\n  endpoint_url: {server.endpoint}\n")
+    server.will_answer({"user": {"id": "ada"}})
+    for words in ([f"-c={file}", "identity"], ["identity", f"-dc={file}"]):
+        assert "ada" in graveler.prints(*words, LAKECTL_SERVER_ENDPOINT_URL=None)
+
+
+@pytest.mark.parametrize("options", ["--no-color", "--no-color=true", "--base-uri lakefs://", "-d"])
+def test_the_options_of_the_program_stand_between_a_group_and_its_command_too(
+    graveler, server, options
+):
+    server.will_answer({"pagination": {"has_more": False}, "results": []})
+    repository = "lake" if "base" in options else "lakefs://lake"
+    graveler.prints("branch", *shlex.split(options), "list", repository)
+    assert server.asked[0].path.startswith("/api/v1/repositories/lake/branches")
+
+
+def test_json_may_stand_between_a_group_and_its_command(graveler, server):
+    server.will_answer({"pagination": {"has_more": False}, "results": [{"id": "a"}]})
+    assert "error" not in graveler.prints("auth", "users", "--json", "list")
+
+
+def test_text_that_is_not_utf8_is_no_bug_of_the_program(graveler, server):
+    result = graveler.run("commit", "lakefs://lake/main", "-m", "caf\udce9")
+    assert (result.exit_code, server.asked) == (1, [])
+    assert result.stderr == "error: 'caf\\udce9' is not UTF-8: write it in UTF-8\n"
+
+
+def test_a_misspelt_word_gets_a_suggestion(graveler):
+    for words, meant in ((["merg"], "merge"), (["branch", "ls"], "list")):
+        assert f"Did you mean '{meant}'? See graveler" in graveler.fails(*words)
+    assert "Possible options: --amount" in graveler.fails("log", "--amout")

@@ -209,6 +209,31 @@ def test_a_commit_gets_what_others_committed(lake, local):
     assert local.status() == []
 
 
+def test_a_commit_without_local_changes_is_not_taken_for_an_interrupted_one(lake, local):
+    lake.change(data__a="1", data__b="2")
+    local.clone()
+    lake.change(data__a="theirs", data__b=None)
+    commits = ("POST", "/repositories/lake/branches/main/commits")
+    lake.before = lambda *asked: 400 if asked == commits else None
+    assert local.fails("commit", "-m", "x").startswith("error: ")
+    assert local.files == {"a": "theirs"}
+    assert local.status() == []
+    assert "No changes" in local.does("pull")
+
+
+def test_a_commit_of_which_the_server_stores_nothing_is_not_taken_for_an_interrupted_one(
+    lake, local
+):
+    lake.change(data__a="1")
+    local.clone().write("mine", "m")
+    lake.before = lambda method, _path: 403 if method == "POST" else None
+    assert "could not be uploaded" in local.fails("commit", "-m", "x")
+    assert local.status() == [("local", "added", "mine")]
+    lake.before = lambda *_: None
+    local.does("commit", "-m", "x")
+    assert lake.content == {"data/a": b"1", "data/mine": b"m"}
+
+
 def test_a_commit_gets_what_others_store_while_it_runs(lake, local):
     lake.change(data__a="1", data__b="2")
     local.clone()

@@ -175,3 +175,15 @@ def test_a_pager_that_has_seen_enough_is_no_failure(capfd, terminal):
         for _ in range(100_000):
             output.line("one")
     assert capfd.readouterr().out == ""
+
+
+def test_colors_reach_a_pipe_that_is_taken_for_a_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("LAKECTL_INTERACTIVE", "true")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    Output().line(Output().paint("x", "green"))
+    assert capsys.readouterr().out == "\x1b[92mx\x1b[0m\n"
+
+
+def test_a_pipe_gets_names_as_they_are(capsys):
+    Output().line("a\x1b[31mb")
+    assert capsys.readouterr().out == "a\x1b[31mb\n"

@@ -448,3 +448,11 @@ def test_a_download_has_the_time_that_was_asked_for(lake, tmp_path):
     Engine(server, "my-repo", "main", Options(), warn=print).do(job)
     assert job.target.stat().st_mtime == 1_000_000_000
     assert md5(job.target.read_bytes()).hexdigest() == lake.objects["a"].checksum
+
+
+def test_the_progress_of_a_download_knows_its_size(user, lake, tmp_path, monkeypatch):
+    upload(user, "a", b"text")
+    expected = []
+    monkeypatch.setattr(engine.Progress, "expect", lambda _, size: expected.append(size))
+    user.prints("fs", "download", f"{BRANCH}/a", str(tmp_path / "b"))
+    assert expected == [4]
