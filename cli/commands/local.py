@@ -135,7 +135,8 @@ def status(
 ) -> None:
     """Show what changed in a directory and in the path that it is linked with.
 
-    Sizes and modification times are compared, contents are not read.
+    Sizes and modification times are compared. Contents are read only of files that were stored in
+    the second of their modification.
     """
     session = session_of(context)
     index = Index.find(_folder(directory))
