@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import YesOption
+from cli.arguments import YesOption, home_expanded
 from cli.errors import CommandError, UsageError
 from cli.grammar import Command, Group
 from cli.local import git
@@ -300,7 +300,7 @@ def _source(session: Session, text: str) -> PathUri:
 
 
 def _folder(text: str) -> Path:
-    return Path(os.path.abspath(Path(text).expanduser()))  # noqa: PTH100 - links stay
+    return Path(os.path.abspath(home_expanded(text)))  # noqa: PTH100 - links stay
 
 
 def _root(directory: str | None) -> Path:
