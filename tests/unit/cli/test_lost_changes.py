@@ -2,6 +2,7 @@
 
 import os
 import time
+from hashlib import md5
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,79 @@ def test_a_file_that_changed_but_kept_its_time_is_not_continued(user, lake, in_s
     os.utime(file, (1, 1))
     user.prints(*command)
     assert lake.objects["a"].content == b"2" * 8 * PART_BYTES
+
+
+def test_nothing_is_deleted_after_an_upload_that_failed(user, lake):
+    """A file that was renamed is on the branch by one name at least."""
+    lake.has("d/old", b"1")
+    lake.has("d/gone", b"1")
+    Path("in").mkdir()
+    Path("in/new").write_text("1")
+    lake.fails("POST", "d/new", 400)
+    command = ("fs", "sync", "in", f"{BRANCH}/d/", "--delete")
+    told = user.run(*command).stderr
+    assert "nothing was deleted" in told
+    assert {*lake.objects} == {"d/old", "d/gone"}
+    assert user.prints(*command) == "upload: new\ndelete: gone\ndelete: old\n"
+    assert {*lake.objects} == {"d/new"}
+
+
+def test_a_folder_without_files_does_not_empty_a_path(user, lake):
+    """As a disk that is not mounted."""
+    lake.has("d/a", b"1")
+    Path("in").mkdir()
+    told = user.fails("fs", "sync", "in", f"{BRANCH}/d/", "--delete")
+    assert told == "no files in in: to delete all that is below lakefs://my-repo/main/d/, use fs rm"
+    assert [*lake.objects] == ["d/a"]
+
+
+def test_what_uploads_leave_out_is_not_deleted(user, lake):
+    for name in ("a", ".DS_Store", "b/.lakefs_ref.yaml", ".x.graveler-part", "c"):
+        lake.has(f"d/{name}", b"1")
+    Path("in").mkdir()
+    Path("in/a").write_text("1")
+    assert user.prints("fs", "sync", "in", f"{BRANCH}/d/", "--delete") == "delete: c\n"
+
+
+@pytest.mark.parametrize("command", [("download", "-r"), ("sync",)])
+def test_an_object_with_the_name_of_an_unfinished_download_is_a_failure(user, lake, command):
+    """It once became the content of the other file, or was lost, and the command succeeded."""
+    lake.has("d/.x.graveler-part", b"object")
+    lake.has("d/x", b"x")
+    result = user.run("fs", *command, f"{BRANCH}/d/", "out", "-p", "1")
+    assert result.exit_code == 1
+    assert "d/.x.graveler-part: " in result.stderr
+    assert Path("out/x").read_bytes() == b"x"
+    user.prints("fs", "download", f"{BRANCH}/d/.x.graveler-part", "y")
+    assert Path("y").read_bytes() == b"object"
+
+
+def test_a_device_or_a_pipe_is_not_replaced(user, lake):
+    """As /dev/null is, if root downloads to it."""
+    lake.has("a", b"1")
+    os.mkfifo("pipe")
+    Path("link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        assert "is not a regular file" in user.fails("fs", "download", f"{BRANCH}/a", name)
+    assert Path("pipe").is_fifo()
+    assert Path("link").is_symlink()
+
+
+def test_a_name_may_begin_with_a_tilde(user, lake):
+    """As those that word processors give to their locks."""
+    Path("~$letter").write_text("1")
+    user.prints("fs", "upload", "-s", "~$letter", f"{BRANCH}/a")
+    assert lake.objects["a"].content == b"1"
+    assert "does not exist" in user.fails("local", "status", "~$none")
+
+
+def test_the_checksum_is_that_of_what_was_sent_last(user, lake):
+    """A connection that was open broke in the middle, and the body was sent again."""
+    lake.encryption = "aws:kms"
+    content = os.urandom(400_000)
+    Path("in").mkdir()
+    for name in ("a", "b"):
+        Path("in", name).write_bytes(content)
+    lake.fails("PUT", "/store/data/2", "drop")
+    user.prints("fs", "upload", "-r", "-p", "1", "-s", "in", f"{BRANCH}/d/", "--pre-sign")
+    assert {each.checksum for each in lake.objects.values()} == {md5(content).hexdigest()}
