@@ -64,6 +64,11 @@ class Index:
         try:
             # The base loader leaves all values as texts: a commit's ID may look like a number.
             content = yaml.load(file.read_bytes(), Loader=yaml.BaseLoader)  # noqa: S506
+            if (
+                not all(isinstance(each, str) for each in content.values())
+                or not content["at_head"]
+            ):
+                raise TypeError("a value is missing, or is no text")
             source = PathUri.parse(content["src"])
             target = None
             if content.get(_TARGET_HEAD):

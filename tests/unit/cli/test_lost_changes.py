@@ -1,13 +1,17 @@
 """Changes that once were lost without a word: each of these failed before it was mended."""
 
 import os
+import socket
+import threading
 import time
 from hashlib import md5
 from pathlib import Path
 
 import pytest
 
+from cli.configuration import Retries
 from cli.transfers import uploads
+from cli.transfers.wire import Wire
 from tests.support.plain_lake import served
 from tests.support.scripted_lake import running
 
@@ -151,3 +155,48 @@ def test_the_checksum_is_that_of_what_was_sent_last(user, lake):
     lake.fails("PUT", "/store/data/2", "drop")
     user.prints("fs", "upload", "-r", "-p", "1", "-s", "in", f"{BRANCH}/d/", "--pre-sign")
     assert {each.checksum for each in lake.objects.values()} == {md5(content).hexdigest()}
+
+
+def test_content_that_was_not_read_is_not_taken_for_an_answer():
+    """As that of an object that has changed, or is longer than the server said."""
+    inner = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+    begins = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n0123456789" % (10 + len(inner))
+    rest = threading.Event()
+
+    def serve(listening):
+        with listening.accept()[0] as first:
+            first.recv(1000)
+            first.sendall(begins)
+            rest.wait(20)
+            first.sendall(inner)
+            with listening.accept()[0] as second:
+                second.recv(1000)
+                second.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve, args=(listening,), daemon=True)
+        thread.start()
+        wire = Wire(Retries())
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        answer = wire.open("GET", url)
+        assert answer.read(10) == b"0123456789"
+        answer.close()
+        rest.set()
+        assert wire.once("GET", url).content == b"good"
+        wire.close()
+        thread.join(20)
+
+
+def test_the_port_of_a_proxy_is_its_own_even_for_tls(monkeypatch):
+    monkeypatch.setenv("https_proxy", "http://proxy.example.com")
+    monkeypatch.setenv("no_proxy", "")
+    connection = Wire(Retries())._connected("https", "lake.example.com")
+    assert (connection.host, connection.port) == ("proxy.example.com", 80)
+
+
+@pytest.mark.parametrize(
+    "text", ["at_head: [1]", "at_head: ''", "at_head: c\nactive_operation: [x]"]
+)
+def test_an_index_that_makes_no_sense_is_named(graveler, tmp_path, text):
+    (tmp_path / ".lakefs_ref.yaml").write_text(f"src: lakefs://lake/main/data/\n{text}\n")
+    assert ".lakefs_ref.yaml is broken (" in graveler.fails("local", "checkout", str(tmp_path))
