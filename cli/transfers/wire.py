@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from cli.configuration import Retries
 from cli.errors import CommandError
+from cli.transport import proxy_of
 
 T = TypeVar("T")
 
@@ -218,20 +218,16 @@ class Wire:
             return self._connections
 
     @cached_property
-    def _proxies(self) -> Mapping[str, str]:
-        return getproxies()
-
-    @cached_property
     def _tls(self) -> ssl.SSLContext:
         return ssl.create_default_context()
 
     def _connected(self, scheme: str, netloc: str) -> http.client.HTTPConnection:
         """Return a connection to the host, or to the proxy that the environment names for it."""
         host = urlsplit(f"//{netloc}").hostname or ""
-        proxy = self._proxies.get(scheme)
-        if proxy is None or proxy_bypass(host):
+        proxy = proxy_of(f"{scheme}://{netloc}")
+        if not proxy:
             return self._plain(scheme, netloc)
-        through = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        through = urlsplit(proxy)
         headers = {}
         if through.username:
             pair = f"{unquote(through.username)}:{unquote(through.password or '')}"

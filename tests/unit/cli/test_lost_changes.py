@@ -200,3 +200,12 @@ def test_the_port_of_a_proxy_is_its_own_even_for_tls(monkeypatch):
 def test_an_index_that_makes_no_sense_is_named(graveler, tmp_path, text):
     (tmp_path / ".lakefs_ref.yaml").write_text(f"src: lakefs://lake/main/data/\n{text}\n")
     assert ".lakefs_ref.yaml is broken (" in graveler.fails("local", "checkout", str(tmp_path))
+
+
+def test_a_host_without_a_proxy_may_be_named_with_its_port(monkeypatch):
+    monkeypatch.setenv("https_proxy", "http://proxy.example.com")
+    monkeypatch.setenv("no_proxy", "lake.example.com:8443")
+    wire = Wire(Retries())
+    assert wire._connected("https", "lake.example.com:8443").host == "lake.example.com"
+    assert wire._connected("https", "lake.example.com:9443").host == "proxy.example.com"
+    assert wire._connected("https", "127.0.0.1:9443").host == "127.0.0.1"  # as the API's requests
