@@ -1,5 +1,6 @@
 """Arguments and options that many commands share, and what the shell completes them with."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -57,3 +58,12 @@ AmountOption = Annotated[int, typer.Option("--amount", help="How many results to
 YesOption = Annotated[
     bool, typer.Option("--yes", "-y", help="Say yes to all questions.", show_default=False)
 ]
+
+
+def home_expanded(text: str) -> Path:
+    """Return a local path; a tilde is the user's home, unless it only begins a file's name."""
+    path = Path(text)
+    try:
+        return path.expanduser()
+    except RuntimeError:  # nobody has such a name
+        return path

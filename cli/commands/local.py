@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import YesOption
+from cli.arguments import YesOption, home_expanded
 from cli.errors import CommandError, UsageError
 from cli.grammar import Command, Group
 from cli.local import git
@@ -135,7 +135,8 @@ def status(
 ) -> None:
     """Show what changed in a directory and in the path that it is linked with.
 
-    Sizes and modification times are compared, contents are not read.
+    Sizes and modification times are compared. Contents are read only of files that were stored in
+    the second of their modification.
     """
     session = session_of(context)
     index = Index.find(_folder(directory))
@@ -299,7 +300,7 @@ def _source(session: Session, text: str) -> PathUri:
 
 
 def _folder(text: str) -> Path:
-    return Path(os.path.abspath(Path(text).expanduser()))  # noqa: PTH100 - links stay
+    return Path(os.path.abspath(home_expanded(text)))  # noqa: PTH100 - links stay
 
 
 def _root(directory: str | None) -> Path:

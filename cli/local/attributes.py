@@ -3,11 +3,15 @@
 import os
 import stat
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
+from cli.errors import CommandError
 from cli.local.walk import Entry, Rules
 from cli.shapes import ObjectStats
+from cli.transfers.comparing import has_other_content, may_be_newer
+from cli.transfers.files import LocalFile
 
 MTIME_KEY = "::lakefs::client-mtime"
 LINK_KEY = "::lakefs::symlink-target"
@@ -72,6 +76,18 @@ def differs(entry: Entry, stats: ObjectStats, rules: Rules) -> bool:
         or (rules.has_users and entry.user != found.user)
         or (rules.has_groups and entry.group != found.group)
     )
+
+
+def is_newer(root: Path, entry: Entry, stats: ObjectStats) -> bool:
+    """Return whether a file of a folder, the root, differs though size and time do not."""
+    mtime_ns = entry.mtime_s * 10**9 + entry.fraction_ns
+    if entry.link is not None or entry.path.endswith("/") or not may_be_newer(mtime_ns, stats):
+        return False
+    file = root / entry.path
+    try:
+        return has_other_content(LocalFile(entry.path, file, file.stat()), stats)
+    except (CommandError, OSError):
+        return True  # whoever stores it learns why it cannot be read
 
 
 def usual_permissions(*, folder: bool) -> Permissions:

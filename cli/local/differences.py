@@ -3,11 +3,12 @@
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
-from cli.local.attributes import differs
+from cli.local.attributes import differs, is_newer
 from cli.local.walk import Entry, Rules
 from cli.shapes import ObjectStats
 
@@ -94,16 +95,16 @@ def joined(left: Iterable[L], right: Iterable[R]) -> Iterator[tuple[L | None, R 
 
 
 def local_changes(
-    entries: Iterable[Entry], objects: Iterable[ObjectStats], rules: Rules
+    entries: Iterable[Entry], objects: Iterable[ObjectStats], rules: Rules, root: Path
 ) -> Iterator[Change]:
-    """Yield what changed from the objects to the entries of a folder."""
+    """Yield what changed from the objects to the entries of a folder, the root."""
     for entry, stats in joined(entries, objects):
         if entry is None:
             assert stats is not None
             yield Change("local", "removed", stats.path, stats)
         elif stats is None:
             yield Change("local", "added", entry.path)
-        elif differs(entry, stats, rules):
+        elif differs(entry, stats, rules) or is_newer(root, entry, stats):
             yield Change("local", "changed", entry.path, stats)
 
 

@@ -64,6 +64,7 @@ class Index:
         try:
             # The base loader leaves all values as texts: a commit's ID may look like a number.
             content = yaml.load(file.read_bytes(), Loader=yaml.BaseLoader)  # noqa: S506
+            _require_texts(content)
             source = PathUri.parse(content["src"])
             target = None
             if content.get(_TARGET_HEAD):
@@ -128,6 +129,16 @@ class Target:
     def uri(self) -> PathUri:
         """The path at the commit."""
         return replace(self.source, ref=self.head)
+
+
+def _require_texts(content: dict[str, object]) -> None:
+    """Refuse what YAML allows but no index has: a list, or no commit.
+
+    Raises:
+        TypeError: there is such a value.
+    """
+    if not all(isinstance(each, str) for each in content.values()) or not content["at_head"]:
+        raise TypeError("a value is missing, or is no text")
 
 
 def linked_folders(root: Path) -> Iterator[Path]:

@@ -337,7 +337,8 @@ class Mirror:
 
     def _compared(self, uri: PathUri) -> Iterator[Change]:
         rules = self.remote.rules
-        return local_changes(walk(self.index.root, rules), self.remote.listing(uri), rules)
+        root = self.index.root
+        return local_changes(walk(root, rules), self.remote.listing(uri), rules, root)
 
     @property
     def _remedy(self) -> str:

@@ -65,6 +65,7 @@ class Entry:
     group: int
     ctime_ns: int  # changes with every change of the file
     link: str | None = None  # where a link points to
+    fraction_ns: int = 0  # of mtime_s: how far into the second
 
 
 def walk(root: Path, rules: Rules) -> Iterator[Entry]:
@@ -134,6 +135,7 @@ def entry_of(root: Path, path: str, rules: Rules) -> Entry | None:
         found.st_gid,
         found.st_ctime_ns,
         link,
+        found.st_mtime_ns % 10**9,
     )
 
 

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 
+from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.content import Content
 from cli.transfers.files import LocalFile
 from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY
 from cli.transfers.uploads import part_size
 from cli.transfers.verification import checksum_of_parts, is_md5, uploaded_part_sizes
+
+# The server's clock, which says when an object was stored, and that of this machine.
+_CLOCKS_DIFFER_S = 2
 
 Pair = tuple[str, LocalFile | None, ObjectStats | None]
 
@@ -50,7 +54,22 @@ def has_changed(file: LocalFile, found: ObjectStats) -> bool:
         return (found.metadata or {}).get(SYMLINK_TARGET_KEY) != str(file.path.readlink())
     if file.state.st_size != found.size_bytes:
         return True
-    return int(file.state.st_mtime) != modified_s(found)
+    if int(file.state.st_mtime) != modified_s(found):
+        return True
+    try:
+        return may_be_newer(file.state.st_mtime_ns, found) and has_other_content(file, found)
+    except CommandError:
+        return True  # the upload says why it cannot be read
+
+
+def may_be_newer(mtime_ns: int, found: ObjectStats) -> bool:
+    """Whether a file of the same size and second as the object may be a later version.
+
+    It may if the object was stored before that second was over. Downloads set whole seconds.
+    """
+    is_of_a_file = CLIENT_MTIME_KEY in (found.metadata or {})
+    is_fresh = found.mtime <= mtime_ns // 10**9 + _CLOCKS_DIFFER_S
+    return is_of_a_file and is_fresh and mtime_ns % 10**9 > 0
 
 
 def has_other_content(file: LocalFile, found: ObjectStats) -> bool:

@@ -36,6 +36,7 @@ class Content:
         self._source = source
         self._descriptor = -1
         self._state: tuple[int, ...] = ()
+        self._ctime_ns = 0
         if isinstance(source, bytes):
             self.size_bytes = len(source)
             return
@@ -50,6 +51,7 @@ class Content:
             self.close()
             raise CommandError(f"{source} is not a regular file: give it as standard input")
         self._state = (found.st_size, found.st_mtime_ns, found.st_ino)
+        self._ctime_ns = found.st_ctime_ns
         self.size_bytes = found.st_size
 
     def __enter__(self) -> Self:
@@ -68,7 +70,13 @@ class Content:
     def identity(self) -> dict[str, str]:
         """What is another when the file has changed."""
         size_bytes, mtime_ns, inode = self._state
-        return {"size_bytes": str(size_bytes), "mtime_ns": str(mtime_ns), "inode": str(inode)}
+        return {
+            "size_bytes": str(size_bytes),
+            "mtime_ns": str(mtime_ns),
+            # Programs set the other time back after a change in place; this one they cannot.
+            "ctime_ns": str(self._ctime_ns),
+            "inode": str(inode),
+        }
 
     def whole(self) -> bytes:
         """Return all of it.

@@ -89,6 +89,11 @@ def _below(folder: Path, prefix: str, links: Links, *, has_folders: bool) -> Ite
             )
 
 
+def is_left_out(name: str) -> bool:
+    """Whether no walk has a file of this name, relative to the root."""
+    return any(part in IGNORED or is_partial(part) for part in name.split("/"))
+
+
 def is_partial(name: str) -> bool:
     """Whether a file is one of a download that was interrupted."""
     return name.startswith(".") and name.endswith((PARTIAL_SUFFIX, JOURNAL_SUFFIX))
@@ -120,6 +125,8 @@ class Folder:
         parts = name.split("/")
         if any(part in {"", ".", ".."} for part in parts) or "\0" in name:
             raise CommandError(f"{name!r} cannot be the name of a file below {self.root}")
+        if any(is_partial(part) for part in parts):
+            raise CommandError(f"{name!r} is the name of an unfinished download: rename the object")
         if os.sep != "/" and any(os.sep in part or ":" in part for part in parts):
             raise CommandError(f"{name!r} cannot be the name of a file below {self.root}")
         folder = self.root.joinpath(*parts[:-1])

@@ -248,23 +248,23 @@ class Uploader:
             headers["x-ms-blob-type"] = "BlockBlob"
 
         def attempt() -> Stored | None:
-            digest = md5(usedforsecurity=False)
+            digests: list[HASH] = []  # the last one is of the body that was answered
             if self._sends_checksums:
                 checksum = b64encode(content.md5(first, size_bytes)).decode()
                 headers["Content-MD5"] = checksum
-            body = partial(self._hashed, content, first, size_bytes, digest)
+            body = partial(self._hashed, content, first, size_bytes, digests)
             reply = self._wire.once("PUT", url, headers, body)
             if reply.status == 403 and (has_expired(url) or b"expired" in reply.content):
                 return None
             if reply.status >= 300:
                 raise _refusal(url, reply, content)
             if _has_checksum(reply):
-                if reply.etag != digest.hexdigest():
+                if reply.etag != digests[-1].hexdigest():
                     raise BrokenError("the object store has stored other bytes")
             elif "Content-MD5" not in headers:
                 self._sends_checksums = True
                 return attempt()
-            return Stored(digest.hexdigest(), reply.etag)
+            return Stored(digests[-1].hexdigest(), reply.etag)
 
         if has_expired(url):
             return None
@@ -274,8 +274,11 @@ class Uploader:
         return stored
 
     def _hashed(
-        self, content: Content, first: int, size_bytes: int, digest: "HASH"
+        self, content: Content, first: int, size_bytes: int, digests: "list[HASH]"
     ) -> Iterable[Block]:
+        """Yield a range, and keep its checksum: one for each time that the range is sent."""
+        digest = md5(usedforsecurity=False)
+        digests.append(digest)
         for block in self._blocks(content, first, size_bytes):
             digest.update(block)
             yield block

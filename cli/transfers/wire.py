@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from cli.configuration import Retries
 from cli.errors import CommandError
+from cli.transport import proxy_of
 
 T = TypeVar("T")
 
@@ -31,6 +31,9 @@ ANSWER_S = 60.0
 
 # Statuses that say "later". All requests of transfers may be repeated: they store the same bytes.
 LATER = frozenset({429, 500, 502, 503, 504})
+
+# A connection, and the last answer that came by it.
+_Kept = tuple[http.client.HTTPConnection, http.client.HTTPResponse]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _REDIRECTS_MAX = 5
@@ -175,8 +178,11 @@ class Wire:
     ) -> http.client.HTTPResponse:
         parts = urlsplit(url)
         place = (parts.scheme, parts.netloc)
-        kept: dict[tuple[str, str], http.client.HTTPConnection] = self._connections
-        connection = kept.pop(place, None)
+        kept = self._connections
+        connection, before = kept.pop(place, (None, None))
+        if connection is not None and before is not None and not _is_read(before):
+            self._drop(connection)  # the rest of that content would be taken for an answer
+            connection = None
         was_open = connection is not None
         if connection is None:
             connection = self._connected(*place)
@@ -196,7 +202,7 @@ class Wire:
         except BaseException:
             self._drop(connection)  # the body could not be read: half of it may have been sent
             raise
-        kept[place] = connection
+        kept[place] = connection, answer
         return answer
 
     def _drop(self, connection: http.client.HTTPConnection) -> None:
@@ -204,16 +210,12 @@ class Wire:
         self._opened.discard(connection)
 
     @property
-    def _connections(self) -> dict[tuple[str, str], http.client.HTTPConnection]:
+    def _connections(self) -> dict[tuple[str, str], _Kept]:
         try:
             return self._local.connections  # type: ignore[no-any-return]
         except AttributeError:
             self._local.connections = {}
             return self._connections
-
-    @cached_property
-    def _proxies(self) -> Mapping[str, str]:
-        return getproxies()
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -222,17 +224,18 @@ class Wire:
     def _connected(self, scheme: str, netloc: str) -> http.client.HTTPConnection:
         """Return a connection to the host, or to the proxy that the environment names for it."""
         host = urlsplit(f"//{netloc}").hostname or ""
-        proxy = self._proxies.get(scheme)
-        if proxy is None or proxy_bypass(host):
+        proxy = proxy_of(f"{scheme}://{netloc}")
+        if not proxy:
             return self._plain(scheme, netloc)
-        through = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        through = urlsplit(proxy)
         headers = {}
         if through.username:
             pair = f"{unquote(through.username)}:{unquote(through.password or '')}"
             headers["Proxy-Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         address = through.netloc.rpartition("@")[2]
         if scheme == "https":
-            connection = self._plain("https", address)
+            # http.client would take 443, which is that of the server.
+            connection = self._plain("https", address if through.port else f"{address}:80")
             port = urlsplit(f"//{netloc}").port or 443
             connection.set_tunnel(host, port, headers)
             return connection
@@ -275,6 +278,13 @@ def read_into(answer: http.client.HTTPResponse, buffer: memoryview) -> int:
     except (OSError, http.client.HTTPException) as error:
         answer.close()
         raise BrokenError(f"the answer was cut off: {_reason(error)}") from error
+
+
+def _is_read(answer: http.client.HTTPResponse) -> bool:
+    """Whether nothing of an answer is on its way any more."""
+    if answer.chunked:
+        return answer.chunk_left is None
+    return not answer.length
 
 
 def _connect(connection: http.client.HTTPConnection) -> None:

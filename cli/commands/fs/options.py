@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import output
+from cli.arguments import home_expanded
 from cli.errors import CommandError, UsageError
 from cli.session import Session
 from cli.shapes import ObjectStats
@@ -125,7 +126,7 @@ def pairs_of(option: str, texts: Sequence[str] | None) -> dict[str, str]:
 
 def local_path(text: str) -> Path:
     """Return the absolute path of a local file or folder."""
-    return Path(text).expanduser().absolute()
+    return home_expanded(text).absolute()
 
 
 def report(session: Session, operation: str, tally: "Tally") -> None:

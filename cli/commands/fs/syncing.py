@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,6 +81,7 @@ def sync(
         session, path, options_of(session, parallelism, pre_sign), no_progress=no_progress
     )
     run = _Sync(session, engine, path, folder, _chosen(exclude or [], include or []))
+    run.source = source
     run.is_dry, run.deletes = dry_run, delete
     check("sync", run.upload() if is_upload else run.download())
 
@@ -89,6 +91,7 @@ class _Sync:
 
     is_dry = False
     deletes = False
+    source = ""  # as the user wrote it
 
     def __init__(
         self,
@@ -108,15 +111,19 @@ class _Sync:
 
     def upload(self) -> "Tally":
         """Make the path like the folder."""
-        extra: list[str] = []
-        removed = _tally()
+        from cli.transfers.files import walk  # noqa: PLC0415
+
+        if self.deletes and next(walk(self._folder, self._links), None) is None:
+            # A disk that is not mounted must not empty the path.
+            raise CommandError(
+                f"no files in {self.source}: to delete all that is below {self._path}, use fs rm"
+            )
 
         def jobs() -> Iterator["Job"]:
             for name, file, found in self._pairs(presign=False):
                 if file is None:
-                    # Names that end with a slash mark folders, which may exist.
-                    if self.deletes and not name.endswith("/"):
-                        self._note(name, extra, removed)
+                    if self.is_dry and self._is_extra(name):
+                        self._show("delete", name)
                 elif self._differs(file, found):
                     if self.is_dry:
                         self._show("upload", name)
@@ -124,29 +131,29 @@ class _Sync:
                         yield upload_of(file, self._prefix, {}, _content_type())
 
         tally = self._engine.run(jobs(), lambda job, _: self._show("upload", self._name(job)))
-        self._remove(extra, removed)
-        tally.removed += removed.removed
-        tally.failed += removed.failed
+        if self.deletes and tally.failed:
+            # What could not be uploaded may be there by the name that would be deleted.
+            self._session.output.warn("warning: nothing was deleted, because uploads failed")
+        elif self.deletes and not self.is_dry:
+            self._remove_extra(tally)
         return tally
 
-    def _note(self, name: str, extra: list[str], removed: "Tally") -> None:
-        """Delete an object with others in one request; a dry run only shows it."""
-        if self.is_dry:
-            self._show("delete", name)
-            return
-        extra.append(self._prefix + name)
-        if len(extra) == _DELETED_AT_ONCE:
-            self._remove(extra, removed)
+    def _is_extra(self, name: str) -> bool:
+        """Whether an object that is no file is to be deleted."""
+        from cli.transfers.files import is_left_out  # noqa: PLC0415
 
-    def _remove(self, extra: list[str], tally: "Tally") -> None:
-        if not extra:
-            return
-        found = self._engine.remove(list(extra))
-        tally.removed += found.removed
-        tally.failed += found.failed
-        for each in extra if not found.failed else ():
-            self._show("delete", each.removeprefix(self._prefix))
-        extra.clear()
+        # Names that end with a slash mark folders, which may exist.
+        return self.deletes and not name.endswith("/") and not is_left_out(name)
+
+    def _remove_extra(self, tally: "Tally") -> None:
+        pairs = self._pairs(presign=False)
+        extra = (name for name, file, _ in pairs if file is None and self._is_extra(name))
+        while names := list(islice(extra, _DELETED_AT_ONCE)):
+            removed = self._engine.remove(self._prefix + each for each in names)
+            tally.removed += removed.removed
+            tally.failed += removed.failed
+            for each in names if not removed.failed else ():
+                self._show("delete", each)
 
     def download(self) -> "Tally":
         """Make the folder like the path."""

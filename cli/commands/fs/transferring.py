@@ -166,6 +166,8 @@ def download(
         return
     if path.path and target.is_dir():
         target /= path.path.rstrip("/").rpartition("/")[2]
+    if target.exists() and not target.is_file() and not target.is_dir():
+        raise CommandError(f"{target} is not a regular file: use fs cat for devices and pipes")
     stored = engine.do(Download(path.path, target, links=links_of(session)))
     session.output.item(stored, lambda _: [f"download: {path} to {target}"])
 

@@ -55,7 +55,10 @@ def test_a_join_has_each_path_once_and_in_order(left, right):
 @given(TREES, TREES)
 def test_local_changes_are_those_of_two_dicts(files, stored):
     rules = Rules(has_permissions=False)
-    found = {each.path: each.type for each in local_changes(entries(files), objects(stored), rules)}
+    found = {
+        each.path: each.type
+        for each in local_changes(entries(files), objects(stored), rules, Path())
+    }
     assert found == {
         path: "added" if path not in stored else "removed" if path not in files else "changed"
         for path in files.keys() | stored.keys()
