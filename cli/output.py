@@ -162,6 +162,7 @@ class Output:
                 self._stream = None
                 with suppress(BrokenPipeError):
                     pager.stdin.close()
+                _wait_for(pager)
 
     def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Draw a table as wide as the terminal; wider if words do not fit: IDs stay whole."""
@@ -190,6 +191,13 @@ class Output:
         for row in texts:
             drawn.add_row(*row)
         console.print(drawn)
+
+
+def _wait_for(pager: "subprocess.Popen[str]") -> None:
+    """Leave the terminal to the pager until it ends; less lives on after Ctrl-C, as under git."""
+    while pager.returncode is None:
+        with suppress(KeyboardInterrupt):
+            pager.wait()
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> Iterator[str]:
