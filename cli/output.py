@@ -167,6 +167,7 @@ class Output:
                 self._stream = None
                 with suppress(BrokenPipeError):
                     pager.stdin.close()
+                _wait_for(pager)
 
     def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Draw a table as wide as the terminal; wider if words do not fit: IDs stay whole."""
@@ -200,6 +201,13 @@ class Output:
 def _harmless(text: str) -> str:
     """Return the text with what would steer the terminal written out in hexadecimal digits."""
     return _STEERING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def _wait_for(pager: "subprocess.Popen[str]") -> None:
+    """Leave the terminal to the pager until it ends; less lives on after Ctrl-C, as under git."""
+    while pager.returncode is None:
+        with suppress(KeyboardInterrupt):
+            pager.wait()
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> Iterator[str]:

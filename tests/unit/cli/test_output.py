@@ -187,3 +187,10 @@ def test_colors_reach_a_pipe_that_is_taken_for_a_terminal(capsys, monkeypatch):
 def test_a_pipe_gets_names_as_they_are(capsys):
     Output().line("a\x1b[31mb")
     assert capsys.readouterr().out == "a\x1b[31mb\n"
+
+
+def test_ctrl_c_does_not_leave_a_pager_behind(terminal, tmp_path):
+    terminal.setenv("PAGER", f"sh -c 'cat; sleep 0.5; touch {tmp_path}/left'")
+    with pytest.raises(KeyboardInterrupt), Output().paged():
+        raise KeyboardInterrupt
+    assert (tmp_path / "left").exists()

@@ -15,6 +15,7 @@ from cli.transfers.engine import Engine
 from cli.transfers.files import Links, walk
 from cli.transfers.jobs import Download, Options, Upload
 from cli.transfers.journals import boot_id
+from cli.transfers.progress import Progress
 from cli.transfers.verification import checksum_of_parts
 from tests.support.scripted_lake import running
 
@@ -453,6 +454,6 @@ def test_a_download_has_the_time_that_was_asked_for(lake, tmp_path):
 def test_the_progress_of_a_download_knows_its_size(user, lake, tmp_path, monkeypatch):
     upload(user, "a", b"text")
     expected = []
-    monkeypatch.setattr(engine.Progress, "expect", lambda _, size: expected.append(size))
+    monkeypatch.setattr(Progress, "expect", lambda _, size: expected.append(size))
     user.prints("fs", "download", f"{BRANCH}/a", str(tmp_path / "b"))
     assert expected == [4]
