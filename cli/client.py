@@ -256,9 +256,13 @@ class Server:
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
         by_proxy = isinstance(error, urllib3.exceptions.ProxyError)
         through = " through the proxy of the environment" if by_proxy else ""
+        reason = reason_of(error)
+        remedy = "check that the server is running and the endpoint is right"
+        if "wrong_version_number" in reason.lower():
+            remedy = "the server has no TLS there: write http:// in the endpoint"
         return CommandError(
-            f"cannot reach {self.endpoint}{through}: {reason_of(error)}; check that the server is "
-            "running and the endpoint is right (LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
+            f"cannot reach {self.endpoint}{through}: {reason}; {remedy} "
+            "(LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
         )
 
 

@@ -10,7 +10,7 @@ from cli.grammar import Program
 from cli.output import Output
 from cli.session import Session
 from cli.summaries import SUMMARIES
-from cli.versions import version_lines
+from cli.versions import lines_of, versions
 
 _HIDDEN = True
 
@@ -115,8 +115,7 @@ def begin(
     """
     session = context.obj = Session(config, base_uri, Output(as_json, not no_color))
     if version:
-        for line in version_lines(session):
-            session.output.line(line)
+        session.output.item(versions(session), lines_of)
         raise typer.Exit
     if context.invoked_subcommand is None:
         session.output.line(context.get_help())

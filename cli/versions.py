@@ -6,14 +6,21 @@ from cli.errors import CommandError
 from cli.session import Session
 
 
-def version_lines(session: Session) -> Iterator[str]:
-    """Yield the version of the program, and that of the server if it can be reached."""
+def versions(session: Session) -> dict[str, str]:
+    """Return the version of the program, and that of the server if it can be reached."""
     # Imported late, because it takes as long as a whole command.
     from importlib import metadata  # noqa: PLC0415
 
-    yield f"graveler version: {metadata.version('graveler')}"
+    found = {"graveler": metadata.version("graveler")}
     if version := _server_version(session):
-        yield f"lakeFS version: {version}"
+        found["lakeFS"] = version
+    return found
+
+
+def lines_of(versions: dict[str, str]) -> Iterator[str]:
+    """Yield a line for each version."""
+    for name, version in versions.items():
+        yield f"{name} version: {version}"
 
 
 def _server_version(session: Session) -> str:

@@ -135,11 +135,8 @@ def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
     found = []
     for finding in inspect(Account(region), stack):
         found.append(finding)
-        if not as_json:
-            typer.echo("\n".join(finding.lines()))
-    if as_json:
-        typer.echo(json.dumps([each.as_json() for each in found], indent=2))
-    else:
+        typer.echo(json.dumps(finding.as_json()) if as_json else "\n".join(finding.lines()))
+    if not as_json:
         counts = {level: sum(each.level is level for each in found) for level in Level}
         typer.echo(", ".join(f"{count} {level}" for level, count in counts.items()))
     return int(any(each.level in {Level.MISSING, Level.UNKNOWN} for each in found))
@@ -170,7 +167,7 @@ def _lines(output: Output, finding: "Finding") -> Iterator[str]:
 
 def _print(report: "Report", *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(report.as_json(), indent=2))
+        typer.echo(json.dumps(report.as_json()))
         return
     for line in report.summary():
         typer.echo(line)

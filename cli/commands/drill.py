@@ -58,7 +58,7 @@ def command(
     findings = drills.run(api, repository, dump, warn=lambda text: typer.echo(text, err=True))
     if json_:
         report = {**asdict(findings), "exit_code": findings.exit_code}
-        typer.echo(json.dumps(report, indent=2))
+        typer.echo(json.dumps(report))
     else:
         _print(findings)
     raise typer.Exit(findings.exit_code)

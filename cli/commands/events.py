@@ -54,19 +54,16 @@ def tail(
     if once and not since:
         raise UsageError("--once needs --since: without it there is nothing to print")
     watch = Watch(session.server, repository.repository)
-    try:
-        if since:
-            since_s = _unix_s(since)
-            ref = "" if since_s is not None else since
-            _print(session, watch.begin_at(ref=ref, since_s=since_s))
-        else:
-            watch.begin()
-        while not once:
-            time.sleep(interval)
-            if not _look(session, watch):
-                return
-    except KeyboardInterrupt:
-        return
+    if since:
+        since_s = _unix_s(since)
+        ref = "" if since_s is not None else since
+        _print(session, watch.begin_at(ref=ref, since_s=since_s))
+    else:
+        watch.begin()
+    while not once:
+        time.sleep(interval)
+        if not _look(session, watch):
+            return
 
 
 def _look(session: Session, watch: Watch) -> bool:

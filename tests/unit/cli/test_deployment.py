@@ -138,9 +138,11 @@ def doctor(*args: str) -> Result:
 def found(*levels: str) -> list[tuple[str, str]]:
     """Return subjects and texts of the levels."""
     result = doctor("--deployment", NAME, "--json")
-    return [
-        (row["subject"], row["text"]) for row in json.loads(result.stdout) if row["level"] in levels
-    ]
+    return [(row["subject"], row["text"]) for row in json_lines(result) if row["level"] in levels]
+
+
+def json_lines(result: Result) -> list[dict[str, str]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def test_a_good_deployment_is_ok_and_what_cannot_be_looked_at_is_said(aws):
@@ -274,7 +276,7 @@ def test_what_is_missing_is_named_with_its_remedy(aws, spoil, level, subject, te
     result = doctor("--deployment", NAME, "--json")
     rows = [
         row
-        for row in json.loads(result.stdout)
+        for row in json_lines(result)
         if row["level"] == level and row["subject"].startswith(subject) and text in row["text"]
     ]
     assert rows, result.stdout
@@ -284,7 +286,7 @@ def test_what_is_missing_is_named_with_its_remedy(aws, spoil, level, subject, te
 
 def bootstraps(*args: str) -> list[tuple[str, str]]:
     """Return the level and remedy of each finding on the bootstrap."""
-    rows = json.loads(doctor(*args, "--json").stdout)
+    rows = json_lines(doctor(*args, "--json"))
     return [(each["level"], each["remedy"]) for each in rows if "bootstrap" in each["subject"]]
 
 

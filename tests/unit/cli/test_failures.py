@@ -143,7 +143,19 @@ def test_the_version_needs_no_server(graveler, server):
     assert graveler.prints("--version", LAKECTL_SERVER_ENDPOINT_URL="http://127.0.0.1:9") == VERSION
 
 
+def test_the_versions_are_json_too(graveler, server):
+    server.will_answer({"version_config": {"version": "1.84.0"}})
+    found = json.loads(graveler.prints("--version", "--json"))
+    assert found == {"graveler": metadata.version("graveler"), "lakeFS": "1.84.0"}
+
+
 # The server
+
+
+def test_tls_where_there_is_none_is_named_with_the_remedy(graveler, server):
+    endpoint = graveler.environment["LAKECTL_SERVER_ENDPOINT_URL"].replace("http:", "https:")
+    told = graveler.fails("repo", "list", LAKECTL_SERVER_ENDPOINT_URL=endpoint)
+    assert "write http:// in the endpoint" in told
 
 
 @pytest.mark.parametrize("command", [STAT, GET])
