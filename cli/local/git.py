@@ -50,10 +50,23 @@ def ignore(folder: Path, repository: Path) -> Path:
         text = file.read_text("utf-8", "surrogateescape") if file.exists() else ""
         changed = _with_section(text, [f"{path}/*", f"!{path}/{INDEX_NAME}"])
         if changed != text:
-            file.write_text(changed, "utf-8", "surrogateescape")
+            _replace(file.resolve(), changed)
     except OSError as error:
         raise CommandError(f"cannot update {file}: {error.strerror}") from error
     return file
+
+
+def _replace(file: Path, text: str) -> None:
+    """Replace a file, whole or not at all."""
+    new = file.with_name(f"{file.name}.new")
+    try:
+        new.write_text(text, "utf-8", "surrogateescape")
+        if file.exists():
+            new.chmod(file.stat().st_mode)
+        new.replace(file)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def _with_section(text: str, entries: list[str]) -> str:

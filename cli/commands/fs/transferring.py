@@ -24,7 +24,7 @@ from cli.commands.fs.options import (
     report,
     stat_lines,
 )
-from cli.errors import CommandError
+from cli.errors import CommandError, UsageError
 from cli.session import Session, session_of
 from cli.shapes import ObjectStats
 from cli.uris import PathUri
@@ -70,6 +70,8 @@ def upload(
     pairs = pairs_of("--metadata", metadata)
     options = options_of(session, parallelism, pre_sign)
     engine = engine_of(session, path, options, no_progress=no_progress)
+    if not (content_type.isascii() and content_type.isprintable()):
+        raise UsageError(f"--content-type is {content_type!r}: write it in ASCII")
     content_type = content_type or CONTENT_TYPE
     local = local_path(source)
     if source == _STANDARD_INPUT:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from cli.configuration import Retries
+from cli.errors import CommandError
+from cli.local import git
 from cli.transfers import uploads
 from cli.transfers.wire import Wire
 from tests.support.plain_lake import served
@@ -209,3 +211,26 @@ def test_a_host_without_a_proxy_may_be_named_with_its_port(monkeypatch):
     assert wire._connected("https", "lake.example.com:8443").host == "lake.example.com"
     assert wire._connected("https", "lake.example.com:9443").host == "proxy.example.com"
     assert wire._connected("https", "127.0.0.1:9443").host == "127.0.0.1"  # as the API's requests
+
+
+def test_a_full_disk_leaves_what_git_ignores(tmp_path, monkeypatch):
+    (tmp_path / ".gitignore").write_text("*.pyc\n")
+    write = Path.write_text
+
+    def half(self, text, *more):
+        write(self, text[:3], *more)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(CommandError, match="No space left"):
+        git.ignore(tmp_path / "data", tmp_path)
+    assert (tmp_path / ".gitignore").read_text() == "*.pyc\n"
+    assert [each.name for each in tmp_path.iterdir()] == [".gitignore"]
+
+
+@pytest.mark.parametrize("kind", ["a\nb", "テ"])
+def test_a_content_type_that_cannot_be_a_header_is_named(user, lake, kind):
+    Path("a").write_text("1")
+    told = user.fails("fs", "upload", "-s", "a", f"{BRANCH}/a", "--content-type", kind)
+    assert told.startswith("--content-type is ")
+    assert lake.objects == {}
