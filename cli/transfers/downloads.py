@@ -108,7 +108,7 @@ class Downloader:
         try:
             os.ftruncate(descriptor, 0)
             self._receive_whole(stats, source, descriptor)
-            _finish(job, temporary)
+            _finish(job, temporary, descriptor)
             _temporary(job.target, JOURNAL_SUFFIX).unlink(missing_ok=True)  # of a larger version
         except BaseException:
             with suppress(OSError):
@@ -171,7 +171,7 @@ class Downloader:
                 again = self._received_parts(stats, source, descriptor, journal, part_bytes)
                 if not self._is_right(stats, source, again, is_same_again=again == found):
                     raise _wrong(stats)
-            _finish(job, temporary)
+            _finish(job, temporary, descriptor)
             is_whole = True
         finally:
             if descriptor >= 0:
@@ -327,7 +327,9 @@ def _link(job: Download, link: str) -> None:
     temporary.replace(job.target)
 
 
-def _finish(job: Download, temporary: Path) -> None:
+def _finish(job: Download, temporary: Path, descriptor: int) -> None:
+    # A network file system says at a close that it could not store what was written.
+    os.close(os.dup(descriptor))
     if job.mtime_s is not None:
         os.utime(temporary, (time(), job.mtime_s))
     temporary.replace(job.target)
