@@ -119,8 +119,3 @@ def begin(
         raise typer.Exit
     if context.invoked_subcommand is None:
         session.output.line(context.get_help())
-
-
-def main() -> None:
-    """Run the program with the arguments of this process."""
-    app()

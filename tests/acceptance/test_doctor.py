@@ -16,7 +16,7 @@ from tests.support.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
 
-GRAVELER = (sys.executable, "-c", "from cli.main import main; main()", "doctor")
+GRAVELER = (sys.executable, "-c", "from cli.__main__ import main; main()", "doctor")
 
 
 def environment(stack: Stack, endpoint: str = "") -> dict[str, str]:

@@ -59,7 +59,7 @@ def drill(stack: Stack) -> Callable[..., tuple[int, dict[str, Any]]]:
     def drill(repository: str, *args: str, endpoint: str = "") -> tuple[int, dict[str, Any]]:
         done = subprocess.run(
             [
-                *(sys.executable, "-c", "from cli.main import main; main()"),
+                *(sys.executable, "-c", "from cli.__main__ import main; main()"),
                 *("drill", f"lakefs://{repository}", "--json", *args),
             ],
             cwd=ROOT,

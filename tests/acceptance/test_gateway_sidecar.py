@@ -22,7 +22,7 @@ from local.processes import Child, StartError
 
 pytestmark = pytest.mark.server
 
-COMMAND = (sys.executable, "-c", "from cli.main import main; main()", "gateway")
+COMMAND = (sys.executable, "-c", "from cli.__main__ import main; main()", "gateway")
 MB = 1024 * 1024
 LARGE = os.urandom(MB) * 12
 

@@ -26,7 +26,7 @@ OF_REQUESTS = {"ssl", "urllib3", "http.client"}
 PROGRAM = """
 import json, sys
 sys.argv[1:] = json.loads(sys.argv[1])
-from cli.main import main
+from cli.__main__ import main
 try:
     main()
 finally:

@@ -129,7 +129,7 @@ def test_an_interrupted_import_is_cancelled(graveler, server, number):
     server.will_answer(CONFIG, MAIN, STARTED, RUNNING)
     variables = {name: text for name, text in graveler.environment.items() if text is not None}
     with subprocess.Popen(
-        [sys.executable, "-c", "from cli.main import main; main()", *GO],
+        [sys.executable, "-c", "from cli.__main__ import main; main()", *GO],
         cwd=Path(__file__).parents[3],
         env={**os.environ, **variables},
         stdout=subprocess.PIPE,

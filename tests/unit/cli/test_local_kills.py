@@ -56,7 +56,7 @@ class Killed:
         }
         self._left = requests
         with subprocess.Popen(
-            [sys.executable, "-c", "from cli.main import main; main()", "local", *args],
+            [sys.executable, "-c", "from cli.__main__ import main; main()", "local", *args],
             env=variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

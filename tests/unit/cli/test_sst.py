@@ -186,7 +186,7 @@ def test_an_s3_object_that_cannot_be_read_is_one_line(graveler, s3):
 def test_without_the_server_s_packages_the_remedy_is_named():
     program = (
         "import sys; sys.modules['graveler.sstable'] = None; sys.argv = sys.argv[:1] + "
-        f"['sst', 'stats', {str(RANGE)!r}]; from cli.main import main; main()"
+        f"['sst', 'stats', {str(RANGE)!r}]; from cli.__main__ import main; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
