@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -37,6 +37,7 @@ class Case:
 
     title: str
     arguments: tuple[str, ...]  # {data}, {uri} and {target} are replaced
+    only_ours: tuple[str, ...] = ()  # flags that lakectl does not have
     times: tuple[list[Took], list[Took]] = field(default_factory=lambda: ([], []))
 
     @property
@@ -54,6 +55,12 @@ def cases(scale: Scale) -> list[Case]:
         Case(f"download {small}", ("download", "-r", "{uri}/small/", "{target}")),
         Case(f"upload {large}", ("upload", "-s", "{data}/large", "{uri}/large")),
         Case(f"download {large}", ("download", "{uri}/large", "{target}")),
+        # lakectl compares no checksums.
+        Case(
+            f"download {large}, unverified",
+            ("download", "{uri}/large", "{target}"),
+            ("--no-verify",),
+        ),
     ]
 
 
@@ -68,7 +75,7 @@ def write_data(folder: Path, scale: Scale) -> None:
             file.write(os.urandom(min(_BLOCK_BYTES, scale.large_bytes - first)))
 
 
-def run(program: Path, arguments: Iterator[str], variables: Mapping[str, str]) -> Took:
+def run(program: Path, arguments: Sequence[str], variables: Mapping[str, str]) -> Took:
     """Run a program to its end.
 
     Raises:

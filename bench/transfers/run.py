@@ -71,7 +71,8 @@ def _compare(system: System, folder: Path, scale: Scale, options: argparse.Names
             for index, case in enumerate(measured):
                 for which in turns(round_, index):
                     uri = f"lakefs://{_REPOSITORY}/main/{number}/{round_}/{_PROGRAMS[which]}"
-                    given = filled(case, data, uri, folder / "target")
+                    given = [*filled(case, data, uri, folder / "target")]
+                    given += case.only_ours if which == 0 else ()
                     case.times[which].append(run(programs[which], given, variables))
                 if amounts is not _WARMING:
                     _print(case)

@@ -122,12 +122,14 @@ class Downloader:
         if not size_bytes:
             return
         write = partial(_write, descriptor)
-        is_of_whole = is_md5(stats.checksum)
+        verifies = self._options.verifies
+        is_of_whole = verifies and is_md5(stats.checksum)
         before = ""
         for _ in range(_RECEIVED_MAX):
             digest = self._fetch(source, write, 0, size_bytes, None, has_digest=is_of_whole)
             found = digest.hex()
-            if not is_of_whole and (of_parts := checksum_of(descriptor, stats, size_bytes)):
+            of_parts = checksum_of(descriptor, stats, size_bytes) if verifies else None
+            if of_parts and not is_of_whole:
                 of_parts.add(1)
                 found = of_parts.hexdigest()
             if self._is_right(stats, source, found, is_same_again=found == before):
@@ -192,7 +194,8 @@ class Downloader:
         """Receive the parts that the journal has not; return the checksum, "" for none."""
         size_bytes = stats.size_bytes or 0
         numbers = range(1, -(-size_bytes // part_bytes) + 1)
-        checksum = checksum_of(descriptor, stats, part_bytes)
+        verifies = self._options.verifies
+        checksum = checksum_of(descriptor, stats, part_bytes) if verifies else None
         stored = set(journal.parts)
         source.etag = next(iter(journal.parts.values()), "")
         write = partial(_write, descriptor)

@@ -27,6 +27,7 @@ class Options:
     # None: presigned URLs where they save time, and the server has them.
     pre_sign: bool | None = None
     part_bytes: int = PART_BYTES  # of downloads; uploads choose by the size of the file
+    verifies: bool = True  # whether downloads are compared with the checksums of the objects
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ def options_of(
     parallelism: int | None,
     pre_sign: bool | None,  # noqa: FBT001 - as the option
     part_bytes: int = PART_BYTES,
+    *,
+    verifies: bool = True,
 ) -> "Options":
     """Return the options of transfers.
 
@@ -80,7 +82,7 @@ def options_of(
         raise UsageError(f"--parallelism is {parallelism}: write 1 or more")
     if part_bytes < PART_BYTES_MIN:
         raise UsageError(f"--part-size is {part_bytes}: write at least {PART_BYTES_MIN} bytes")
-    return Options(parallelism, pre_sign, part_bytes)
+    return Options(parallelism, pre_sign, part_bytes, verifies)
 
 
 def engine_of(

@@ -150,6 +150,12 @@ def download(
     part_size: Annotated[
         int, typer.Option("--part-size", help="The size of a large object's parts, in bytes.")
     ] = PART_BYTES,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify/--no-verify", help="Compare what arrives with the checksum of the object."
+        ),
+    ] = True,
     no_progress: NoProgressOption = False,
 ) -> None:
     """Download an object, or all objects below a path.
@@ -160,7 +166,7 @@ def download(
 
     session = session_of(context)
     path = session.path(uri)
-    options = options_of(session, parallelism, pre_sign, part_size)
+    options = options_of(session, parallelism, pre_sign, part_size, verifies=verify)
     engine = engine_of(session, path, options, no_progress=no_progress)
     target = local_path(destination)
     if recursive:

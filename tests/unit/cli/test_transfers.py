@@ -301,6 +301,18 @@ def test_damage_is_found_by_the_checksum_of_parts(
     assert (tmp_path / "b").read_bytes() == uploaded_in_small_parts
 
 
+@pytest.mark.parametrize("checksum", ["0" * 32, f"{'0' * 32}-5"])
+@pytest.mark.parametrize("part_bytes", [SMALL_PART, 64 * SMALL_PART])
+def test_a_download_is_not_compared_if_the_user_says_so(
+    user, lake, tmp_path, uploaded_in_small_parts, checksum, part_bytes
+):
+    lake.has("a", uploaded_in_small_parts, checksum=checksum)
+    sized = ("--part-size", str(part_bytes))
+    user.prints("fs", "download", f"{BRANCH}/a", "b", *sized, "--no-verify")
+    assert (tmp_path / "b").read_bytes() == uploaded_in_small_parts
+    assert lake.amount("GET", "/store") == -(-len(uploaded_in_small_parts) // part_bytes)
+
+
 def test_undamaged_bytes_are_received_once(user, lake, tmp_path, uploaded_in_small_parts):
     user.prints("fs", "download", f"{BRANCH}/a", "b", "--part-size", str(SMALL_PART))
     assert lake.amount("GET", "/store") == 5
