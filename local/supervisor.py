@@ -8,6 +8,7 @@ same stack of `stop` calls as a failure.
 """
 
 import fcntl
+import shlex
 import shutil
 import signal
 import sys
@@ -198,12 +199,12 @@ Graveler is ready.
   events             tail -f {config.journal}
   bus and queues     {config.messaging_endpoint} (EventBridge and SQS)
 
-Any s3://graveler/<name> is a storage namespace. A first command:
+Any s3://graveler/<name> is a storage namespace. A first repository, in another terminal:
 
-  curl -u '{keys.access_key_id}:{keys.secret_access_key}' \\
-    -H 'Content-Type: application/json' \\
-    -d '{{"name": "first", "storage_namespace": "s3://graveler/first"}}' \\
-    {config.endpoint}/api/v1/repositories
+  export LAKECTL_SERVER_ENDPOINT_URL={config.endpoint}
+  export LAKECTL_CREDENTIALS_ACCESS_KEY_ID={keys.access_key_id}
+  export LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY={shlex.quote(keys.secret_access_key)}
+  {Path(sys.executable).with_name("graveler")} repo create lakefs://first s3://graveler/first
 
 Ctrl-C stops it; the data stay.
 """
