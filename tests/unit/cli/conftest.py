@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
+from tests.support.scripted_lake import Lake, running
 
 ENDPOINT = "LAKECTL_SERVER_ENDPOINT_URL"
 ACCESS_KEY_ID = "LAKECTL_CREDENTIALS_ACCESS_KEY_ID"
@@ -158,3 +160,22 @@ def time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]
     yield put_into
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def lake() -> Iterator[Lake]:
+    """A lakeFS and its object store, which hold what they are sent."""
+    with running() as lake:
+        yield lake
+
+
+@pytest.fixture
+def user(
+    graveler: Graveler, lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Graveler:
+    """The program with this lake, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    graveler.environment[ENDPOINT] = lake.endpoint
+    graveler.environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    graveler.environment["TZ"] = "UTC"
+    return graveler

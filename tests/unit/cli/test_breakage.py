@@ -19,24 +19,8 @@ from cli.transfers.jobs import Download, Options
 from cli.transfers.wire import StoppedError, Wire
 from cli.transfers.workers import Workers
 from tests.support import scripted_lake
-from tests.support.scripted_lake import running
 
 BRANCH = "lakefs://my-repo/main"
-
-
-@pytest.fixture
-def lake():
-    with running() as lake:
-        yield lake
-
-
-@pytest.fixture
-def user(graveler, lake, tmp_path, monkeypatch):
-    """The command line with this lake, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    graveler.environment["LAKECTL_SERVER_ENDPOINT_URL"] = lake.endpoint
-    graveler.environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
-    return graveler
 
 
 @pytest.fixture

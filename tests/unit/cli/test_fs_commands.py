@@ -5,25 +5,7 @@ from hashlib import md5
 
 import pytest
 
-from tests.support.scripted_lake import running
-
 BRANCH = "lakefs://my-repo/main"
-
-
-@pytest.fixture
-def lake():
-    with running() as lake:
-        yield lake
-
-
-@pytest.fixture
-def user(graveler, lake, tmp_path, monkeypatch):
-    """The command line with this lake, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    graveler.environment["LAKECTL_SERVER_ENDPOINT_URL"] = lake.endpoint
-    graveler.environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
-    graveler.environment["TZ"] = "UTC"
-    return graveler
 
 
 def lines_of_json(text):

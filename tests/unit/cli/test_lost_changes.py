@@ -15,25 +15,9 @@ from cli.local import git
 from cli.transfers import uploads
 from cli.transfers.wire import Wire
 from tests.support.plain_lake import served
-from tests.support.scripted_lake import running
 
 BRANCH = "lakefs://my-repo/main"
 PART_BYTES = 1 << 16
-
-
-@pytest.fixture
-def lake():
-    with running() as lake:
-        yield lake
-
-
-@pytest.fixture
-def user(graveler, lake, tmp_path, monkeypatch):
-    """The command line with this lake, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    graveler.environment["LAKECTL_SERVER_ENDPOINT_URL"] = lake.endpoint
-    graveler.environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
-    return graveler
 
 
 @pytest.fixture

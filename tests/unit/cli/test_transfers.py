@@ -17,25 +17,9 @@ from cli.transfers.jobs import Download, Options, Upload
 from cli.transfers.journals import boot_id
 from cli.transfers.progress import Progress
 from cli.transfers.verification import checksum_of_parts
-from tests.support.scripted_lake import running
 
 BRANCH = "lakefs://my-repo/main"
 SMALL_PART = 64 * 1024
-
-
-@pytest.fixture
-def lake():
-    with running() as lake:
-        yield lake
-
-
-@pytest.fixture
-def user(graveler, lake, tmp_path, monkeypatch):
-    """The command line with this lake, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    graveler.environment["LAKECTL_SERVER_ENDPOINT_URL"] = lake.endpoint
-    graveler.environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
-    return graveler
 
 
 @pytest.fixture
