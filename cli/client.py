@@ -257,13 +257,13 @@ class Server:
         by_proxy = isinstance(error, urllib3.exceptions.ProxyError)
         through = " through the proxy of the environment" if by_proxy else ""
         reason = reason_of(error)
-        remedy = "check that the server is running and the endpoint is right"
+        endpoint = "(LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
+        remedy = f"check that the server is running and the endpoint is right {endpoint}"
         if "wrong_version_number" in reason.lower():
-            remedy = "the server has no TLS there: write http:// in the endpoint"
-        return CommandError(
-            f"cannot reach {self.endpoint}{through}: {reason}; {remedy} "
-            "(LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
-        )
+            remedy = f"the server has no TLS there: write http:// in the endpoint {endpoint}"
+        elif "certificate_verify_failed" in reason.lower():
+            remedy = "name the file of the authority that you trust in SSL_CERT_FILE"
+        return CommandError(f"cannot reach {self.endpoint}{through}: {reason}; {remedy}")
 
 
 def _path(template: str, names: Mapping[str, str]) -> str:

@@ -45,7 +45,8 @@ class Configuration:
             CommandError: the file named does not exist, or cannot be read.
         """
         variable = variables.get(CONFIG_VARIABLE)
-        named = file or (Path(variable) if variable else None)
+        # As lakectl, -c "" names none.
+        named = file if file not in {None, Path()} else (Path(variable) if variable else None)
         chosen = named or Path(DEFAULT_FILE).expanduser()
         if named is not None and not named.is_file():
             raise CommandError(f"configuration file {named} does not exist")

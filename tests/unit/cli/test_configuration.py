@@ -1,5 +1,7 @@
 """The configuration is lakectl's: the same file and variables mean the same."""
 
+from pathlib import Path
+
 import pytest
 
 from cli.configuration import Configuration, Retries
@@ -76,6 +78,11 @@ def test_an_empty_variable_names_no_file(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     found = Configuration.read(None, {"LAKECTL_CONFIG_FILE": ""})
     assert found.file == tmp_path / ".lakectl.yaml"
+
+
+def test_an_empty_option_names_no_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert Configuration.read(Path(), {}).file == tmp_path / ".lakectl.yaml"
 
 
 def test_a_file_in_the_home_folder_need_not_be_there_but_a_named_one_must(tmp_path, monkeypatch):
