@@ -89,6 +89,14 @@ def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> Server:
     return Server(Child("S3Proxy", command, log, _environment()), port)
 
 
+def is_half_written(name: str) -> bool:
+    """Whether the name is that of an object which S3Proxy is still writing.
+
+    S3Proxy lists such names, and deletes them when their writer is gone.
+    """
+    return _HALF_WRITTEN.search(name) is not None
+
+
 def drop_half_written(data: Path) -> None:
     """Delete files that S3Proxy had just begun when it was killed; it would list them as objects.
 
@@ -101,7 +109,7 @@ def drop_half_written(data: Path) -> None:
     except OSError:
         return
     for folder, _, names in os.walk(data):
-        for path in (Path(folder, name) for name in names if _HALF_WRITTEN.search(name)):
+        for path in (Path(folder, name) for name in names if is_half_written(name)):
             if not os.listxattr(path) and path.stat().st_size == 0:
                 path.unlink()
 

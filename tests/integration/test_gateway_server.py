@@ -20,7 +20,9 @@ from uuid import uuid4
 import pytest
 import requests
 
+from local.stores import is_half_written
 from tests.support import raw_s3
+from tests.support.http_server import until
 from tests.support.raw_s3 import RawAnswer, RawConnection, Signed, Signer
 from tests.support.stack import BUCKET, Stack
 
@@ -67,6 +69,10 @@ class Lake:
 
     def stored(self) -> set[str]:
         """The keys of all data of the repository in the store, whether an entry names them."""
+        until(lambda: not any(map(is_half_written, self._listed())))
+        return self._listed()
+
+    def _listed(self) -> set[str]:
         pages = self.stack.s3.get_paginator("list_objects_v2").paginate(
             Bucket=BUCKET, Prefix=f"{self.name}/data/"
         )
