@@ -93,7 +93,8 @@ def test_hooks_before_and_after_a_merge_run(repository, main, target):
     dev.commit("action")
     merged = dev.merge_into(main)
     until(lambda: len(runs(repository)) == 2)
-    assert [run.event_type for run in runs(repository)] == ["post-merge", "pre-merge"]
+    # Runs of one second come in any order.
+    assert {run.event_type for run in runs(repository)} == {"post-merge", "pre-merge"}
     assert {told["commit_id"] for told in target.told} == {merged}
     assert {told["merge_source"] for told in target.told} == {"dev"}
 
