@@ -171,7 +171,6 @@ class Sync:
                 self._note_failure(error)
 
     def _place(self, job: Download, path: str) -> None:
-        assert job.stats is not None
         try:
             if self._rules.has_permissions:
                 self._set_permissions(job.target, job.stats, folder=False)

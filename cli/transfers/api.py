@@ -71,6 +71,10 @@ class Api:
     def _storage(self) -> StorageConfig:
         return self._server.ask("GET", "/config", {}, Config).storage_config
 
+    def presigns(self, wish: bool | None) -> bool:  # noqa: FBT001 - as the option
+        """Whether to use URLs of the object store; a wish of None is for what is faster."""
+        return wish is not False and self.storage.pre_sign_support
+
     def listing(self, prefix: str, *, presign: bool) -> Iterator[ObjectStats]:
         """Yield the objects below a prefix, by name."""
         query = {"prefix": prefix, "presign": presign, "amount": PAGE_SIZE}

@@ -24,6 +24,22 @@ def block_buffer() -> memoryview:
         return _local.buffer  # type: ignore[no-any-return]
 
 
+def stored_blocks(descriptor: int, first: int, size_bytes: int) -> Iterator[memoryview]:
+    """Yield a range of a file in blocks, less at the file's end.
+
+    Each is valid until this thread asks for another one.
+    """
+    buffer = block_buffer()
+    done = 0
+    while done < size_bytes:
+        block = buffer[: min(BLOCK_BYTES, size_bytes - done)]
+        read = os.preadv(descriptor, [block], first + done)
+        if not read:
+            return
+        yield block[:read]
+        done += read
+
+
 class Content:
     """Reads a file, or bytes, from any place."""
 
@@ -104,18 +120,15 @@ class Content:
         if isinstance(self._source, bytes):
             yield memoryview(self._source)[first : first + size_bytes]
             return
-        buffer = block_buffer()
-        done = 0
-        while done < size_bytes:
-            block = buffer[: min(BLOCK_BYTES, size_bytes - done)]
-            try:
-                read = os.preadv(self._descriptor, [block], first + done)
-            except OSError as error:
-                raise CommandError(f"cannot read {self._source}: {_reason(error)}") from error
-            if not read:
-                raise self._changed()
-            yield block[:read]
-            done += read
+        left = size_bytes
+        try:
+            for block in stored_blocks(self._descriptor, first, size_bytes):
+                left -= len(block)
+                yield block
+        except OSError as error:
+            raise CommandError(f"cannot read {self._source}: {_reason(error)}") from error
+        if left:
+            raise self._changed()
 
     def md5(self, first: int, size_bytes: int) -> bytes:
         """Return the checksum of a range; raises as `blocks`."""

@@ -52,7 +52,7 @@ class Downloader:
         Raises:
             CommandError: the server refused it, or the file cannot be written.
         """
-        stats = job.stats or self._api.stat(job.path, presign=self._is_presigned())
+        stats = job.stats
         if job.folder is not None:
             job.folder.make_for(job.target)
         if job.links.are_stored and (link := (stats.metadata or {}).get(SYMLINK_TARGET_KEY)):
@@ -88,9 +88,6 @@ class Downloader:
             if not self._is_right(stats, source, digest.hex(), is_same_again=is_through_api):
                 raise _wrong(stats)
 
-    def _is_presigned(self) -> bool:
-        return self._options.pre_sign is not False and self._api.storage.pre_sign_support
-
     def _source(self, path: str, stats: ObjectStats) -> Source:
         if "://" in stats.physical_address and stats.physical_address.startswith("http"):
 
@@ -98,7 +95,7 @@ class Downloader:
                 return self._api.stat(path, presign=True).physical_address
 
             return Source(stats.physical_address, {}, renew, stats.physical_address_expiry)
-        presign = self._is_presigned()
+        presign = self._api.presigns(self._options.pre_sign)
         return Source(self._api.content_url(path, presign=presign), self._api.headers, None)
 
     def _whole(self, job: Download, stats: ObjectStats, source: Source) -> None:

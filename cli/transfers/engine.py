@@ -1,7 +1,6 @@
 """The engine: runs uploads, downloads and deletions of one branch or ref."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import islice
 from threading import Lock
 
@@ -115,6 +114,18 @@ class Engine:
         self.wire.close()
         return tally
 
+    def stat(self, path: str) -> ObjectStats:
+        """Return an object, as a download needs it.
+
+        Raises:
+            CommandError: there is none, or the server refused it.
+        """
+        try:
+            return self.api.stat(path, presign=self.presigns_listings)
+        except BaseException:
+            self.wire.close()  # no download will
+            raise
+
     def listing(self, prefix: str, *, presign: bool = False) -> Iterator[ObjectStats]:
         """Yield all objects below a prefix, by name; with presign, with URLs to their content."""
         return self.api.listing(prefix, presign=presign)
@@ -143,8 +154,8 @@ class Engine:
 
     @property
     def presigns_listings(self) -> bool:
-        """Whether downloads should ask for URLs together with what they ask about objects."""
-        return self._options.pre_sign is not False and self.api.storage.pre_sign_support
+        """Whether downloads of a listing should ask for URLs with it."""
+        return self.api.presigns(self._options.pre_sign)
 
 
 class _Run:
@@ -154,7 +165,6 @@ class _Run:
         self, engine: Engine, options: Options, warn: Callable[[str], None], done: Done | None
     ) -> None:
         self.progress = Progress()
-        self._engine = engine
         self._wire = engine.wire
         self._warn = warn
         self._done = done
@@ -190,13 +200,9 @@ class _Run:
         return self._tally
 
     def do_one(self, job: Job) -> ObjectStats:
+        self._expect(job)
+        self.progress.is_all_known = True
         try:
-            if isinstance(job, Download) and job.stats is None:
-                # The progress needs the size.
-                presign = self._engine.presigns_listings
-                job = replace(job, stats=self._engine.api.stat(job.path, presign=presign))
-            self._expect(job)
-            self.progress.is_all_known = True
             return self._run(job)
         except BaseException:
             self._wire.stop()
@@ -214,7 +220,7 @@ class _Run:
                 size = 0  # the upload says what is wrong
             self.progress.expect(size)
         elif isinstance(job, Download):
-            self.progress.expect((job.stats.size_bytes or 0) if job.stats else 0)
+            self.progress.expect(job.stats.size_bytes or 0)
 
     def _run(self, job: Job) -> ObjectStats:
         try:

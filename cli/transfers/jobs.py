@@ -46,7 +46,7 @@ class Download:
 
     path: str
     target: Path
-    stats: ObjectStats | None = None  # None: the engine asks for them
+    stats: ObjectStats
     mtime_s: int | None = None  # the file's modification time; None: now
     links: Links = field(default_factory=Links)  # what becomes of objects that are links
     folder: Folder | None = None  # what the target must not be outside of

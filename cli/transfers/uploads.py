@@ -97,10 +97,10 @@ class Uploader:
             return self._presigned(job, content)
 
     def _is_presigned(self, job: Upload, size_bytes: int) -> bool:
-        if self._options.pre_sign is None:
-            is_small = size_bytes <= DIRECT_BYTES_MAX and _fits_headers(job.metadata)
-            return not is_small and self._api.storage.pre_sign_support
-        return self._options.pre_sign and self._api.storage.pre_sign_support
+        wish = self._options.pre_sign
+        if wish is None and size_bytes <= DIRECT_BYTES_MAX and _fits_headers(job.metadata):
+            return False
+        return self._api.presigns(wish)
 
     def _direct(self, job: Upload, content: Content) -> ObjectStats:
         """Store by one request of the API."""

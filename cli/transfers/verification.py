@@ -1,6 +1,5 @@
 """Checks of downloaded bytes against an object's checksum."""
 
-import os
 import re
 from collections.abc import Iterable
 from hashlib import md5
@@ -8,7 +7,7 @@ from threading import Lock
 from typing import Protocol
 
 from cli.shapes import ObjectStats
-from cli.transfers.content import BLOCK_BYTES, block_buffer
+from cli.transfers.content import stored_blocks
 
 _MD5 = re.compile(r"[0-9a-f]{32}")
 _IN_PARTS = re.compile(r"([0-9a-f]{32})-(\d+)")
@@ -118,14 +117,11 @@ class _OfWhole:
     def _advance(self) -> None:
         while self._done_bytes // self._part_bytes + 1 in self._stored:
             end_bytes = min(self._done_bytes + self._part_bytes, self._size_bytes)
-            while self._done_bytes < end_bytes:
-                wanted = min(BLOCK_BYTES, end_bytes - self._done_bytes)
-                block = os.pread(self._descriptor, wanted, self._done_bytes)
-                if not block:
-                    return
+            left_bytes = end_bytes - self._done_bytes
+            for block in stored_blocks(self._descriptor, self._done_bytes, left_bytes):
                 self._digest.update(block)
                 self._done_bytes += len(block)
-            if self._done_bytes == self._size_bytes:
+            if self._done_bytes < end_bytes or self._done_bytes == self._size_bytes:
                 return
 
 
@@ -173,11 +169,6 @@ class _OfParts:
 
     def _digest(self, first: int, end: int) -> bytes:
         digest = md5(usedforsecurity=False)
-        buffer = block_buffer()
-        while first < end:
-            read = os.preadv(self._descriptor, [buffer[: end - first]], first)
-            if not read:
-                break
-            digest.update(buffer[:read])
-            first += read
+        for block in stored_blocks(self._descriptor, first, end - first):
+            digest.update(block)
         return digest.digest()

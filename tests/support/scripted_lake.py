@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import md5
@@ -100,6 +100,17 @@ class Lake:
             "metadata": found.metadata,
             "content_type": found.content_type,
         }
+
+
+def checksum_of_parts(parts: Sequence[bytes]) -> str:
+    """The checksum of an object that was uploaded in these parts, as S3's."""
+    return f"{md5(b''.join(md5(each).digest() for each in parts)).hexdigest()}-{len(parts)}"
+
+
+def checksum_in_parts(content: bytes, part_bytes: int) -> str:
+    """The checksum of an object that was uploaded in parts of this size, as S3's."""
+    starts = range(0, len(content), part_bytes)
+    return checksum_of_parts([content[each : each + part_bytes] for each in starts])
 
 
 @contextmanager
@@ -293,8 +304,7 @@ class _Handler(BaseHTTPRequestHandler):
             case ("PUT", _) if "/pmpu/" in path and upload in lake.parts:
                 given, found = json.loads(body), lake.parts.pop(upload)
                 content = b"".join(found[each["part_number"]] for each in given["parts"])
-                tag = md5(b"".join(md5(each).digest() for _, each in sorted(found.items())))
-                checksum = f"{tag.hexdigest()}-{len(found)}"
+                checksum = checksum_of_parts([each for _, each in sorted(found.items())])
                 address = given["physical_address"]
                 lake.addresses[address] = content
                 self.keep(named, content, checksum, given["user_metadata"], address)

@@ -176,7 +176,8 @@ def download(
         target /= path.path.rstrip("/").rpartition("/")[2]
     if target.exists() and not target.is_file() and not target.is_dir():
         raise CommandError(f"{target} is not a regular file: use fs cat for devices and pipes")
-    stored = engine.do(Download(path.path, target, links=links_of(session)))
+    job = Download(path.path, target, engine.stat(path.path), links=links_of(session))
+    stored = engine.do(job)
     session.output.item(stored, lambda _: [f"download: {path} to {target}"])
 
 

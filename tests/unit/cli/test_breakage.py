@@ -36,8 +36,13 @@ def test_a_run_whose_output_nobody_reads_does_not_end_as_if_all_were_done(lake, 
         raise BrokenPipeError
 
     engine = Engine(server, "my-repo", "main", Options(4), warn=print)
+
+    def jobs():
+        for found in engine.listing("d/"):
+            yield Download(found.path, tmp_path / found.path[2:], found)
+
     with pytest.raises(BrokenPipeError):
-        engine.run((Download(f"d/{n:02}", tmp_path / f"{n}") for n in range(50)), done)
+        engine.run(jobs(), done)
 
 
 def test_a_folder_that_cannot_be_made_is_a_failure_of_its_file(tmp_path, monkeypatch):

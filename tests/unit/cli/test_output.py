@@ -58,11 +58,6 @@ def test_a_name_cannot_steer_the_terminal(monkeypatch, capsys):
     assert "a\\x1b[2Jb\\x08" in printed
 
 
-def test_a_script_gets_names_as_they_are(capsys):
-    Output().line("a\x1b[2Jb\rc")
-    assert "\rc" in capsys.readouterr().out
-
-
 def test_a_pager_that_was_closed_ends_the_output_without_an_error(monkeypatch):
     monkeypatch.setattr(Output, "is_terminal", True)
     monkeypatch.setenv("PAGER", "true")
@@ -185,8 +180,8 @@ def test_colors_reach_a_pipe_that_is_taken_for_a_terminal(capsys, monkeypatch):
 
 
 def test_a_pipe_gets_names_as_they_are(capsys):
-    Output().line("a\x1b[31mb")
-    assert capsys.readouterr().out == "a\x1b[31mb\n"
+    Output().line("a\x1b[31mb\x1b[2Jc\rd")
+    assert capsys.readouterr().out == "a\x1b[31mb\x1b[2Jc\rd\n"
 
 
 def test_ctrl_c_does_not_leave_a_pager_behind(terminal, tmp_path):

@@ -16,7 +16,7 @@ from cli.transfers.files import Links, walk
 from cli.transfers.jobs import Download, Options, Upload
 from cli.transfers.journals import boot_id
 from cli.transfers.progress import Progress
-from cli.transfers.verification import checksum_of_parts
+from tests.support.scripted_lake import checksum_in_parts
 
 BRANCH = "lakefs://my-repo/main"
 SMALL_PART = 64 * 1024
@@ -267,13 +267,8 @@ def uploaded_in_small_parts(lake, monkeypatch):
     """The content of an object that has S3's checksum of parts of a usual size."""
     monkeypatch.setattr(verification, "_USUAL_PART_SIZES", (SMALL_PART, 3 * SMALL_PART // 2))
     content = os.urandom(4 * SMALL_PART + 1)
-    lake.has("a", content, checksum=in_parts(content, SMALL_PART))
+    lake.has("a", content, checksum=checksum_in_parts(content, SMALL_PART))
     return content
-
-
-def in_parts(content, part_bytes):
-    starts = range(0, len(content), part_bytes)
-    return checksum_of_parts(md5(content[each : each + part_bytes]).digest() for each in starts)
 
 
 @pytest.mark.parametrize("part_bytes", [SMALL_PART, 80_000, 64 * SMALL_PART])
@@ -305,7 +300,9 @@ def test_undamaged_bytes_are_received_once(user, lake, tmp_path, uploaded_in_sma
 def test_bytes_that_arrive_twice_alike_are_right_if_the_size_of_parts_is_a_guess(
     user, lake, tmp_path, uploaded_in_small_parts
 ):
-    lake.has("a", uploaded_in_small_parts, checksum=in_parts(uploaded_in_small_parts, 60_000))
+    lake.has(
+        "a", uploaded_in_small_parts, checksum=checksum_in_parts(uploaded_in_small_parts, 60_000)
+    )
     user.prints("fs", "download", f"{BRANCH}/a", "b", "--part-size", str(SMALL_PART))
     assert (tmp_path / "b").read_bytes() == uploaded_in_small_parts
     assert lake.amount("GET", "/store") == 10
@@ -441,8 +438,9 @@ def test_a_walk_is_in_the_order_of_a_listing(tmp_path):
 def test_a_download_has_the_time_that_was_asked_for(lake, tmp_path):
     lake.has("a", b"1")
     server = Server(f"{lake.endpoint}/api/v1", ("key", "secret"), Retries())
-    job = Download("a", tmp_path / "x" / "a", mtime_s=1_000_000_000)
-    Engine(server, "my-repo", "main", Options(), warn=print).do(job)
+    engine = Engine(server, "my-repo", "main", Options(), warn=print)
+    job = Download("a", tmp_path / "x" / "a", engine.stat("a"), mtime_s=1_000_000_000)
+    engine.do(job)
     assert job.target.stat().st_mtime == 1_000_000_000
     assert md5(job.target.read_bytes()).hexdigest() == lake.objects["a"].checksum
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from cli.shapes import ObjectStats
 from cli.transfers import verification
-from cli.transfers.verification import checksum_of, checksum_of_parts, uploaded_part_sizes
+from cli.transfers.verification import checksum_of, uploaded_part_sizes
+from tests.support.scripted_lake import checksum_in_parts
 
 SIZES = (80, 50, 120)
 
@@ -17,13 +18,6 @@ SIZES = (80, 50, 120)
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     monkeypatch.setattr(verification, "_USUAL_PART_SIZES", SIZES)
-
-
-def in_parts(content, part_bytes):
-    starts = range(0, len(content), part_bytes)
-    return checksum_of_parts(
-        md5(content[each : each + part_bytes], usedforsecurity=False).digest() for each in starts
-    )
 
 
 def arrived(path, content, checksum, part_bytes, order):
@@ -49,7 +43,7 @@ def test_the_checksum_does_not_depend_on_the_order_or_size_of_what_arrives(data,
     part_bytes = data.draw(st.integers(20, 300))
     uploaded = data.draw(st.sampled_from((0, *SIZES)))
     whole = md5(content, usedforsecurity=False).hexdigest()
-    checksum = in_parts(content, uploaded) if uploaded else whole
+    checksum = checksum_in_parts(content, uploaded) if uploaded else whole
     count = -(-len(content) // part_bytes)
     order = data.draw(st.permutations(range(1, count + 1)))
     path = tmp_path_factory.getbasetemp() / "arriving"
@@ -58,7 +52,7 @@ def test_the_checksum_does_not_depend_on_the_order_or_size_of_what_arrives(data,
 
 def test_one_damaged_byte_changes_the_checksum_of_parts(tmp_path):
     content = bytes(range(200))
-    checksum = in_parts(content, 80)
+    checksum = checksum_in_parts(content, 80)
     damaged = content[:150] + b"\xff" + content[151:]
     assert arrived(tmp_path / "a", damaged, checksum, 64, [2, 1, 4, 3]) != checksum
 
