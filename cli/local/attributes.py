@@ -87,7 +87,7 @@ def is_newer(root: Path, entry: Entry, stats: ObjectStats) -> bool:
     try:
         return has_other_content(LocalFile(entry.path, file, file.stat()), stats)
     except (CommandError, OSError):
-        return True  # whoever stores it learns why it cannot be read
+        return True  # the upload says why it cannot be read
 
 
 def usual_permissions(*, folder: bool) -> Permissions:

@@ -123,7 +123,7 @@ class Engine:
         try:
             return self.api.stat(path, presign=self.presigns_listings)
         except BaseException:
-            self.wire.close()  # no download will
+            self.wire.close()  # no download comes, which would close it
             raise
 
     def listing(self, prefix: str, *, presign: bool = False) -> Iterator[ObjectStats]:

@@ -132,14 +132,14 @@ class _Sync:
 
         tally = self._engine.run(jobs(), lambda job, _: self._show("upload", self._name(job)))
         if self.deletes and tally.failed:
-            # What could not be uploaded may be there by the name that would be deleted.
+            # A file that failed may be a renamed one: its old object is all that is left of it.
             self._session.output.warn("warning: nothing was deleted, because uploads failed")
         elif self.deletes and not self.is_dry:
             self._remove_extra(tally)
         return tally
 
     def _is_extra(self, name: str) -> bool:
-        """Whether an object that is no file is to be deleted."""
+        """Whether to delete an object that the folder has no file for."""
         from cli.transfers.files import is_left_out  # noqa: PLC0415
 
         # Names that end with a slash mark folders, which may exist.
