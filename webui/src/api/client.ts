@@ -1,0 +1,124 @@
+/**
+ * The way to the server: typed requests, one kind of error, patience with a busy server.
+ *
+ * `api` knows every operation of `/openapi.json`. `answer` turns its result into the answer's data or
+ * throws a `Failure`, whose text a person can act on. A read that meets a busy server (429, 503) or a
+ * lost connection is repeated twice; a change never is, since it may have been made.
+ */
+
+import createClient, { type Middleware } from 'openapi-fetch';
+import type { components, paths } from './schema';
+
+export type Schemas = components['schemas'];
+
+export const API = '/api/v1';
+
+/** What went wrong, for a person. `status` is 0 where no answer arrived. */
+export class Failure extends Error {
+  readonly status: number;
+  readonly details: unknown;
+
+  constructor(message: string, status: number, details?: unknown) {
+    super(message);
+    this.name = 'Failure';
+    this.status = status;
+    this.details = details;
+  }
+}
+
+const PAUSES_MS = [400, 1600];
+const REPEATED = new Set([429, 502, 503, 504]);
+
+/** Fetch; repeat a read that found nobody, or a busy server. */
+export async function patientFetch(request: Request): Promise<Response> {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  for (const pause_ms of isRead ? PAUSES_MS : []) {
+    try {
+      const response = await fetch(request.clone());
+      if (!REPEATED.has(response.status)) return response;
+    } catch (error) {
+      if (request.signal.aborted) throw error;
+    }
+    await pause(pause_ms, request.signal);
+  }
+  return fetch(request);
+}
+
+/** Wait; an abort of the signal ends the wait by throwing its reason. */
+export function pause(time_ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, time_ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+let onLoggedOut = () => {};
+
+/** Call this when an answer says that the session has ended. */
+export function whenLoggedOut(act: () => void): void {
+  onLoggedOut = act;
+}
+
+const sessions: Middleware = {
+  onResponse({ response, schemaPath }) {
+    if (response.status === 401 && schemaPath !== '/auth/login') onLoggedOut();
+    return undefined;
+  },
+};
+
+export const api = createClient<paths>({ baseUrl: API, fetch: patientFetch });
+api.use(sessions);
+
+interface Result<Data> {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}
+
+/** Return the data of a request of `api`; throw a `Failure` if it failed. */
+export async function answer<Data>(request: Promise<Result<Data>>): Promise<Data> {
+  let result: Result<Data>;
+  try {
+    result = await request;
+  } catch (error) {
+    throw failureOf(error);
+  }
+  if (!result.response.ok) throw failureOfAnswer(result.response.status, result.error);
+  return result.data as Data;
+}
+
+/** Return what a person is told of an error that is not an answer of the server. */
+export function failureOf(error: unknown): Failure | DOMException {
+  if (error instanceof Failure) return error;
+  if (error instanceof DOMException && error.name === 'AbortError') return error;
+  if (error instanceof TypeError)
+    return new Failure('The server cannot be reached. Check the connection, then try again.', 0);
+  return new Failure(`Unexpected error in this page: ${String(error)}`, -1);
+}
+
+const ADVICE: Record<number, string> = {
+  401: 'Your session has ended. Log in again.',
+  429: 'Too many requests at once. Wait a moment, then try again.',
+  503: 'The server is busy. Wait a moment, then try again.',
+};
+
+/** Return what a person is told of an answer that refuses; `body` is the parsed answer, if any. */
+export function failureOfAnswer(status: number, body: unknown): Failure {
+  const told = body as { message?: unknown; details?: unknown } | undefined;
+  const message = typeof told?.message === 'string' ? told.message : '';
+  const text = [sentence(message), ADVICE[status] ?? ''].filter(Boolean).join(' ');
+  const details = typeof told?.details === 'string' && told.details ? sentence(told.details) : '';
+  const fallback = `The server answered with status ${status}. Try again; if it stays, tell your administrator.`;
+  return new Failure([text || fallback, details].filter(Boolean).join(' '), status, told?.details);
+}
+
+/** Return the text as a sentence: a capital first, a full stop last. */
+export function sentence(text: string): string {
+  const trimmed = text.trim();
+  if (!trimmed) return '';
+  const ended = /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+  return ended[0]?.toUpperCase() + ended.slice(1);
+}

@@ -1,0 +1,170 @@
+/** Hooks that load from the server for as long as a component is shown. */
+
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { type Failure, failureOf, pause } from './client';
+
+export interface Resource<Data> {
+  data: Data | undefined;
+  failure: Failure | undefined;
+  isLoading: boolean;
+  /** Load again; what is shown stays until the new data are there. */
+  reload: () => void;
+  /** Replace the data without asking the server, after a change that the server has taken. */
+  set: (data: Data) => void;
+}
+
+type Key = readonly unknown[];
+type Load<Data> = (signal: AbortSignal) => Promise<Data>;
+
+/** Load anew whenever a part of `key` changes. Data of another key are never shown. */
+export function useResource<Data>(key: Key, load: Load<Data>): Resource<Data> {
+  const [version, setVersion] = useState(0);
+  const name = JSON.stringify(key);
+  const [state, setState] = useState<{ name: string; data?: Data; failure?: Failure }>({ name });
+  const [isLoading, setLoading] = useState(true);
+  const latest = useRef(load);
+  latest.current = load;
+
+  useEffect(() => {
+    const abort = new AbortController();
+    setLoading(true);
+    latest
+      .current(abort.signal)
+      .then(data => !abort.signal.aborted && setState({ name, data }))
+      .catch(error => {
+        if (abort.signal.aborted) return;
+        const failure = failureOf(error) as Failure;
+        setState(old => (old.name === name ? { ...old, failure } : { name, failure }));
+      })
+      .finally(() => !abort.signal.aborted && setLoading(false));
+    return () => abort.abort();
+  }, [name, version]);
+
+  const isCurrent = state.name === name;
+  return {
+    data: isCurrent ? state.data : undefined,
+    failure: isCurrent ? state.failure : undefined,
+    isLoading: isLoading || !isCurrent,
+    reload: useCallback(() => setVersion(old => old + 1), []),
+    set: useCallback((data: Data) => setState({ name, data }), [name]),
+  };
+}
+
+export interface Page<Item> {
+  results: Item[];
+  pagination: { has_more: boolean; next_offset: string };
+}
+
+export interface Pages<Item> {
+  items: Item[];
+  failure: Failure | undefined;
+  isLoading: boolean;
+  /** Whether the server has more items than are loaded. */
+  hasMore: boolean;
+  /** Load the next page, unless one is being loaded or there is none. */
+  more: () => void;
+  reload: () => void;
+}
+
+type LoadPage<Item> = (after: string, signal: AbortSignal) => Promise<Page<Item>>;
+
+interface Loaded<Item> {
+  name: string;
+  items: Item[];
+  next: string;
+  hasMore: boolean;
+  failure?: Failure;
+}
+
+/** Load a list page by page, from its beginning whenever a part of `key` changes. */
+export function usePages<Item>(key: Key, load: LoadPage<Item>): Pages<Item> {
+  const [version, setVersion] = useState(0);
+  const name = JSON.stringify([key, version]);
+  const empty: Loaded<Item> = { name, items: [], next: '', hasMore: true };
+  const [state, setState] = useState<Loaded<Item>>(empty);
+  const [isLoading, setLoading] = useState(true);
+  const latest = useRef(load);
+  latest.current = load;
+  const running = useRef<AbortController | null>(null);
+
+  const loadPage = useCallback((from: Loaded<Item>) => {
+    running.current?.abort();
+    const abort = new AbortController();
+    running.current = abort;
+    setLoading(true);
+    latest
+      .current(from.next, abort.signal)
+      .then(({ results, pagination }) => {
+        if (abort.signal.aborted) return;
+        const items = [...from.items, ...results];
+        const { next_offset: next, has_more: hasMore } = pagination;
+        setState({ name: from.name, items, next, hasMore });
+      })
+      .catch(error => {
+        if (!abort.signal.aborted) setState({ ...from, failure: failureOf(error) as Failure });
+      })
+      .finally(() => {
+        if (running.current !== abort) return;
+        running.current = null;
+        setLoading(false);
+      });
+  }, []);
+
+  useEffect(() => {
+    loadPage(empty);
+    return () => running.current?.abort();
+  }, [name]);
+
+  const isCurrent = state.name === name;
+  return {
+    items: isCurrent ? state.items : [],
+    failure: isCurrent ? state.failure : undefined,
+    isLoading: isLoading || !isCurrent,
+    hasMore: isCurrent ? state.hasMore : true,
+    more: () => {
+      if (isCurrent && state.hasMore && !running.current)
+        loadPage({ ...state, failure: undefined });
+    },
+    reload: useCallback(() => setVersion(old => old + 1), []),
+  };
+}
+
+/** Call `act` every so often while `isActive`, but never while the page is hidden. */
+export function usePolling(isActive: boolean, every_ms: number, act: () => void): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    if (!isActive) return;
+    const abort = new AbortController();
+    const poll = async () => {
+      while (!abort.signal.aborted) {
+        await pause(every_ms, abort.signal);
+        if (document.visibilityState === 'visible') latest.current();
+      }
+    };
+    poll().catch(() => {}); // ended by the abort
+    return () => abort.abort();
+  }, [isActive, every_ms]);
+}
+
+/** An action with its state: `run` does it, and keeps the failure to show. */
+export function useAction<Arguments extends unknown[]>(
+  act: (...given: Arguments) => Promise<void>,
+): {
+  run: (...given: Arguments) => void;
+  isBusy: boolean;
+  failure: Failure | undefined;
+  clear: () => void;
+} {
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const run = (...given: Arguments) => {
+    if (isBusy) return;
+    setBusy(true);
+    setFailure(undefined);
+    act(...given)
+      .catch(error => setFailure(failureOf(error) as Failure))
+      .finally(() => setBusy(false));
+  };
+  return { run, isBusy, failure, clear: () => setFailure(undefined) };
+}

@@ -1,0 +1,40 @@
+/** Who is logged in, and what the installation offers. */
+
+import { computed, signal } from '@preact/signals';
+import { answer, api, Failure, type Schemas, whenLoggedOut } from './client';
+
+export type User = Schemas['UserRow'];
+
+/** `undefined` until the server has been asked; `null` for nobody. */
+export const user = signal<User | null | undefined>(undefined);
+
+export const configuration = signal<Schemas['Config'] | undefined>(undefined);
+export const isLoggedIn = computed(() => Boolean(user.value));
+
+whenLoggedOut(() => {
+  user.value = null;
+});
+
+/** Ask the server who is logged in. Fails if it cannot be reached. */
+export async function loadSession(): Promise<void> {
+  try {
+    const current = await answer(api.GET('/user'));
+    configuration.value = await answer(api.GET('/config'));
+    user.value = current.user;
+  } catch (error) {
+    if (!(error instanceof Failure && error.status === 401)) throw error;
+    user.value = null;
+  }
+}
+
+/** Log in with a key pair; the server sets the cookie, which scripts cannot read. */
+export async function logIn(access_key_id: string, secret_access_key: string): Promise<void> {
+  await answer(api.POST('/auth/login', { body: { access_key_id, secret_access_key } }));
+  await loadSession();
+}
+
+/** End this browser's session. */
+export async function logOut(): Promise<void> {
+  await fetch('/logout', { redirect: 'manual' });
+  user.value = null;
+}

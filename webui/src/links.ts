@@ -1,0 +1,51 @@
+/** The page's addresses. They are lakeFS's, so bookmarks of its page keep working. */
+
+type Query = Record<string, string | undefined>;
+
+function address(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value) as [string, string][];
+  return given.length ? `${path}?${new URLSearchParams(given)}` : path;
+}
+
+function inRepository(repository: string, rest: string, query?: Query): string {
+  return address(`/repositories/${encodeURIComponent(repository)}/${rest}`, query);
+}
+
+const segment = encodeURIComponent;
+
+export const links = {
+  repositories: () => '/repositories',
+  logIn: (next?: string) => address('/auth/login', { next }),
+  /** The objects under a path, which is empty or ends in a slash. */
+  objects: (repository: string, ref?: string, path?: string) =>
+    inRepository(repository, 'objects', { ref, path }),
+  object: (repository: string, ref: string, path: string) =>
+    inRepository(repository, 'object', { ref, path }),
+  /** Who changed the object, by commit. */
+  history: (repository: string, ref: string, path: string) =>
+    inRepository(repository, 'history', { ref, path }),
+  changes: (repository: string, ref?: string) => inRepository(repository, 'changes', { ref }),
+  commits: (repository: string, ref?: string) => inRepository(repository, 'commits', { ref }),
+  commit: (repository: string, id: string) => inRepository(repository, `commits/${segment(id)}`),
+  branches: (repository: string) => inRepository(repository, 'branches'),
+  tags: (repository: string) => inRepository(repository, 'tags'),
+  /** What `compare` has that `ref` has not; lakeFS's names of the two. */
+  compare: (repository: string, ref?: string, compare?: string) =>
+    inRepository(repository, 'compare', { ref, compare }),
+  pulls: (repository: string) => inRepository(repository, 'pulls'),
+  newPull: (repository: string, source?: string, destination?: string) =>
+    inRepository(repository, 'pulls/new', { source, destination }),
+  pull: (repository: string, id: string) => inRepository(repository, `pulls/${segment(id)}`),
+  actions: (repository: string) => inRepository(repository, 'actions'),
+  run: (repository: string, id: string) => inRepository(repository, `actions/${segment(id)}`),
+  tasks: (repository: string) => inRepository(repository, 'tasks'),
+  settings: (repository: string, room = 'general') => inRepository(repository, `settings/${room}`),
+  credentials: () => '/auth/credentials',
+  users: () => '/auth/users',
+  user: (id: string) => `/auth/users/${segment(id)}`,
+  groups: () => '/auth/groups',
+  group: (id: string) => `/auth/groups/${segment(id)}`,
+  policies: () => '/auth/policies',
+  policy: (id: string) => `/auth/policies/${segment(id)}`,
+  access: () => '/auth/access',
+};

@@ -1,0 +1,3 @@
+export default function ActionsRun() {
+  return <h1>Being built</h1>;
+}

@@ -1,0 +1,3 @@
+export default function ObjectsHistory() {
+  return <h1>Being built</h1>;
+}

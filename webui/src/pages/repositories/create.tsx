@@ -1,0 +1,94 @@
+/** The dialog that creates a repository. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { answer, api } from '../../api/client';
+import { useAction } from '../../api/resource';
+import { configuration } from '../../api/session';
+import { links } from '../../links';
+import { Button } from '../../parts/button';
+import { Dialog } from '../../parts/dialog';
+import { CheckField, TextField } from '../../parts/field';
+import { Problem } from '../../parts/state';
+import { tell } from '../../parts/toast';
+
+const NAME = /^[a-z0-9][a-z0-9-]{2,62}$/;
+
+/** Return what is wrong with the name; nothing for a good or an empty one. */
+function problemOf(name: string): string | undefined {
+  if (!name || NAME.test(name)) return undefined;
+  return 'Use 3 to 63 lower-case letters, digits and hyphens; begin with a letter or digit.';
+}
+
+export function CreateRepository({
+  hasSampleData,
+  onClose,
+}: {
+  hasSampleData: boolean;
+  onClose: () => void;
+}) {
+  const { route } = useLocation();
+  const storage = configuration.value?.storage_config;
+  const prefix =
+    storage?.default_namespace_prefix || storage?.blockstore_namespace_example || 's3://';
+  const [name, setName] = useState(hasSampleData ? 'quickstart' : '');
+  const [namespace, setNamespace] = useState<string>();
+  const [branch, setBranch] = useState('main');
+  const [isSample, setSample] = useState(hasSampleData);
+  const suggested = `${prefix.replace(/\/$/, '')}/${name}`;
+  const { run, isBusy, failure } = useAction(async () => {
+    const body = {
+      name,
+      storage_namespace: namespace ?? suggested,
+      default_branch: branch,
+      sample_data: isSample,
+      read_only: false,
+      storage_id: '',
+    };
+    await answer(api.POST('/repositories', { body }));
+    tell(`Repository ${name} was created.`);
+    route(links.objects(name));
+  });
+  const problem = problemOf(name);
+  return (
+    <Dialog title="Create repository" onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          if (!problem) run();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          onText={setName}
+          problem={problem}
+          required
+          autofocus
+        />
+        <TextField
+          label="Storage namespace"
+          hint="Where its objects are stored. Choose a place that no other repository uses."
+          value={namespace ?? suggested}
+          onText={setNamespace}
+          required
+        />
+        <TextField label="Default branch" value={branch} onText={setBranch} required />
+        <CheckField
+          label="Add sample data"
+          hint="Some tables and files to try things on."
+          isChecked={isSample}
+          onCheck={setSample}
+        />
+        <Problem failure={failure} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy}>
+            Create repository
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

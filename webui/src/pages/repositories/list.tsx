@@ -1,0 +1,123 @@
+/** All repositories: search, create. The first one comes with sample data. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { answer, api, type Schemas } from '../../api/client';
+import { usePages } from '../../api/resource';
+import { links } from '../../links';
+import { Button } from '../../parts/button';
+import { Icon } from '../../parts/icon';
+import { PagedList } from '../../parts/list';
+import { Empty } from '../../parts/state';
+import { Time } from '../../parts/time';
+import { useTitle } from '../../parts/title';
+import { CreateRepository } from './create';
+
+const PAGE = 100;
+
+export default function Repositories() {
+  useTitle('Repositories');
+  const { query, route } = useLocation();
+  const search = query.search ?? '';
+  const [creating, setCreating] = useState<'empty' | 'sample'>();
+  const pages = usePages(['repositories', search], (after, signal) =>
+    answer(
+      api.GET('/repositories', { params: { query: { search, after, amount: PAGE } }, signal }),
+    ),
+  );
+  const isFresh = !search && !pages.isLoading && !pages.failure && !pages.items.length;
+  const searchFor = (text: string) =>
+    route(
+      text ? `/repositories?${new URLSearchParams({ search: text })}` : links.repositories(),
+      true,
+    );
+
+  return (
+    <main id="main" tabIndex={-1}>
+      <div class="page-head">
+        <div class="titles">
+          <h1>Repositories</h1>
+          <p>Each holds the objects of one project with all their versions.</p>
+        </div>
+        {!isFresh && (
+          <Button kind="primary" icon="plus" onClick={() => setCreating('empty')}>
+            Create repository
+          </Button>
+        )}
+      </div>
+      <div class="stack">
+        {!isFresh && (
+          <div class="search-box">
+            <Icon name="search" />
+            <input
+              class="input search"
+              type="search"
+              aria-label="Find repositories by name"
+              placeholder="Find by name"
+              value={search}
+              onInput={event => searchFor(event.currentTarget.value)}
+            />
+          </div>
+        )}
+        <PagedList
+          pages={pages}
+          label="Repositories"
+          keyOf={repository => repository.id}
+          row={repository => <Row repository={repository} />}
+          empty={
+            search ? (
+              <Empty
+                icon="search"
+                title={`No repository’s name contains “${search}”`}
+                actions={<Button onClick={() => searchFor('')}>Show all</Button>}
+              />
+            ) : (
+              <Empty
+                icon="repository"
+                title="Create your first repository"
+                actions={
+                  <>
+                    <Button kind="primary" icon="plus" onClick={() => setCreating('sample')}>
+                      Try with sample data
+                    </Button>
+                    <Button onClick={() => setCreating('empty')}>Create an empty one</Button>
+                  </>
+                }
+              >
+                With sample data you can browse, branch, change, compare and merge at once.
+              </Empty>
+            )
+          }
+        />
+      </div>
+      {creating && (
+        <CreateRepository
+          hasSampleData={creating === 'sample'}
+          onClose={() => setCreating(undefined)}
+        />
+      )}
+    </main>
+  );
+}
+
+function Row({ repository }: { repository: Schemas['RepositoryRow'] }) {
+  return (
+    <>
+      <Icon name="repository" />
+      <div class="grow">
+        <a class="strong" href={links.objects(repository.id)}>
+          {repository.id}
+        </a>
+        <div class="small quiet cut">{repository.storage_namespace}</div>
+      </div>
+      {repository.read_only && <span class="badge">Read-only</span>}
+      <span class="badge wide-only">
+        <Icon name="branch" />
+        {repository.default_branch}
+      </span>
+      <span class="small quiet wide-only">
+        Created <Time at={repository.creation_date} />
+      </span>
+    </>
+  );
+}

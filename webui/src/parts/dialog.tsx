@@ -1,0 +1,106 @@
+/** Dialogs: over the page, closed by Escape, with the focus kept inside by the browser. */
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useAction } from '../api/resource';
+import { Button } from './button';
+import { Problem } from './state';
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  isWide?: boolean;
+  children: ComponentChildren;
+}
+
+/** Shown for as long as it is rendered. The focus returns to where it was. */
+export function Dialog({ title, onClose, isWide, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={`dialog${isWide ? ' wide' : ''}`}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onCancel={event => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <header>
+        <h2 id={titleId}>{title}</h2>
+        <Button kind="ghost" icon="close" label="Close" onClick={onClose} />
+      </header>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  /** What is destroyed, and what stays. */
+  children: ComponentChildren;
+  action: string;
+  /** The user has to type this text first; for what cannot be undone. */
+  mustType?: string;
+  act: () => Promise<void>;
+  onClose: () => void;
+}
+
+/** Asks before something is destroyed. Stays open, with the reason, if it fails. */
+export function Confirm({ title, children, action, mustType, act, onClose }: ConfirmProps) {
+  const [typed, setTyped] = useState('');
+  const { run, isBusy, failure } = useAction(async () => {
+    await act();
+    onClose();
+  });
+  const inputId = useId();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          run();
+        }}
+      >
+        <div class="stack tight">{children}</div>
+        {mustType && (
+          <div class="field">
+            <label for={inputId}>
+              Type <code>{mustType}</code> to confirm
+            </label>
+            <input
+              id={inputId}
+              class="input"
+              autocomplete="off"
+              spellcheck={false}
+              value={typed}
+              onInput={event => setTyped(event.currentTarget.value)}
+            />
+          </div>
+        )}
+        <Problem failure={failure} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="danger"
+            type="submit"
+            isBusy={isBusy}
+            disabled={Boolean(mustType) && typed !== mustType}
+          >
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,125 @@
+/** Lists that load page by page; the long ones draw only the rows in view. */
+
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+} from '@tanstack/virtual-core';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
+import type { Pages } from '../api/resource';
+import { Button } from './button';
+import { Problem, Skeleton } from './state';
+
+interface ListProps<Item> {
+  pages: Pages<Item>;
+  /** The name of the list, read aloud. */
+  label: string;
+  row: (item: Item, index: number) => ComponentChildren;
+  keyOf: (item: Item) => string;
+  /** Shown instead of an empty list. */
+  empty: ComponentChildren;
+}
+
+/** A list of some hundred items; a button at its end loads more. */
+export function PagedList<Item>({ pages, label, row, keyOf, empty }: ListProps<Item>) {
+  const { items, failure, isLoading, hasMore, more, reload } = pages;
+  if (!items.length) {
+    if (failure) return <Problem failure={failure} retry={reload} />;
+    return isLoading ? <Skeleton /> : <>{empty}</>;
+  }
+  return (
+    <div class="rows">
+      <ul aria-label={label}>
+        {items.map((item, index) => (
+          <li class="row" key={keyOf(item)}>
+            {row(item, index)}
+          </li>
+        ))}
+      </ul>
+      {(hasMore || failure) && (
+        <div class="rows-foot">
+          {failure ? (
+            <Problem failure={failure} retry={more} />
+          ) : (
+            <Button isSmall isBusy={isLoading} onClick={more}>
+              Load more
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+const ROW_PX = 41;
+// The next page is asked for when so few rows are left below the view.
+const ROWS_AHEAD = 200;
+
+/** A list of any length: rows of one height, of which only those in view exist. */
+export function VirtualList<Item>({ pages, label, row, keyOf, empty }: ListProps<Item>) {
+  const { items, failure, isLoading, hasMore, more, reload } = pages;
+  const box = useRef<HTMLElement>(null);
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const hasItems = items.length > 0;
+  const options = {
+    count: items.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => redraw(0),
+  };
+  const [virtualizer] = useState(() => new Virtualizer<HTMLElement, HTMLLIElement>(options));
+  virtualizer.setOptions(options);
+  useEffect(() => (hasItems ? virtualizer._didMount() : undefined), [virtualizer, hasItems]);
+  useEffect(() => virtualizer._willUpdate());
+
+  const rows = hasItems ? virtualizer.getVirtualItems() : [];
+  const last = rows.at(-1)?.index ?? 0;
+  const isNearEnd =
+    hasItems && hasMore && !isLoading && !failure && last > items.length - ROWS_AHEAD;
+  useEffect(() => {
+    if (isNearEnd) more();
+  }, [isNearEnd, items.length]);
+
+  if (!hasItems) {
+    if (failure) return <Problem failure={failure} retry={reload} />;
+    return isLoading ? <Skeleton lines={8} /> : <>{empty}</>;
+  }
+  return (
+    <div class="rows">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus */}
+      <section class="virtual" ref={box} tabIndex={0} aria-label={label}>
+        <ul style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}>
+          {rows.map(({ index, start }) => {
+            const item = items[index] as Item;
+            return (
+              <li
+                class="row"
+                key={keyOf(item)}
+                aria-setsize={hasMore ? -1 : items.length}
+                aria-posinset={index + 1}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {row(item, index)}
+              </li>
+            );
+          })}
+        </ul>
+      </section>
+      {(hasMore || failure) && (
+        <div class="rows-foot small" role="status">
+          {failure ? (
+            <Problem failure={failure} retry={more} />
+          ) : (
+            `${items.length.toLocaleString('en')} loaded; more follow as you scroll`
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

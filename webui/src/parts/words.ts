@@ -1,0 +1,55 @@
+/** Numbers and times as people read them. */
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+
+/** `1.5 MB`: decimal units, as S3 bills. */
+export function sizeText(size_bytes: number): string {
+  let size = size_bytes;
+  let unit = 0;
+  while (size >= 999.5 && unit < UNITS.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  const digits = unit && size < 9.95 ? 1 : 0;
+  return `${size.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+/** `1,234 objects`, `1 object`. */
+export function countText(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 365 * 86400],
+  ['month', 30 * 86400],
+  ['week', 7 * 86400],
+  ['day', 86400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** `3 days ago`, `in 2 hours`. Times are Unix seconds. */
+export function agoText(time_s: number, now_s = Date.now() / 1000): string {
+  const apart_s = time_s - now_s;
+  for (const [unit, unit_s] of STEPS) {
+    if (Math.abs(apart_s) >= unit_s) return relative.format(Math.trunc(apart_s / unit_s), unit);
+  }
+  return Math.abs(apart_s) < 10 ? 'just now' : relative.format(Math.trunc(apart_s), 'second');
+}
+
+const dates = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+const moments = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+
+export function dateText(time_s: number): string {
+  return dates.format(time_s * 1000);
+}
+
+export function momentText(time_s: number): string {
+  return moments.format(time_s * 1000);
+}
+
+/** The first characters of an ID, enough to tell it from its neighbours. */
+export function shortId(id: string): string {
+  return /^[0-9a-f]{20,}$/.test(id) ? id.slice(0, 12) : id;
+}

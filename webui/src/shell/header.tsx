@@ -1,0 +1,80 @@
+/** The bar on top: where one is, the palette, the theme, the account. */
+
+import { useLocation } from 'preact-iso';
+import { logOut, user } from '../api/session';
+import favicon from '../favicon.svg?url';
+import { links } from '../links';
+import { Button } from '../parts/button';
+import { Icon } from '../parts/icon';
+import { Menu } from '../parts/menu';
+import { isPaletteOpen } from './palette';
+import { chooseTheme, theme } from './theme';
+
+export function Header() {
+  const { path, route } = useLocation();
+  const [, , repository] = path.startsWith('/repositories/') ? path.split('/') : [];
+  const name = repository ? decodeURIComponent(repository) : '';
+  const leave = async () => {
+    await logOut();
+    route(links.logIn());
+  };
+  return (
+    <header class="header">
+      <a class="brand" href={links.repositories()} aria-label="Graveler: all repositories">
+        <img class="mark" src={favicon} alt="" />
+        <span class="name">Graveler</span>
+      </a>
+      <nav class="where" aria-label="Where you are">
+        {name && (
+          <>
+            <span class="quiet">/</span>
+            <a class="cut" href={links.objects(name)}>
+              {name}
+            </a>
+          </>
+        )}
+      </nav>
+      <Button
+        class="find"
+        icon="search"
+        aria-label="Find or go to"
+        onClick={() => {
+          isPaletteOpen.value = true;
+        }}
+      >
+        <span class="words">Find or go to</span>{' '}
+        <kbd>{/Mac/.test(navigator.platform) ? '⌘K' : 'Ctrl K'}</kbd>
+      </Button>
+      <ThemeButton />
+      <Menu label={`Account of ${user.value?.id ?? ''}`} icon="user">
+        <div class="small quiet" style={{ padding: '6px 10px' }}>
+          Logged in as <b>{user.value?.friendly_name || user.value?.id}</b>
+        </div>
+        <a href={links.credentials()}>
+          <Icon name="key" /> My access keys
+        </a>
+        <a href={links.users()}>
+          <Icon name="group" /> Administration
+        </a>
+        <hr />
+        <button type="button" onClick={leave}>
+          <Icon name="logout" /> Log out
+        </button>
+      </Menu>
+    </header>
+  );
+}
+
+function ThemeButton() {
+  const isDark =
+    theme.value === 'dark' ||
+    (theme.value === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
+  return (
+    <Button
+      kind="ghost"
+      icon={isDark ? 'sun' : 'moon'}
+      label={isDark ? 'Light colours' : 'Dark colours'}
+      onClick={() => chooseTheme(isDark ? 'light' : 'dark')}
+    />
+  );
+}

@@ -1,0 +1,17 @@
+import { links } from '../links';
+import { LinkButton } from '../parts/button';
+import { Empty } from '../parts/state';
+import { useTitle } from '../parts/title';
+
+export function NotFound() {
+  useTitle('Not found');
+  return (
+    <Empty
+      icon="help"
+      title="There is no such page"
+      actions={<LinkButton href={links.repositories()}>All repositories</LinkButton>}
+    >
+      The address may be mistyped, or the page has moved.
+    </Empty>
+  );
+}

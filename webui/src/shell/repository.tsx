@@ -1,0 +1,104 @@
+/** The frame of a repository's pages: it is loaded once, and its tabs lead everywhere. */
+
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { Route, Router, useLocation, useRoute } from 'preact-iso';
+import { answer, api, type Schemas } from '../api/client';
+import { useResource } from '../api/resource';
+import { links } from '../links';
+import { LinkButton } from '../parts/button';
+import { Icon, type IconName } from '../parts/icon';
+import { Empty, Notice, Problem, Skeleton } from '../parts/state';
+import { repositoryPages } from '../routes';
+import { NotFound } from './not-found';
+
+export type Repository = Schemas['RepositoryRow'];
+
+const Current = createContext<Repository | undefined>(undefined);
+
+/** Return the repository of the page; only for components inside the frame. */
+export function useRepository(): Repository {
+  const repository = useContext(Current);
+  if (!repository) throw new Error('useRepository is for pages of a repository');
+  return repository;
+}
+
+/** Return the ref in the address; without one, the repository's default branch. */
+export function useCurrentRef(): string {
+  return useLocation().query.ref || useRepository().default_branch;
+}
+
+interface Tab {
+  room: string;
+  text: string;
+  icon: IconName;
+  href: (repository: string) => string;
+}
+
+export const TABS: readonly Tab[] = [
+  { room: 'object', text: 'Objects', icon: 'folder', href: name => links.objects(name) },
+  { room: 'changes', text: 'Uncommitted', icon: 'changes', href: name => links.changes(name) },
+  { room: 'commits', text: 'Commits', icon: 'commit', href: name => links.commits(name) },
+  { room: 'branches', text: 'Branches', icon: 'branch', href: links.branches },
+  { room: 'tags', text: 'Tags', icon: 'tag', href: links.tags },
+  { room: 'compare', text: 'Compare', icon: 'compare', href: name => links.compare(name) },
+  { room: 'pulls', text: 'Pull requests', icon: 'pull', href: links.pulls },
+  { room: 'actions', text: 'Actions', icon: 'action', href: links.actions },
+  { room: 'tasks', text: 'Tasks', icon: 'task', href: links.tasks },
+  { room: 'settings', text: 'Settings', icon: 'settings', href: name => links.settings(name) },
+];
+
+export function RepositoryFrame() {
+  const { repository: name = '' } = useRoute().params as { repository?: string };
+  const { path } = useLocation();
+  const { data, failure, reload } = useResource(['repository', name], signal =>
+    answer(
+      api.GET('/repositories/{repository}', { params: { path: { repository: name } }, signal }),
+    ),
+  );
+  const room = path.split('/')[3] ?? '';
+  return (
+    <>
+      <nav class="tabs repository-tabs" aria-label="Repository">
+        {TABS.map(tab => {
+          const isHere = room.startsWith(tab.room) || (tab.room === 'object' && room === 'history');
+          return (
+            <a key={tab.room} href={tab.href(name)} aria-current={isHere ? 'page' : undefined}>
+              <Icon name={tab.icon} />
+              {tab.text}
+            </a>
+          );
+        })}
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {failure?.status === 404 ? (
+          <Empty
+            icon="repository"
+            title={`There is no repository ${name}`}
+            actions={<LinkButton href={links.repositories()}>All repositories</LinkButton>}
+          >
+            It may have been deleted, or its name is another one.
+          </Empty>
+        ) : (
+          <Problem failure={failure} retry={reload} />
+        )}
+        {!data && !failure && <Skeleton />}
+        {data && (
+          <Current.Provider value={data}>
+            {data.read_only && (
+              <Notice kind="warning">
+                This repository is read-only: its objects and refs cannot be changed.
+              </Notice>
+            )}
+            <Router>
+              {repositoryPages.map(page => (
+                <Route key={page.path} path={page.path} component={page.component} />
+              ))}
+              <Route default component={NotFound} />
+            </Router>
+          </Current.Provider>
+        )}
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+/** Keys for every page, and the dialog that lists them. A key never acts while one types. */
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { links } from '../links';
+import { Dialog } from '../parts/dialog';
+import { isPaletteOpen } from './palette';
+
+const isHelpOpen = signal(false);
+
+/** `g` and then the key leads to a page of the repository. */
+const PLACES: Record<string, [string, (repository: string) => string]> = {
+  o: ['Objects', name => links.objects(name)],
+  u: ['Uncommitted changes', name => links.changes(name)],
+  c: ['Commits', name => links.commits(name)],
+  b: ['Branches', links.branches],
+  t: ['Tags', links.tags],
+  d: ['Compare', name => links.compare(name)],
+  p: ['Pull requests', links.pulls],
+  a: ['Actions', links.actions],
+  k: ['Tasks', links.tasks],
+  s: ['Settings', name => links.settings(name)],
+};
+
+const LEADER_MS = 1200;
+
+export function isTyping(event: KeyboardEvent): boolean {
+  const target = event.target as HTMLElement;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+export function Shortcuts() {
+  const { path, route } = useLocation();
+  useEffect(() => {
+    let ledAt = 0;
+    const onKeyDown = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        isPaletteOpen.value = true;
+        return;
+      }
+      if (
+        isTyping(event) ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        document.querySelector('dialog[open]')
+      )
+        return;
+      const repository = path.startsWith('/repositories/')
+        ? decodeURIComponent(path.split('/')[2] ?? '')
+        : '';
+      if (event.key === '?') isHelpOpen.value = true;
+      else if (event.key === 'g') ledAt = Date.now();
+      else if (Date.now() - ledAt < LEADER_MS) {
+        ledAt = 0;
+        if (event.key === 'r') route(links.repositories());
+        else if (repository && PLACES[event.key]) route(PLACES[event.key]?.[1](repository) ?? '');
+      }
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [path, route]);
+
+  if (!isHelpOpen.value) return null;
+  return (
+    <Dialog
+      title="Keyboard shortcuts"
+      onClose={() => {
+        isHelpOpen.value = false;
+      }}
+    >
+      <dl class="facts">
+        <dt>
+          <kbd>Ctrl</kbd> <kbd>K</kbd>
+        </dt>
+        <dd>Find or go to: repositories, branches, pages</dd>
+        <dt>
+          <kbd>g</kbd> <kbd>r</kbd>
+        </dt>
+        <dd>Repositories</dd>
+        {Object.entries(PLACES).map(([key, [text]]) => (
+          <>
+            <dt key={key}>
+              <kbd>g</kbd> <kbd>{key}</kbd>
+            </dt>
+            <dd>{text}</dd>
+          </>
+        ))}
+        <dt>
+          <kbd>?</kbd>
+        </dt>
+        <dd>This list</dd>
+      </dl>
+    </Dialog>
+  );
+}
