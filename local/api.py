@@ -1,4 +1,4 @@
-"""The processes that serve the API and the S3 gateway on one port.
+"""The processes that serve the API, the web page and the S3 gateway on one port.
 
 Started by the supervisor as `python -m local.api PORT`.
 """
@@ -6,6 +6,7 @@ Started by the supervisor as `python -m local.api PORT`.
 import os
 import sys
 
+from functions.web import paths
 from gateway.server.http import processes
 from gateway.server.http.connection import Limits
 from gateway.server.http.server import Handler
@@ -13,6 +14,7 @@ from local.gateway import application
 from local.lambda_runtime import Function
 from local.ports import HOST
 from local.processes import die_with_parent, parent_pid
+from local.routes import Routes
 from local.serving import one_port, wsgi
 
 # For two cores, which the stores use as well. On a busy machine, one to three processes and eight
@@ -23,19 +25,25 @@ STOP_S = 2.0
 
 # As in a deployment. API Gateway waits for a second more.
 API_TIMEOUT_S = 29.0
+WEB_TIMEOUT_S = 10.0
 
 
 def api() -> tuple[Handler, Limits]:
     """Return the handler of one process; called in that process."""
     die_with_parent(parent_pid())
     from functions.api.handler import handler  # noqa: PLC0415 - connects to the stores
+    from functions.web.handler import handler as web_handler  # noqa: PLC0415 - lists its files
     from gateway.server.program import gateway  # noqa: PLC0415 - the same
     from gateway.server.settings import GatewaySettings  # noqa: PLC0415 - the same
 
     settings = GatewaySettings.from_environment(os.environ)
-    function = Function("graveler-api", handler, API_TIMEOUT_S)
+    web = Function("graveler-web", web_handler, WEB_TIMEOUT_S)
+    routes = Routes(
+        Function("graveler-api", handler, API_TIMEOUT_S),
+        {" ".join(route): web for route in paths.routes()},
+    )
     both = one_port(
-        wsgi(application(function), REQUESTS_AT_ONCE), gateway(settings), settings.domains
+        wsgi(application(routes), REQUESTS_AT_ONCE), gateway(settings), settings.domains
     )
     return both, Limits(idle_s=settings.idle_s)
 

@@ -109,6 +109,8 @@ class Config:
             "GRAVELER_STAGING_TABLE": "graveler-staging",
             "GRAVELER_DYNAMODB_ENDPOINT": f"http://{HOST}:{self.dynamodb_port}",
             "GRAVELER_S3_ENDPOINT": self.s3_endpoint,
+            # Presigned URLs lead there.
+            "GRAVELER_BUCKET_ORIGINS": self.s3_endpoint,
             "GRAVELER_EVENT_BUS": EVENT_BUS,
             "GRAVELER_EVENTS_ENDPOINT": self.messaging_endpoint,
             "GRAVELER_EXPORT_QUEUE_URL": queue_url(self.messaging_endpoint, EXPORT_QUEUE),

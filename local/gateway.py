@@ -1,4 +1,4 @@
-"""A small API Gateway (HTTP API): a WSGI application in front of one Lambda function.
+"""A small API Gateway (HTTP API): a WSGI application in front of Lambda functions.
 
 Theory of operation. A request becomes an event of payload format 2.0, and the function's answer
 becomes a response. Like the real gateway and Lambda, it refuses bodies over 10 MB and events over
@@ -19,7 +19,8 @@ from uuid import uuid4
 import msgspec
 
 from graveler.limits import GATEWAY_BODY_BYTES_MAX
-from local.lambda_runtime import ACCOUNT, Function, PayloadTooLargeError
+from local.lambda_runtime import ACCOUNT, PayloadTooLargeError
+from local.routes import Routes
 
 logger = logging.getLogger(__name__)
 
@@ -65,24 +66,25 @@ class _Answer(msgspec.Struct):
 _decode_answer = msgspec.json.Decoder(_Answer, strict=False).decode
 
 
-def application(function: Function) -> Application:
-    """Return a WSGI application that passes every request to the function."""
+def application(routes: Routes) -> Application:
+    """Return a WSGI application that passes every request to the function of its route."""
 
     def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        status, headers, body = _respond(function, environ)
+        status, headers, body = _respond(routes, environ)
         start_response(_STATUS_LINES.get(status, f"{status} Status"), headers)
         return [body]
 
     return answer
 
 
-def _respond(function: Function, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
+def _respond(routes: Routes, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
     try:
         body = _body_of(environ)
     except _RefusedError as error:
         return _message(error.status, str(error))
     if any(name.startswith(_STORED_HEADERS) and not value for name, value in environ.items()):
         return _message(400, _UNREADABLE)
+    function = routes.find(environ["REQUEST_METHOD"], path_of(environ))
     try:
         answer = _decode_answer(function.invoke(event_of(environ, body)))
         return _response_of(answer)
@@ -121,11 +123,17 @@ def _ends_with_the_connection(environ: Environ) -> bool:
     return is_old and environ["REQUEST_METHOD"] in {"POST", "PUT", "PATCH"}
 
 
+def path_of(environ: Environ) -> str:
+    """Return the decoded path."""
+    path: str = environ["PATH_INFO"]
+    return path.encode("latin-1").decode("utf-8", "replace")
+
+
 def event_of(environ: Environ, body: bytes) -> dict[str, Any]:
     """Return API Gateway's event for the request."""
     now_s = time.time()
     method = environ["REQUEST_METHOD"]
-    path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
+    path = path_of(environ)
     query = environ.get("QUERY_STRING", "")
     headers = _headers_of(environ, len(body))
     cookies = headers.pop("cookie", None)

@@ -191,6 +191,7 @@ def _welcome(config: Config) -> str:
     return f"""
 Graveler is ready.
 
+  web page           {config.endpoint}/
   endpoint           {config.endpoint}
   access key ID      {keys.access_key_id}
   secret access key  {keys.secret_access_key}

@@ -44,9 +44,9 @@ from graveler.errors import (
     TooLargeError,
     UnknownOutcomeError,
 )
-from graveler.http import s3, waiting
+from graveler.http import s3, sites, waiting
 from graveler.http.access import Authorizer
-from graveler.http.auth import Authenticator
+from graveler.http.auth import Authenticator, has_session
 from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX, REQUEST_S_MAX
 from graveler.messages import Refusal
@@ -205,9 +205,12 @@ def _facts_of(event: Event) -> dict[str, str]:
 
 
 def _user_of(event: Event, services: Services) -> str:
-    authorization = (event.get("headers") or {}).get("authorization")
-    address = source_address_of(event)
-    return services.authenticator.user_of(authorization, cookies_of(event), address)
+    headers, cookies = event.get("headers") or {}, cookies_of(event)
+    authorization = headers.get("authorization")
+    is_read = method_of(event) in {"GET", "HEAD"}
+    if not (authorization or is_read) and has_session(cookies):
+        sites.check_change_by_cookie(headers)
+    return services.authenticator.user_of(authorization, cookies, source_address_of(event))
 
 
 def _health(_: Event, record: Record, __: Mapping[str, str]) -> Answer:

@@ -156,7 +156,8 @@ class Contract:
         body: what the request's body holds.
         is_body_optional: whether the body may be empty.
         errors: statuses of `ErrorBody` beyond `COMMON_ERRORS`, 401 of operations that need
-            credentials, and 404 of paths with parameters.
+            credentials, 403 of those that change something, since a page of another site may not
+            ask for it with a session, and 404 of paths with parameters.
     """
 
     answers: Answers
@@ -165,11 +166,15 @@ class Contract:
     is_body_optional: bool = False
     errors: Sequence[int] = ()
 
-    def error_statuses(self, *, public: bool, has_path_parameters: bool) -> frozenset[int]:
+    def error_statuses(
+        self, *, public: bool, is_change: bool, has_path_parameters: bool
+    ) -> frozenset[int]:
         """Return the statuses with which the operation may answer an error."""
         found = {*COMMON_ERRORS, *self.errors}
         if not public:
             found.add(401)
+        if is_change and not public:
+            found.add(403)
         if has_path_parameters:
             found.add(404)
         return frozenset(found - self.answers.keys())

@@ -175,7 +175,9 @@ def _described(operation: Operation, shapes: _Shapes) -> Schema:
 
 def _answers(template: Template, contract: Contract, shapes: _Shapes) -> Schema:
     errors = contract.error_statuses(
-        public=template.public, has_path_parameters=bool(template.path_parameters)
+        public=template.public,
+        is_change=template.method not in {"GET", "HEAD"},
+        has_path_parameters=bool(template.path_parameters),
     )
     if template.method == "HEAD":  # no answer to it has a body
         return {str(each): _answer(each, None, shapes) for each in {*contract.answers, *errors}}

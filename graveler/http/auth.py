@@ -111,11 +111,8 @@ class Authenticator:
             if scheme.lower() == "bearer":
                 return self._user_of_token(value.strip())
             return None
-        for cookie in cookies:
-            name, _, value = cookie.strip().partition("=")
-            if name == SESSION_COOKIE:
-                return self._user_of_token(value.strip('"'))
-        return None
+        token = _token_of(cookies)
+        return None if token is None else self._user_of_token(token)
 
     def log_in(self, access_key_id: str, secret_access_key: str, address: str = "") -> Session:
         """Return a new session of the key's user.
@@ -327,6 +324,19 @@ class _Memory(Generic[K, V]):
             self._found.clear()
         self._found[name] = (value, now_ns + MEMORY_S * NS_PER_S)
         return value
+
+
+def has_session(cookies: Sequence[str]) -> bool:
+    """Whether one of the cookies is that of a session."""
+    return _token_of(cookies) is not None
+
+
+def _token_of(cookies: Sequence[str]) -> str | None:
+    for cookie in cookies:
+        name, _, value = cookie.strip().partition("=")
+        if name == SESSION_COOKIE:
+            return value.strip('"')
+    return None
 
 
 def _basic_pair(encoded: str) -> tuple[str, str]:

@@ -100,6 +100,20 @@ def test_a_start_collects_no_garbage_but_its_requests_do(name: str) -> None:
     assert frozen > 10_000
 
 
+def test_the_web_page_starts_with_the_standard_library_alone() -> None:
+    """Its archive has no layer, and a first visit waits for its start."""
+    program = "import sys; import functions.web.handler; print(*sys.modules)"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-S", "-c", program]
+    modules = subprocess.check_output(command, env=environment, cwd=ROOT, text=True).split()
+    roots = {name.partition(".")[0] for name in modules}
+    assert roots - sys.stdlib_module_names <= {"__main__", "functions", "graveler"}
+    ours = {name for name in modules if name.startswith(("functions.", "graveler."))}
+    beside = {name for name in ours if not name.startswith("functions.web")}
+    assert beside == {"graveler.http", "graveler.http.s3"}
+    assert len(modules) < 200
+
+
 def test_what_is_named_here_exists() -> None:
     known = {name.split(".")[0] for name in RARE}
     assert known == {"functions", "graveler"}

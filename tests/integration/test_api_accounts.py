@@ -107,7 +107,7 @@ def test_a_login_gives_a_token_and_a_cookie_that_both_work(api):
     assert claims["exp"] == token.token_expiration
     [cookie] = reply.cookies
     assert cookie == (
-        f"internal_auth_session={token.token}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax"
+        f"internal_auth_session={token.token}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict"
     )
     for credentials in (
         {"headers": {"authorization": f"Bearer {token.token}"}},

@@ -11,11 +11,12 @@ from tests.support.valid_requests import send, valid_requests
 NAMES = [each.template.name for each in OPERATIONS]
 CONTRACTS = {each.template.name: each.contract for each in OPERATIONS}
 
-# What the document says elsewhere, or not: credentials, the body's type, and how a request waits for
-# a task, which a redirect says.
+# What the document says elsewhere, or not: credentials, the body's type, what browsers add, and how
+# a request waits for a task, which a redirect says.
 ELSEWHERE = {
     (Kind.HEADER, "authorization"),
     (Kind.HEADER, "content-type"),
+    (Kind.HEADER, "sec-fetch-site"),
     (Kind.TEXT, "graveler-task"),
 }
 

@@ -9,6 +9,7 @@ import pytest
 from graveler.limits import GATEWAY_BODY_BYTES_MAX, LAMBDA_PAYLOAD_BYTES_MAX
 from local.gateway import application
 from local.lambda_runtime import Function, LambdaContext
+from local.routes import Routes
 
 
 class Gateway:
@@ -18,7 +19,7 @@ class Gateway:
         self.answer = {"statusCode": 200} if answer is None else answer
         self.events = []
         self.contexts = []
-        self._application = application(Function("tested", self._handle, timeout_s=30))
+        self._application = application(Routes(Function("tested", self._handle, timeout_s=30), {}))
 
     def _handle(self, event, context):
         self.events.append(event)
@@ -230,3 +231,27 @@ def test_a_function_gets_its_name_and_its_remaining_time():
     assert isinstance(context, LambdaContext)
     assert context.invoked_function_arn.endswith(":function:tested")
     assert 0 < context.get_remaining_time_in_millis() <= 30_000
+
+
+def test_the_most_specific_route_wins_as_in_the_real_gateway():
+    """https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-routes.html"""
+    default, page, asset, exact = (
+        Function(name, lambda _event, _context: {}, timeout_s=1)
+        for name in ("default", "page", "asset", "exact")
+    )
+    routes = Routes(
+        default,
+        {
+            "GET /{proxy+}": page,
+            "GET /pages/{proxy+}": asset,
+            "GET /pages/one": exact,
+        },
+    )
+    for method, path, expected in (
+        ("GET", "/pages/one", exact),
+        ("GET", "/pages/one/more", asset),
+        ("GET", "/pages", page),
+        ("GET", "/", page),
+        ("POST", "/pages/one", default),
+    ):
+        assert routes.find(method, path) is expected, (method, path)

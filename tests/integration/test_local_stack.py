@@ -5,6 +5,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,9 +13,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from urllib.parse import urlsplit
 
 import pytest
 
+from functions.web.handler import PAGE
 from local.config import ROOT
 from local.ports import free_port, is_listening
 from tests.support.stack import BUCKET, Stack
@@ -108,6 +111,24 @@ def test_the_stack_prints_how_to_reach_it(stack):
     assert len(stack.access_key_id) == 20
     assert len(base64.b64decode(stack.secret_access_key)) == 30
     assert ask(stack, "GET", "/user")[1]["user"]["id"] == "admin"
+
+
+def test_a_browser_gets_the_web_page_where_the_stack_says(stack):
+    assert f"web page           {stack.endpoint}/\n" in stack.output
+    for path in ("/", "/repositories/lake/objects?ref=main"):
+        with urllib.request.urlopen(f"{stack.endpoint}{path}", timeout=30) as answer:
+            assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+            assert answer.read() == (PAGE / "index.html").read_bytes()
+
+
+def test_presigned_urls_lead_where_the_page_may_go(stack):
+    create_repository(stack, "shown")
+    path = "/repositories/shown/branches/main/staging/backing?path=a&presign=true"
+    url = urlsplit(ask(stack, "GET", path)[1]["presigned_url"])
+    with urllib.request.urlopen(stack.endpoint, timeout=30) as answer:
+        policy = answer.headers["Content-Security-Policy"]
+    sources = re.search(r"connect-src ([^;]*)", policy)[1].split()
+    assert sources == ["'self'", f"{url.scheme}://{url.netloc}"]
 
 
 def test_the_key_pair_and_all_state_are_private(stack):

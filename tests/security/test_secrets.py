@@ -176,7 +176,7 @@ def test_secrets_are_compared_in_constant_time(monkeypatch):
     ids=lambda template: template.name,
 )
 def test_a_get_request_changes_nothing(template):
-    """The session cookie goes along with links from other pages (SameSite=Lax)."""
+    """A change by cookie takes our own page; reading by cookie does not (graveler/http/sites.py)."""
     api = ApiClient()
     api.repository()
     api.upload("a")

@@ -8,7 +8,7 @@ from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import AlreadyExistsError, AuthenticationError, PreconditionFailedError
-from graveler.http import requests, responses
+from graveler.http import requests, responses, sites
 from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE, SESSION_LIFE_S
 from graveler.operations.accounts import set_up as first_users
 from graveler.operations.accounts.naming import check_name
@@ -123,9 +123,10 @@ def set_communication_preferences(request: Request) -> Answer:
     public=True,
     body=requests.Login,
     answers={200: responses.AuthenticationToken},
-    errors=(401,),
+    errors=(401, 403),
 )
 def log_in(request: Request) -> Answer:
+    sites.check_not_from_elsewhere(request.headers)  # it could log its visitors in as somebody else
     body = request.decode(requests.Login)
     session = request.services.authenticator.log_in(
         body.access_key_id, body.secret_access_key, request.address
@@ -147,7 +148,8 @@ def get_auth_capabilities(request: Request) -> Answer:  # noqa: ARG001 - every r
 
 
 def log_out(request: Request) -> Answer:
-    """Delete the browser's session cookie, and redirect to the login page of lakeFS's web UI."""
+    """Delete the browser's session cookie, and redirect to the page that logs in."""
+    sites.check_not_from_elsewhere(request.headers)
     answer = answers.empty(307, {"Location": "/auth/login"})
     answer.cookies.append(_session_cookie(request, "", 0))
     return answer
@@ -155,5 +157,7 @@ def log_out(request: Request) -> Answer:
 
 def _session_cookie(request: Request, value: str, max_age_s: int) -> str:
     secure = "; Secure" if request.services.settings.secure_cookies else ""
-    about = f"Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Lax{secure}"
+    # The page itself needs no session, and its own requests carry the cookie. So a link from
+    # another site shows what it leads to, although the browser sends no cookie with it.
+    about = f"Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}"
     return f"{SESSION_COOKIE}={value}; {about}"

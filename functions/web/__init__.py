@@ -1,0 +1,1 @@
+"""The web page: a small function of its own, without the layer of the others."""
