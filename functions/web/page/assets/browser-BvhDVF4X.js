@@ -1,0 +1,1 @@
+import{d as e}from"./index-2GmNZ2mA.js";function t(){return e(`h1`,{children:`Being built`})}export{t as default};
