@@ -62,9 +62,17 @@ export function whenLoggedOut(act: () => void): void {
   onLoggedOut = act;
 }
 
+// With status 401, the server refuses a session that has ended, and also what a user may not do.
+const NO_SESSION = 'error authenticating request';
+
 const sessions: Middleware = {
-  onResponse({ response, schemaPath }) {
-    if (response.status === 401 && schemaPath !== '/auth/login') onLoggedOut();
+  async onResponse({ response, schemaPath }) {
+    if (response.status !== 401 || schemaPath === '/auth/login') return undefined;
+    const told = await response
+      .clone()
+      .json()
+      .catch(() => undefined);
+    if (told?.message === NO_SESSION) onLoggedOut();
     return undefined;
   },
 };
@@ -100,7 +108,6 @@ export function failureOf(error: unknown): Failure | DOMException {
 }
 
 const ADVICE: Record<number, string> = {
-  401: 'Your session has ended. Log in again.',
   429: 'Too many requests at once. Wait a moment, then try again.',
   503: 'The server is busy. Wait a moment, then try again.',
 };
@@ -109,10 +116,12 @@ const ADVICE: Record<number, string> = {
 export function failureOfAnswer(status: number, body: unknown): Failure {
   const told = body as { message?: unknown; details?: unknown } | undefined;
   const message = typeof told?.message === 'string' ? told.message : '';
-  const text = [sentence(message), ADVICE[status] ?? ''].filter(Boolean).join(' ');
-  const details = typeof told?.details === 'string' && told.details ? sentence(told.details) : '';
+  const details = typeof told?.details === 'string' ? told.details : '';
+  if (message === NO_SESSION) return new Failure('Your session has ended. Log in again.', status);
+  const parts = [sentence(message), ADVICE[status], sentence(details)].filter(Boolean);
+  if (status === 401) parts.push('You lack the right to do this. Ask an administrator for it.');
   const fallback = `The server answered with status ${status}. Try again; if it stays, tell your administrator.`;
-  return new Failure([text || fallback, details].filter(Boolean).join(' '), status, told?.details);
+  return new Failure(parts.join(' ') || fallback, status, told?.details);
 }
 
 /** Return the text as a sentence: a capital first, a full stop last. */

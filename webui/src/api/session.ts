@@ -1,6 +1,6 @@
 /** Who is logged in, and what the installation offers. */
 
-import { computed, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { answer, api, Failure, type Schemas, whenLoggedOut } from './client';
 
 export type User = Schemas['UserRow'];
@@ -9,10 +9,13 @@ export type User = Schemas['UserRow'];
 export const user = signal<User | null | undefined>(undefined);
 
 export const configuration = signal<Schemas['Config'] | undefined>(undefined);
-export const isLoggedIn = computed(() => Boolean(user.value));
+
+/** Whether the session has ended while its user was at work; the page stays, and asks to log in again. */
+export const hasEnded = signal(false);
 
 whenLoggedOut(() => {
-  user.value = null;
+  if (user.value) hasEnded.value = true;
+  else user.value = null;
 });
 
 /** Ask the server who is logged in. Fails if it cannot be reached. */
@@ -30,11 +33,16 @@ export async function loadSession(): Promise<void> {
 /** Log in with a key pair; the server sets the cookie, which scripts cannot read. */
 export async function logIn(access_key_id: string, secret_access_key: string): Promise<void> {
   await answer(api.POST('/auth/login', { body: { access_key_id, secret_access_key } }));
+  const before = user.value?.id;
   await loadSession();
+  // What is shown is another user's.
+  if (before && before !== user.value?.id) location.reload();
+  hasEnded.value = false;
 }
 
 /** End this browser's session. */
 export async function logOut(): Promise<void> {
   await fetch('/logout', { redirect: 'manual' });
   user.value = null;
+  hasEnded.value = false;
 }

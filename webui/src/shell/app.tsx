@@ -3,9 +3,9 @@
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useAction } from '../api/resource';
-import { loadSession, user } from '../api/session';
+import { hasEnded, loadSession, user } from '../api/session';
 import { links } from '../links';
-import { LogIn } from '../pages/log-in';
+import { LogIn, LogInAgain } from '../pages/log-in';
 import { Problem } from '../parts/state';
 import { Toasts } from '../parts/toast';
 import { pages } from '../routes';
@@ -59,6 +59,7 @@ function Gate() {
         <Route default component={Elsewhere} />
       </Router>
       <Palette />
+      {hasEnded.value && <LogInAgain />}
       <Shortcuts />
     </>
   );
