@@ -1,6 +1,6 @@
 /** The whole page: the log-in in front, then the header and the page of the address. */
 
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useAction } from '../api/resource';
 import { hasEnded, loadSession, user } from '../api/session';
@@ -36,6 +36,8 @@ function Gate() {
     if (current && (isLogIn || path === '/')) route(safeNext(query.next), true);
   }, [current, isLogIn, path, url, query.next, route]);
 
+  useFocusOnPage(path);
+
   if (failure) {
     return (
       <div class="log-in">
@@ -63,6 +65,15 @@ function Gate() {
       <Shortcuts />
     </>
   );
+}
+
+/** Move the focus to the content when the page changes, as a browser does; keys and readers begin there. */
+function useFocusOnPage(path: string): void {
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) document.getElementById('main')?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [path]);
 }
 
 function Elsewhere() {
