@@ -30,6 +30,8 @@ MANIFEST = re.compile(
     r"(^|/)(requirements[^/]*\.txt|[^/]*\.lock|pyproject\.toml|package(-lock)?\.json|\.npmrc"
     r"|pip\.conf|uv\.toml|pom\.xml|settings\.xml|[^/]*\.(sh|mk)|Makefile|run)$"
 )
+# npm's lock files say who takes donations; nothing is fetched from there.
+FUNDING = re.compile(r'"funding": (\{[^}]*\}|\[[^\]]*\]|"[^"]*")')
 PRIVATE_HOST = re.compile(
     r"https?://(?:[^\s\"'/@]*@)?"
     r"(?:10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|172\.(?:1[6-9]|2\d|3[01])\.\d+\.\d+"
@@ -49,7 +51,11 @@ def machine_traces(name: str, text: str) -> list[str]:
     found = [match[0] for match in ABSOLUTE_PATH.finditer(text)]
     found += [match[0] for match in PRIVATE_HOST.finditer(text)]
     if MANIFEST.search(name):
-        found += [host for host in REGISTRY_SETTING.findall(text) if host not in REGISTRIES]
+        found += [
+            host
+            for host in REGISTRY_SETTING.findall(FUNDING.sub("", text))
+            if host not in REGISTRIES
+        ]
     return found
 
 
