@@ -15,6 +15,7 @@ const segment = encodeURIComponent;
 
 export const links = {
   repositories: () => '/repositories',
+  setup: () => '/setup',
   logIn: (next?: string) => address('/auth/login', { next }),
   /** The objects under a path, which is empty or ends in a slash. */
   objects: (repository: string, ref?: string, path?: string) =>

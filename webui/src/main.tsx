@@ -9,9 +9,6 @@ import { render } from 'preact';
 import { App } from './shell/app';
 import { showTheme } from './shell/theme';
 
-// A new version of the page has replaced the files that this one would load.
-addEventListener('vite:preloadError', () => location.reload());
-
 showTheme();
 const page = document.getElementById('page');
 if (page) render(<App />, page);

@@ -30,6 +30,11 @@ export async function loadSession(): Promise<void> {
   }
 }
 
+/** Return whether the installation has no administrator yet. */
+export async function isNew(): Promise<boolean> {
+  return (await answer(api.GET('/setup_lakefs'))).state !== 'initialized';
+}
+
 /** Log in with a key pair; the server sets the cookie, which scripts cannot read. */
 export async function logIn(access_key_id: string, secret_access_key: string): Promise<void> {
   await answer(api.POST('/auth/login', { body: { access_key_id, secret_access_key } }));
