@@ -37,7 +37,7 @@ export function Button({
     <button
       type="button"
       {...rest}
-      class={classOf({ kind, isSmall }, Boolean(label))}
+      class={`${classOf({ kind, isSmall }, Boolean(label))} ${rest.class ?? ''}`}
       disabled={disabled || isBusy}
       aria-label={label}
       title={rest.title ?? label}
