@@ -19,6 +19,7 @@ from functions.api.routes import (
     protection,
     pulls,
     retention,
+    rights,
     tasks,
     users,
 )
@@ -40,6 +41,7 @@ _RESOURCES = (
     policies,
     credentials,
     principals,
+    rights,
     pulls,
     prefixes,
     actions,

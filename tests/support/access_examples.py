@@ -436,6 +436,17 @@ OF_ACCOUNTS = {
     ),
 }
 
+_EXPLAINED = "action=fs:ReadObject&resource=*"
+
+OF_RIGHTS = {
+    "explainAccess": Example(
+        "GET",
+        f"/auth/users/cy/access?{_EXPLAINED}",
+        (("auth:ReadUser", f"{AUTH}user/cy"), ("auth:ListPolicies", "*")),
+    ),
+    "listAccessActions": Example("GET", "/auth/actions", ()),
+}
+
 OF_THE_INSTALLATION = {
     "getStorageConfig": _one("GET", "/config/storage", "fs:ReadConfig", "*"),
     "getConfig": Example("GET", "/config", ()),
@@ -451,5 +462,6 @@ EXAMPLES = {
     **OF_REFS,
     **OF_REPOSITORIES,
     **OF_ACCOUNTS,
+    **OF_RIGHTS,
     **OF_THE_INSTALLATION,
 }

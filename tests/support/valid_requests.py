@@ -369,6 +369,9 @@ def _add_rights(table: _Table) -> None:
     table.add("getPolicy")
     table.add("updatePolicy", policy)
     table.add("deletePolicy")
+    below = "arn:lakefs:fs:::repository/repo/object/a/*"
+    table.add("explainAccess", action="fs:ReadObject", resource=below, source_ip="203.0.113.7")
+    table.add("listAccessActions")
 
 
 def _add_pulls(lake: Lake, table: _Table) -> None:

@@ -9,7 +9,16 @@ from collections.abc import Mapping
 
 from functions.api.access import places
 from functions.api.access.places import Place
-from functions.api.access.rows import Needs, NeedsOneOf, NeedsSomewhere, On, Public, Row, SignedIn
+from functions.api.access.rows import (
+    Needs,
+    NeedsOfOthers,
+    NeedsOneOf,
+    NeedsSomewhere,
+    On,
+    Public,
+    Row,
+    SignedIn,
+)
 from graveler.access.actions import Action
 
 
@@ -237,6 +246,11 @@ NEEDS: Mapping[str, Row] = {
     "deleteUserExternalPrincipal": _on(Action.DELETE_USER_EXTERNAL_PRINCIPAL, places.USER),
     "listUserExternalPrincipals": _on(Action.READ_USER, places.USER),
     "getExternalPrincipal": _on(Action.READ_EXTERNAL_PRINCIPAL, places.PRINCIPAL),
+    # Ours: what users may do
+    "explainAccess": NeedsOfOthers(
+        Needs(On(Action.READ_USER, places.USER), On(Action.LIST_POLICIES, places.EVERYTHING))
+    ),
+    "listAccessActions": SignedIn(),
     # The installation
     "getStorageConfig": _on(Action.READ_CONFIG, places.EVERYTHING),
     "getConfig": SignedIn(),
