@@ -7,6 +7,7 @@ from functions.api.frequent import FREQUENT
 from functions.api.routes import (
     accounts,
     actions,
+    collection_runs,
     credentials,
     dumps,
     exports,
@@ -31,6 +32,7 @@ _RESOURCES = (
     accounts,
     protection,
     retention,
+    collection_runs,
     metadata,
     exports,
     dumps,

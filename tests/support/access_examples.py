@@ -328,6 +328,19 @@ OF_REPOSITORIES = {
     "prepareGarbageCollectionUncommitted": _repository(
         "POST", "/gc/prepare_uncommited", "retention:PrepareGarbageCollectionUncommitted"
     ),
+    "checkGCRules": _repository("POST", "/settings/gc_rules/check", _COLLECTION[1], _GC_RULES),
+    "listCollectionRuns": _repository("GET", "/gc/runs", _COLLECTION[0]),
+    "getCollectionRun": _repository("GET", "/gc/runs/x", _COLLECTION[0]),
+    "startCollectionRun": Example(
+        "POST",
+        "/repositories/repo/gc/runs",
+        (
+            (_COLLECTION[2], REPO),
+            ("retention:PrepareGarbageCollectionUncommitted", REPO),
+            (_COLLECTION[1], REPO),
+        ),
+        {"dry_run": False},
+    ),
     "listRepositoryRuns": _repository("GET", "/actions/runs", "ci:ReadAction"),
     "getRun": _repository("GET", "/actions/runs/x", "ci:ReadAction"),
     "listRunHooks": _repository("GET", "/actions/runs/x/hooks", "ci:ReadAction"),

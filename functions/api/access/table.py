@@ -177,6 +177,15 @@ NEEDS: Mapping[str, Row] = {
     "prepareGarbageCollectionCommitsStatus": _on(Action.PREPARE_COMMITS, places.REPOSITORY),
     "prepareGarbageCollectionUncommitted": _on(Action.PREPARE_UNCOMMITTED, places.REPOSITORY),
     # Hooks and pull requests
+    # Ours: runs of garbage collection
+    "checkGCRules": _on(Action.SET_COLLECTION_RULES, places.REPOSITORY),
+    "listCollectionRuns": _on(Action.GET_COLLECTION_RULES, places.REPOSITORY),
+    "getCollectionRun": _on(Action.GET_COLLECTION_RULES, places.REPOSITORY),
+    "startCollectionRun": Needs(
+        On(Action.PREPARE_COMMITS, places.REPOSITORY),
+        On(Action.PREPARE_UNCOMMITTED, places.REPOSITORY),
+        then=f"{On(Action.SET_COLLECTION_RULES, places.REPOSITORY)}, unless it is a dry run",
+    ),
     "listRepositoryRuns": _on(Action.READ_ACTION, places.REPOSITORY),
     "getRun": _on(Action.READ_ACTION, places.REPOSITORY),
     "listRunHooks": _on(Action.READ_ACTION, places.REPOSITORY),
