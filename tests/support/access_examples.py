@@ -361,6 +361,7 @@ OF_REPOSITORIES = {
     ),
     "getContinuousExport": _branch("GET", "/continuous-export", "fs:ReadBranch"),
     "getExportStatus": _branch("GET", "/export-status", "fs:ReadBranch"),
+    "listExportRuns": _branch("GET", "/export-runs", "fs:ReadBranch"),
     "setContinuousExport": _branch(
         "PUT", "/continuous-export", "fs:ExportConfig", {"exportPath": "s3://exports/x"}
     ),

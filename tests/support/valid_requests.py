@@ -286,6 +286,7 @@ def _add_repositories(table: _Table) -> None:
     table.add("runExport", names=exported)
     table.add("repairExport", names=exported, status=409)  # nothing has failed
     table.add("getExportStatus", names=exported)
+    table.add("listExportRuns", names=exported)
 
 
 def _add_collection(lake: Lake, table: _Table) -> None:

@@ -201,6 +201,7 @@ NEEDS: Mapping[str, Row] = {
     # Ours: continuous export, as in the versions of lakeFS that had it, and tasks
     "getContinuousExport": _on(Action.READ_BRANCH, places.BRANCH),
     "getExportStatus": _on(Action.READ_BRANCH, places.BRANCH),
+    "listExportRuns": _on(Action.READ_BRANCH, places.BRANCH),
     "setContinuousExport": _on(Action.EXPORT_CONFIG, places.BRANCH),
     "deleteContinuousExport": _on(Action.EXPORT_CONFIG, places.BRANCH),
     "runExport": _on(Action.CREATE_COMMIT, places.BRANCH),
