@@ -232,6 +232,8 @@ def counted(made: Deployment, requests: Counter[str]) -> Engine:
         exports=DynamoExportStore(tables),
         export_queue=Unsent(),
         batch_jobs=made.engine.batch_jobs,
+        jobs=made.engine.jobs,
+        collection_jobs=made.engine.collection_jobs,
         export_settings=_SETTINGS,
         task_queue=made.engine.task_queue,
     )

@@ -72,7 +72,7 @@ class Access:
 
     # Roles
 
-    def api(self, tasks_arn: str) -> list[iam.PolicyStatement]:
+    def api(self, tasks_arn: str, collection_job_arn: str) -> list[iam.PolicyStatement]:
         """Return the api function's: all that users do. It deletes no object but its own mark."""
         return [
             self._refs((*_READ_ITEMS, *_CHANGE_ITEMS)),
@@ -84,6 +84,8 @@ class Access:
             self._objects("PutObjects", _PUT, self.namespaces),
             self._in_namespaces("DeleteMarks", ("s3:DeleteObject",), "_lakefs/dummy"),
             _statement("StartTasks", ("sqs:SendMessage",), [tasks_arn]),
+            # Only a start: it stops no run, and reads of none what another user asked for.
+            _statement("StartCollections", ("glue:StartJobRun",), [collection_job_arn]),
             *self._hooks(),
             *self._bucket_keys(),
         ]

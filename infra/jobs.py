@@ -64,7 +64,7 @@ class Jobs(Construct):
         self.garbage_collection = self._make_job(
             GARBAGE_COLLECTION,
             access.garbage_collection(),
-            arguments | {"--do_sweep": str(settings.gc_deletes).lower()},
+            arguments | _of_collections(settings),
             minutes_max=_GC_MINUTES_MAX,
             # A lease allows one run for each repository; runs over others are concurrent.
             runs_max=max(2, len(settings.gc_repositories)),
@@ -115,11 +115,11 @@ class Jobs(Construct):
     ) -> glue.CfnJob:
         words = name.split("_")
         construct_id = "".join(word.capitalize() for word in words)
-        job_name = f"{self._settings.name}-{'-'.join(words)}"
+        in_glue = job_name(self._settings, name)
         script = assets.Asset(self, f"{construct_id}Script", path=packages.job_script(name))
         temporary = f"{self._storage.artefacts_name}/{name}"
-        role_name = f"{job_name}-job-{Stack.of(self).region}"
-        log_prefix = f"/{job_name}/{incarnation()}"
+        role_name = f"{in_glue}-job-{Stack.of(self).region}"
+        log_prefix = f"/{in_glue}/{incarnation()}"
         self._logs(construct_id, log_prefix, role_name)
         role = make_role(
             self,
@@ -127,12 +127,12 @@ class Jobs(Construct):
             name=role_name,
             description=f"What the job {name} may do",
             principal=iam.ServicePrincipal("glue.amazonaws.com"),
-            statements=[*statements, *self._runtime(script, job_name, temporary)],
+            statements=[*statements, *self._runtime(script, in_glue, temporary)],
         )
         return glue.CfnJob(
             self,
             construct_id,
-            name=job_name,
+            name=in_glue,
             description=f"Graveler: glue_jobs/{name}",
             role=role.role_arn,
             glue_version=_GLUE_VERSION,
@@ -172,7 +172,7 @@ class Jobs(Construct):
             )
 
     def _runtime(
-        self, script: assets.Asset, job_name: str, temporary: str
+        self, script: assets.Asset, in_glue: str, temporary: str
     ) -> Iterable[iam.PolicyStatement]:
         """Yield what Glue does for any job: load code, write logs, metrics and scratch files."""
         stack = Stack.of(self)
@@ -203,7 +203,7 @@ class Jobs(Construct):
                 "logs:CreateLogStream",
                 "logs:PutLogEvents",
             ],
-            resources=[stack.format_arn(service="logs", resource=f"log-group:/{job_name}/*")],
+            resources=[stack.format_arn(service="logs", resource=f"log-group:/{in_glue}/*")],
         )
         # Metrics have no resources, only a namespace.
         yield iam.PolicyStatement(
@@ -236,12 +236,9 @@ class Jobs(Construct):
         """Make a schedule for each named repository, or one for all repositories."""
         job = self.garbage_collection
         for repository in settings.gc_repositories or ("",):
-            arguments = {"--repository": repository} if repository else {}
-            if settings.gc_deletions_max:
-                arguments["--maximum_deletions"] = str(settings.gc_deletions_max)
             call: dict[str, object] = {"JobName": job.name}
-            if arguments:
-                call["Arguments"] = arguments
+            if repository:
+                call["Arguments"] = {"--repository": repository}
             Schedule(
                 self,
                 f"Collect{repository or 'All'}",
@@ -255,14 +252,22 @@ class Jobs(Construct):
             )
 
 
+def _of_collections(settings: Settings) -> dict[str, str]:
+    """Return the arguments of every collection that does not say otherwise."""
+    arguments = {"--do_sweep": str(settings.gc_deletes).lower()}
+    if settings.gc_deletions_max:
+        arguments["--maximum_deletions"] = str(settings.gc_deletions_max)
+    return arguments
+
+
 def job_arn(scope: Construct, name: str) -> str:
     """Return the ARN of a Glue job."""
     return Stack.of(scope).format_arn(service="glue", resource="job", resource_name=name)
 
 
-def export_job_name(settings: Settings) -> str:
-    """Return the export job's name, which the export function needs before the job exists."""
-    return f"{settings.name}-{EXPORT}"
+def job_name(settings: Settings, name: str) -> str:
+    """Return the name in Glue of a job, which functions need before the job exists."""
+    return f"{settings.name}-{name.replace('_', '-')}"
 
 
 def export_prefixes(settings: Settings) -> str:

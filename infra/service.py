@@ -12,7 +12,15 @@ from infra.api import Api
 from infra.budget import add_budget
 from infra.events import Events
 from infra.function import ARCHITECTURE, RUNTIME, Function
-from infra.jobs import Jobs, export_job_name, export_prefixes, job_arn, watched_collections
+from infra.jobs import (
+    EXPORT,
+    GARBAGE_COLLECTION,
+    Jobs,
+    export_prefixes,
+    job_arn,
+    job_name,
+    watched_collections,
+)
 from infra.observability import Observability
 from infra.rest_api import RestApi
 from infra.rollout import Rollout, is_gradual
@@ -60,6 +68,7 @@ class Service(Stack):
         CfnOutput(self, "EventBus", value=self.events.bus.event_bus_name)
 
     def _make_api_function(self) -> Function:
+        job = job_name(self._settings, GARBAGE_COLLECTION)
         return Function(
             self,
             self._settings,
@@ -69,13 +78,15 @@ class Service(Stack):
                 provisioned=self._settings.provisioned_concurrency,
             ),
             self._layer,
-            self._access.api(self.events.task_queue.queue_arn),
+            self._access.api(self.events.task_queue.queue_arn, job_arn(self, job)),
             self._engine_environment()
             | {
                 "GRAVELER_SETUP_TOKEN": self._storage.setup_token.secret_value.unsafe_unwrap(),
                 "GRAVELER_SECURE_COOKIES": "true",
                 "GRAVELER_NAMESPACE_PREFIX": self._namespace_prefix(),
                 "GRAVELER_IAM_LOGIN_SERVER_ID": self._settings.iam_login_server_id,
+                "GRAVELER_COLLECTION_JOB": job,
+                "GRAVELER_COLLECTIONS_DELETE": str(self._settings.gc_deletes).lower(),
                 "GRAVELER_REQUEST_WORK_S": str(self._settings.request_work_s),
             }
             | self._committing_environment(),
@@ -97,7 +108,7 @@ class Service(Stack):
         return function
 
     def _make_export_function(self) -> Function:
-        job = export_job_name(self._settings)
+        job = job_name(self._settings, EXPORT)
         function = Function(
             self,
             self._settings,

@@ -1,8 +1,8 @@
 """The process that calls the background functions, as streams, queues and schedules do on AWS.
 
 Started by the supervisor as `python -m local.background PORT JOURNAL`. It serves the bus and the
-queues on the port, and stores its state beside the journal. So it may end at any moment: the next
-process does unfinished work again.
+queues on the port, and stores their state beside the journal. So it may end at any moment: the next
+process does unfinished work again. It also runs jobs, which end with it, as Glue's may fail.
 """
 
 import logging
@@ -26,6 +26,7 @@ from graveler.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from local.bus import EventBus, Rule
 from local.config import EVENT_BUS, EXPORT_QUEUE, TASK_QUEUE
 from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT, Delivery
+from local.jobs import JOBS_AT_ONCE, Jobs
 from local.lambda_runtime import Function
 from local.messaging import Services, server
 from local.ports import HOST
@@ -130,7 +131,8 @@ def main(port: int, journal: Path) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with _queues(journal.parent) as queues:
         bus = EventBus(EVENT_BUS, [CALLS_FOR_EXPORT, CALLS_FOR_TASKS], queues, journal)
-        http = server(Services(bus, queues, f"http://{HOST}:{port}"), port)
+        jobs = Jobs(journal.parent / "logs" / "jobs.log")
+        http = server(Services(bus, queues, jobs, f"http://{HOST}:{port}"), port)
         wiring.engine()  # made here, because several threads would make it at the same time
         exports = Delivery(queues, EXPORT_QUEUE, EXPORT)
         tasks = Delivery(queues, TASK_QUEUE, TASKS)
@@ -139,6 +141,7 @@ def main(port: int, journal: Path) -> None:
             stream_delivery(journal.parent).deliver_forever,
             *[exports.deliver_forever] * EXPORTS_AT_ONCE,
             *[tasks.deliver_forever] * TASKS_AT_ONCE,
+            *[jobs.run_forever] * JOBS_AT_ONCE,
             _schedule_forever,
         )
 

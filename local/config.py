@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from graveler.http.requests import AccessKey
@@ -19,6 +20,7 @@ EVENT_BUS = "graveler"
 EXPORT_QUEUE = "graveler-export"
 TASK_QUEUE = "graveler-tasks"
 SLICE_FUNCTION = "graveler-slices"
+COLLECTION_JOB = "garbage-collection"
 
 # Slices that are applied at the same time: each has a process.
 SLICES_AT_ONCE = 2
@@ -116,6 +118,9 @@ class Config:
             "GRAVELER_EXPORT_QUEUE_URL": queue_url(self.messaging_endpoint, EXPORT_QUEUE),
             "GRAVELER_TASK_QUEUE_URL": queue_url(self.messaging_endpoint, TASK_QUEUE),
             "GRAVELER_SQS_ENDPOINT": self.messaging_endpoint,
+            "GRAVELER_GLUE_ENDPOINT": self.messaging_endpoint,
+            # Jobs need Spark, which the stack itself does not.
+            "GRAVELER_COLLECTION_JOB": COLLECTION_JOB if find_spec("pyspark") else "",
             "GRAVELER_SLICE_FUNCTION": SLICE_FUNCTION,
             "GRAVELER_SLICES_AT_ONCE": str(SLICES_AT_ONCE),
             "GRAVELER_LAMBDA_ENDPOINT": f"http://{HOST}:{self.slices_port}",

@@ -1,4 +1,4 @@
-"""Serves boto3's `events` and `sqs` clients on loopback, by AWS's JSON protocols over HTTP.
+"""Serves boto3's `events`, `sqs` and `glue` clients on loopback, by AWS's JSON protocols over HTTP.
 
 Every request is a POST whose X-Amz-Target header names the operation. Signatures are not checked:
 like DynamoDB Local, it listens on loopback only, and web pages cannot send that header.
@@ -14,7 +14,9 @@ import msgspec
 
 from local.bus import EventBus
 from local.delivery import md5_of
+from local.jobs import Jobs, TooManyJobsError
 from local.ports import HOST
+from local.processes import StartError
 from local.queues import (
     DELAY_S_MAX,
     MESSAGE_BYTES_MAX,
@@ -102,12 +104,18 @@ class _GetQueueAttributes(_QueueUrl):
     attribute_names: list[str] = []
 
 
-class Services:
-    """The operations of EventBridge and SQS on one bus and its queues."""
+class _StartJobRun(_Parameters):
+    job_name: str
+    arguments: dict[str, str] = {}
 
-    def __init__(self, bus: EventBus, queues: Queues, endpoint: str) -> None:
+
+class Services:
+    """The operations of EventBridge, SQS and Glue on one bus, its queues, and the jobs."""
+
+    def __init__(self, bus: EventBus, queues: Queues, jobs: Jobs, endpoint: str) -> None:
         self._bus = bus
         self._queues = queues
+        self._jobs = jobs
         self._endpoint = endpoint
         self._operations: Mapping[str, tuple[type[_Parameters], Callable[[Any], Answer]]] = {
             "AWSEvents.PutEvents": (_PutEvents, self._put_events),
@@ -122,6 +130,7 @@ class Services:
                 _ChangeMessageVisibility,
                 self._change_visibility,
             ),
+            "AWSGlue.StartJobRun": (_StartJobRun, self._start_job_run),
         }
 
     def call(self, target: str, body: bytes) -> Answer:
@@ -234,6 +243,16 @@ class Services:
         _require_visibility_timeout(request.visibility_timeout)
         self._queues.set_due(request.queue, request.receipt_handle, request.visibility_timeout)
         return {}
+
+    # Glue
+
+    def _start_job_run(self, request: _StartJobRun) -> Answer:
+        try:
+            return {"JobRunId": self._jobs.start(request.job_name, request.arguments)}
+        except StartError as error:
+            raise ServiceError("EntityNotFoundException", str(error)) from error
+        except TooManyJobsError as error:
+            raise ServiceError("ConcurrentRunsExceededException", str(error)) from error
 
 
 def _size_bytes(entry: _Entry) -> int:

@@ -7,6 +7,7 @@ from functions.api.frequent import FREQUENT
 from functions.api.routes import (
     accounts,
     actions,
+    collection_runs,
     credentials,
     dumps,
     exports,
@@ -19,6 +20,7 @@ from functions.api.routes import (
     protection,
     pulls,
     retention,
+    rights,
     tasks,
     users,
 )
@@ -30,6 +32,7 @@ _RESOURCES = (
     accounts,
     protection,
     retention,
+    collection_runs,
     metadata,
     exports,
     dumps,
@@ -40,6 +43,7 @@ _RESOURCES = (
     policies,
     credentials,
     principals,
+    rights,
     pulls,
     prefixes,
     actions,

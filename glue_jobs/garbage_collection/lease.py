@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from glue_jobs.session import Deployment
 from graveler.errors import ContentionError, GravelerError
 from graveler.model import Repository
+from graveler.retention.runs import LEASE, LEASE_S
 from graveler.times import NS_PER_S
 
-KIND = "garbage-collection"
-
-# How long a dead run blocks others, and how often a live run renews.
-LEASE_S = 15 * 60
+# How often a live run renews.
 _RENEWAL_S = 60
 
 
@@ -36,7 +34,7 @@ class Lease:
         now_ns = self.deployment.engine.clock.now_ns()
         until_ns = now_ns + LEASE_S * NS_PER_S
         if not self.deployment.jobs.take_lease(
-            self.repository, KIND, self.holder, now_ns=now_ns, until_ns=until_ns
+            self.repository, LEASE, self.holder, now_ns=now_ns, until_ns=until_ns
         ):
             self.is_lost = True
             raise ContentionError(
@@ -81,4 +79,4 @@ def held(deployment: Deployment, repository: Repository, holder: str) -> Iterato
     finally:
         lease.ended.set()
         heart.join()
-        deployment.jobs.end_lease(repository, KIND, holder)
+        deployment.jobs.end_lease(repository, LEASE, holder)

@@ -17,6 +17,7 @@ class Options:
     """The options of a run.
 
     repository: its name; "" collects every repository that is not read-only.
+    run_id: the ID of a run that was asked for; "" gives the run a new one.
     do_mark, do_sweep: find the objects to delete; delete them. mark_id: sweep that run's mark.
     minimum_age_s: younger objects stay. debug_minimum_age_s: the same, and may be unsafely short,
         for tests without uploads to issued addresses.
@@ -30,6 +31,7 @@ class Options:
     """
 
     repository: str = ""
+    run_id: str = ""
     do_mark: bool = True
     do_sweep: bool = True
     mark_id: str = ""
@@ -58,7 +60,11 @@ class Options:
                 f"minimum_age_s is {self.minimum_age_s}: at less than {MINIMUM_AGE_S} an object "
                 f"may be deleted that is about to be linked"
             )
-        needs_repository = {"mark_id": self.mark_id, "inventory_uri": self.inventory_uri}
+        needs_repository = {
+            "run_id": self.run_id,
+            "mark_id": self.mark_id,
+            "inventory_uri": self.inventory_uri,
+        }
         for name, value in needs_repository.items():
             if value and not self.repository:
                 raise InvalidInputError(f"{name} belongs to one repository: give `repository`")

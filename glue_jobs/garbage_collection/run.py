@@ -43,6 +43,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
+import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
 from glue_jobs import parts
@@ -66,6 +67,7 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.model import Repository
+from graveler.operations.engine import Engine
 from graveler.operations.garbage import holds_metadata, neighbours, upload_addresses
 from graveler.operations.protocol.pages import every_repository
 from graveler.operations.retention import changeable_repository
@@ -73,8 +75,9 @@ from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder
 from graveler.retention.looks import FRUITLESS_LOOKS_MAX, begin_look
 from graveler.retention.report import Report, event_detail, summary, text
+from graveler.retention.runs import BEGINNING_FILE, SUMMARY_FILE, TEXT_FILE, Beginning
 from graveler.retention.series import series_of
-from graveler.times import NS_PER_S
+from graveler.times import NS_PER_S, rfc3339
 
 EVENT = "garbage_collection_finished"
 
@@ -127,12 +130,13 @@ def collect(
 
     Raises:
         ContentionError: another run collects it.
-        PreconditionFailedError: more would be deleted than the options allow.
+        PreconditionFailedError: the run has begun already, or more would be deleted than the
+            options allow.
         GravelerError: the run failed; unless it had begun to sweep, nothing was deleted.
     """
     engine = deployment.engine
     repository = changeable_repository(engine, name)
-    run_id = newest_first(engine.names.new_uid())
+    run_id = options.run_id or newest_first(engine.names.new_uid())
     start_ns = engine.clock.now_ns()
     report = Report(
         run_id=run_id,
@@ -140,11 +144,17 @@ def collect(
         repository=name,
         start_ns=start_ns,
         cutoff_ns=_cutoff_ns(options, start_ns),
+        is_dry=not options.do_sweep,
         warnings=options.warnings,
     )
     steps = _Timed(report, observe)
+    folder_uri = _folder_uri(options, repository, run_id)
+    if options.run_id:
+        _begin(engine, report, folder_uri)
     with held(deployment, repository, run_id) as lease:
         steps.done("leased")
+        if not options.run_id:
+            _begin(engine, report, folder_uri)
         join_by_sorting(spark)
         this = _Run(spark, deployment, repository, options, report, lease, steps.done)
         try:
@@ -159,6 +169,32 @@ def collect(
         this.publish()
         steps.done("finished")
     return report
+
+
+def _begin(engine: Engine, report: Report, folder_uri: str) -> None:
+    """Store that the run begins.
+
+    A lost answer may have started two jobs for a run that was asked for. The lease, which is the
+    run's, would let both work. So such a run begins first, and only one job gets to the lease.
+
+    Raises:
+        PreconditionFailedError: another job carries out the run.
+    """
+    beginning = msgspec.json.encode(Beginning(report.is_dry, rfc3339(report.start_ns)))
+    uri = f"{folder_uri}{BEGINNING_FILE}"
+    try:
+        engine.objects.put(uri, beginning, "application/json", if_absent=True)
+    except PreconditionFailedError as error:
+        raise PreconditionFailedError(
+            f"run {report.run_id} has begun already: another job carries it out"
+        ) from error
+
+
+def _folder_uri(options: Options, repository: Repository, run_id: str) -> str:
+    base_uri = options.output_uri.rstrip("/")
+    if base_uri:
+        return f"{base_uri}/{run_id}/"
+    return f"{repository.storage_namespace}/{run_folder(run_id)}"
 
 
 def _cutoff_ns(options: Options, now_ns: int) -> int:
@@ -204,17 +240,11 @@ class _Run:
         self._lease = lease
         self._observe = observe
         self._looks = 0
-        base = options.output_uri.rstrip("/")
-        self._folder_uri = self._run_folder(base, report.run_id)
-        self._mark_folder = MarkFolder(self._run_folder(base, report.mark_id))
+        self._folder_uri = _folder_uri(options, repository, report.run_id)
+        self._mark_folder = MarkFolder(_folder_uri(options, repository, report.mark_id))
         self._marking = Marking(
             spark, deployment, repository, self._mark_folder, report, self._step
         )
-
-    def _run_folder(self, base_uri: str, run_id: str) -> str:
-        if base_uri:
-            return f"{base_uri}/{run_id}/"
-        return f"{self._repository.storage_namespace}/{run_folder(run_id)}"
 
     def _step(self, step: str) -> None:
         self._observe(step)
@@ -325,9 +355,10 @@ class _Run:
     def publish(self) -> None:
         """Write the reports and put the event in the outbox."""
         engine, report = self._deployment.engine, self._report
+        report.end_ns = engine.clock.now_ns()
         for name, content, content_type in (
-            ("summary.json", summary(report), "application/json"),
-            ("report.txt", text(report).encode(), "text/plain; charset=utf-8"),
+            (SUMMARY_FILE, summary(report), "application/json"),
+            (TEXT_FILE, text(report).encode(), "text/plain; charset=utf-8"),
         ):
             engine.objects.put(f"{self._folder_uri}{name}", content, content_type)
         event = engine.event(EVENT, self._repository, **event_detail(report))

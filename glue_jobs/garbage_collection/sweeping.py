@@ -15,7 +15,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from glue_jobs import parts
-from glue_jobs.garbage_collection.lease import KIND
 from glue_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
 from glue_jobs.session import stores
 from graveler.aws.settings import Settings
@@ -26,6 +25,7 @@ from graveler.ports import JobStore, ObjectData
 from graveler.retention.candidates import Territory
 from graveler.retention.looks import Look
 from graveler.retention.report import Tally
+from graveler.retention.runs import LEASE
 
 _TALLY = "objects long, size_bytes long, failed long, failure string, left long, stopped string"
 _TALLY_SCHEMA = pa.schema(
@@ -72,7 +72,7 @@ class Round:
 
         The lease is checked first, so that the look's age is checked right before the request.
         """
-        if not jobs.has_lease(self.repository, KIND, self.holder):
+        if not jobs.has_lease(self.repository, LEASE, self.holder):
             return LEASE_IS_LOST
         return "" if self.look.is_current(objects, task) else LOOK_IS_OLD
 

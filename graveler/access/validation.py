@@ -86,12 +86,12 @@ def _check_resource(resource: str, number: int) -> None:
         remedy = f"list 1 to {STATEMENT_RESOURCES_MAX} resources"
         raise _error(f"ARN '{_shown(resource)}'", number, "resource", remedy)
     for each in resources:
-        problem = _problem_of(each)
+        problem = problem_of_resource(each)
         if problem:
             raise _error(f"ARN '{_shown(each)}'", number, "resource", problem)
 
 
-def _problem_of(resource: str) -> str:
+def problem_of_resource(resource: str) -> str:
     """Return what is wrong with one resource of a statement; "" if nothing is."""
     if resource == ALL:
         return ""

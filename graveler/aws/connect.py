@@ -207,8 +207,8 @@ def sqs_client(settings: Settings) -> "SQSClient":
 
 
 def glue_client(settings: Settings) -> "GlueClient":
-    """Return a client of Glue in the deployment's region."""
-    client: GlueClient = _client("glue", settings, _ONCE)
+    """Return a client of the deployment's Glue."""
+    client: GlueClient = _client("glue", settings, _ONCE, settings.glue_endpoint)
     return client
 
 

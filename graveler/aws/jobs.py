@@ -1,6 +1,6 @@
-"""Glue jobs for exports that are too large for the export function."""
+"""Glue jobs: exports that are too large for the export function, and garbage collection."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from mypy_boto3_glue import GlueClient
 
 
-class GlueBatchJobs:
-    """`graveler.export.ports.BatchJobs` on a Glue job; its name is "" where none is deployed.
-
-    It connects when the first job starts.
-    """
+class _GlueJob:
+    """A Glue job; its name is "" where none is deployed. It connects when its first run starts."""
 
     def __init__(self, connect: "Callable[[], GlueClient]", job_name: str) -> None:
         self._connect = connect
@@ -28,18 +25,20 @@ class GlueBatchJobs:
     def _client(self) -> "GlueClient":
         return self._connect()
 
-    def start_export(self, request: ExportRequest, run_id: str) -> bool:
+    def _start(self, arguments: Mapping[str, str]) -> bool:
+        """Start a run of the job; return False if it is not deployed.
+
+        Raises:
+            ThrottledError: too many runs are in progress.
+        """
         if not self._job_name:
             return False
-        arguments = {
-            "--repository": request.repository,
-            "--branch": request.branch,
-            "--run-id": run_id,
-        }
         try:
             repeated(
                 "Glue",
-                lambda: self._client.start_job_run(JobName=self._job_name, Arguments=arguments),
+                lambda: self._client.start_job_run(
+                    JobName=self._job_name, Arguments=dict(arguments)
+                ),
             )
         except ClientError as error:
             if error.response["Error"]["Code"] != "ConcurrentRunsExceededException":
@@ -48,3 +47,26 @@ class GlueBatchJobs:
                 f"Glue job {self._job_name} has reached its maximum of concurrent runs: retry later"
             ) from error
         return True
+
+
+class GlueBatchJobs(_GlueJob):
+    """`graveler.export.ports.BatchJobs` on a Glue job."""
+
+    def start_export(self, request: ExportRequest, run_id: str) -> bool:
+        return self._start(
+            {"--repository": request.repository, "--branch": request.branch, "--run-id": run_id}
+        )
+
+
+class GlueCollectionJobs(_GlueJob):
+    """`graveler.ports.jobs.CollectionJobs` on a Glue job."""
+
+    def start_collection(
+        self, repository: str, run_id: str, *, is_dry: bool, deletions_max: int | None
+    ) -> bool:
+        arguments = {"--repository": repository, "--run_id": run_id}
+        if is_dry:
+            arguments["--dry_run"] = "true"
+        if deletions_max is not None:
+            arguments["--maximum_deletions"] = str(deletions_max)
+        return self._start(arguments)

@@ -25,6 +25,7 @@ class Settings(FromEnvironment):
     events_endpoint: str | None = None
     sqs_endpoint: str | None = None
     lambda_endpoint: str | None = None
+    glue_endpoint: str | None = None
     # Where clients reach the objects, if not at s3_endpoint.
     s3_public_endpoint: str | None = None
 
@@ -44,6 +45,10 @@ class Settings(FromEnvironment):
     # The Glue job that runs exports of so many objects or more; "" where none is deployed.
     export_job: str = ""
     export_job_objects_min: int = _EXPORT.batch_objects_min
+
+    # The Glue job that collects garbage, "" where none is deployed, and whether it may delete.
+    collection_job: str = ""
+    collections_delete: bool = True
 
     # The queue of tasks; "" where none is deployed. Then requests do all of their work.
     task_queue_url: str = ""

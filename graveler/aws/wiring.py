@@ -13,6 +13,7 @@ from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.heartbeats import HeartbeatStore
+from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
@@ -26,7 +27,7 @@ from graveler.aws.hook_targets import (
     ParameterStoreSecrets,
     SecretsManagerSecrets,
 )
-from graveler.aws.jobs import GlueBatchJobs
+from graveler.aws.jobs import GlueBatchJobs, GlueCollectionJobs
 from graveler.aws.kms import KmsCipher
 from graveler.aws.names import SystemNames
 from graveler.aws.outgoing import OutgoingHttp, networks
@@ -200,6 +201,11 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
         exports=DynamoExportStore(stores),
         export_queue=SqsQueue(partial(connect.sqs_client, deployment), deployment.export_queue_url),
         batch_jobs=GlueBatchJobs(partial(connect.glue_client, deployment), deployment.export_job),
+        jobs=DynamoJobStore(stores),
+        collection_jobs=GlueCollectionJobs(
+            partial(connect.glue_client, deployment), deployment.collection_job
+        ),
+        collections_delete=deployment.collections_delete,
         export_settings=ExportSettings(
             allowed_prefixes=deployment.export_prefixes,
             batch_objects_min=deployment.export_job_objects_min,

@@ -13,6 +13,7 @@ from graveler.export.addresses import overlap
 from graveler.export.model import (
     BranchExport,
     Destination,
+    EndedRun,
     ExportConfiguration,
     ExportRun,
     ExportState,
@@ -42,6 +43,10 @@ BATCH_START_S = 15 * 60
 BATCH_STARTS_MAX = 5
 
 DESTINATIONS_MAX = 20
+
+# Each renewal of a lease stores the whole record, so it keeps few ended runs, and short messages.
+ENDED_RUNS_MAX = 10
+_MESSAGE_CHARACTERS_MAX = 300
 
 
 class Next(Enum):
@@ -272,7 +277,7 @@ def _puts_marks(run: ExportRun) -> bool:
     return bool(run.configuration.last_keys_in_prefix_regexps)
 
 
-def succeeded(record: BranchExport, manifest: str) -> BranchExport:
+def succeeded(record: BranchExport, manifest: str, now_ns: int) -> BranchExport:
     """Return the record of a run whose destination holds exactly the run's commit."""
     run = record.run
     assert run is not None
@@ -291,23 +296,42 @@ def succeeded(record: BranchExport, manifest: str) -> BranchExport:
         for each in record.destinations
     )
     ended = replace(record, state=ExportState.SUCCEEDED, destinations=destinations)
-    return released(ended)
+    return released(_noted(ended, ExportState.SUCCEEDED, now_ns))
 
 
-def failed(record: BranchExport, message: str, progress: Progress) -> BranchExport:
+def failed(record: BranchExport, message: str, progress: Progress, now_ns: int) -> BranchExport:
     """Return the record of a run that failed."""
     ended = replace(record, state=ExportState.FAILED, error_message=message)
-    return released(advanced(ended, progress))
+    return released(_noted(advanced(ended, progress), ExportState.FAILED, now_ns))
 
 
-def dropped(record: BranchExport) -> BranchExport:
+def dropped(record: BranchExport, now_ns: int) -> BranchExport:
     """Return the record of an unwanted run that was dropped.
 
     The state becomes that of the path that is configured now.
     """
     known = destination_of(record, record.configuration.path)
     is_whole = known.exported_commit and not known.touched_commits
-    return released(replace(record, state=ExportState.SUCCEEDED if is_whole else None))
+    noted = _noted(record, None, now_ns)
+    return released(replace(noted, state=ExportState.SUCCEEDED if is_whole else None))
+
+
+def _noted(record: BranchExport, state: ExportState | None, now_ns: int) -> BranchExport:
+    """Return the record with its run as the newest of those that have ended."""
+    run = record.run
+    assert run is not None
+    ended = EndedRun(
+        id=run.id,
+        commit_id=run.commit_id,
+        state=state,
+        started_ns=run.started_ns,
+        ended_ns=now_ns,
+        done=run.progress.done,
+        total=run.progress.total,
+        failed=run.progress.failed,
+        error_message=record.error_message[:_MESSAGE_CHARACTERS_MAX],
+    )
+    return replace(record, ended=(ended, *record.ended)[:ENDED_RUNS_MAX])
 
 
 def configured(

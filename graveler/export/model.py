@@ -82,6 +82,21 @@ class ExportRun:
 
 
 @dataclass(frozen=True, slots=True)
+class EndedRun:
+    """What is kept of a run that has ended; with state None it was dropped, as it was unwanted."""
+
+    id: str
+    commit_id: CommitID
+    state: ExportState | None
+    started_ns: int
+    ended_ns: int
+    done: int
+    total: int
+    failed: int
+    error_message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BranchExport:
     """A branch's export."""
 
@@ -99,6 +114,8 @@ class BranchExport:
     is_forgotten: bool = False
     # When the message arrives that is on its way to check the run's lease: the runner may die.
     watched_until_ns: int = 0
+    # The last runs that have ended, the newest first.
+    ended: tuple[EndedRun, ...] = ()
 
 
 def next_version(old: BranchExport | None, event: Event | None) -> int:

@@ -1,14 +1,23 @@
 """The bodies and answers of the operations on users, groups, policies and log-ins."""
 
-from collections.abc import Iterable
-from typing import Annotated, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from graveler.access.evaluate import Verdict
 from graveler.access.policy import Policy, Statement
 from graveler.access.validation import effect_of
 from graveler.http.responses import UserRow
+from graveler.operations.accounts.explaining import ExplainedAccess
 from graveler.ports import ExternalPrincipal, Group, ListedKey, User
+
+# The verdicts, as answers name them.
+_VERDICTS: Mapping[Verdict, Literal["allowed", "not_allowed", "denied"]] = {
+    Verdict.ALLOWED: "allowed",
+    Verdict.NOT_ALLOWED: "not_allowed",
+    Verdict.DENIED: "denied",
+}
 
 # Bodies
 
@@ -93,6 +102,34 @@ class PrincipalRow(Struct, frozen=True):
     user_id: str
 
 
+class AccessRow(Struct, frozen=True, omit_defaults=True):
+    """Whether a user may do an action, and why; `policy` is absent if no statement decides."""
+
+    user: str
+    action: str
+    resource: str
+    allowed: bool
+    verdict: Literal["allowed", "not_allowed", "denied"]
+    reason: str
+    attached_to_user: bool
+    groups: list[str]
+    policy: str | None = None
+    statement_number: int | None = None
+    statement: StatementBody | None = None
+
+
+class ActionRow(Struct, frozen=True):
+    """An action, the forms of its resources, and the operations that need it first."""
+
+    action: str
+    resources: Sequence[str]
+    operations: Sequence[str]
+
+
+class ActionList(Struct, frozen=True):
+    results: list[ActionRow]
+
+
 def user_row(user: User) -> UserRow:
     """Return the answer's form of a user."""
     return UserRow(user.name, user.creation_date)
@@ -115,6 +152,25 @@ def _bodies(statements: Iterable[Statement]) -> Iterable[StatementBody]:
             for operator, fields in each.conditions.items()
         }
         yield StatementBody(str(each.effect), each.resource, list(each.actions), condition)
+
+
+def access_row(user: str, resource: str, found: ExplainedAccess) -> AccessRow:
+    """Return the answer's form of an explanation."""
+    decision, statement = found.explanation.decision, found.explanation.statement
+    source = decision.source
+    return AccessRow(
+        user=user,
+        action=found.explanation.permission.action,
+        resource=resource,
+        allowed=decision.is_allowed,
+        verdict=_VERDICTS[decision.verdict],
+        reason=found.reason,
+        attached_to_user=found.is_own,
+        groups=list(found.groups),
+        policy=None if source is None else source.policy,
+        statement_number=None if source is None else source.number,
+        statement=None if statement is None else next(iter(_bodies([statement]))),
+    )
 
 
 def key_row(key: ListedKey) -> KeyRow:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from graveler.export.model import ExportConfiguration
+from graveler.export.model import EndedRun, ExportConfiguration
 from graveler.http.requests import NonEmpty
 from graveler.operations.exports import requests
 from graveler.times import NS_PER_S
@@ -70,4 +70,33 @@ def status_body(status: requests.ExportStatus) -> StatusBody:
         objects_failed=status.failed,
         errors=status.first_errors,
         error_message=status.error_message,
+    )
+
+
+class EndedRunRow(Struct, frozen=True, rename="camel"):
+    """A run that has ended; `state` is `dropped` if its results were no longer wanted."""
+
+    export_id: str
+    commit_id: str
+    state: str
+    started_at: int
+    ended_at: int
+    objects_done: int
+    objects_total: int
+    objects_failed: int
+    error_message: str
+
+
+def ended_run_row(run: EndedRun) -> EndedRunRow:
+    """Return the response's form of a run that has ended."""
+    return EndedRunRow(
+        export_id=run.id,
+        commit_id=run.commit_id,
+        state=run.state or "dropped",
+        started_at=run.started_ns // NS_PER_S,
+        ended_at=run.ended_ns // NS_PER_S,
+        objects_done=run.done,
+        objects_total=run.total,
+        objects_failed=run.failed,
+        error_message=run.error_message,
     )

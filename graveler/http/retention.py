@@ -39,6 +39,12 @@ def rules_body(rules: RetentionRules) -> Rules:
     )
 
 
+class CheckedRules(Struct, frozen=True):
+    """What to know of valid rules before they are saved."""
+
+    warnings: list[str]
+
+
 class PreparedCommits(Struct, frozen=True):
     run_id: str
     gc_commits_location: str

@@ -21,7 +21,9 @@ from graveler.model import (
 )
 from graveler.ports import (
     Clock,
+    CollectionJobs,
     HookTargets,
+    JobStore,
     Names,
     ObjectStore,
     RefStore,
@@ -64,12 +66,16 @@ class Engine:
     batch_jobs: BatchJobs
     export_settings: ExportSettings
     task_queue: TaskQueue
+    jobs: JobStore
+    collection_jobs: CollectionJobs
     hook_targets: HookTargets
     # Applies slices elsewhere; None: in this process.
     slice_function: SliceFunction | None = None
     task_settings: TaskSettings = field(default_factory=TaskSettings)
     # Imports may read objects under these URIs only; with none, no import is allowed.
     import_prefixes: tuple[str, ...] = ()
+    # False: collections of garbage only report.
+    collections_delete: bool = True
     # Scheduled dumps are copied to below this URI; "" makes none.
     dump_place: str = ""
     # Where hooks may reach; True of ignores_actions: no hook runs, and action files are not read.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from graveler.addresses import newest_first
 from graveler.errors import GoneError, InvalidInputError
@@ -18,6 +19,9 @@ from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
 from graveler.tasks import Task, TaskKind
+
+# A check of rules reads a record for each branch that they name.
+BRANCHES_CHECKED_MAX = 200
 
 
 def get_rules(engine: Engine, name: str) -> RetentionRules:
@@ -60,6 +64,19 @@ def set_rules(engine: Engine, name: str, rules: RetentionRules) -> None:
         ForbiddenError: it is read-only.
     """
     _write_rules(engine, name, encode_rules(rules))
+
+
+def absent_branches(engine: Engine, name: str, rules: RetentionRules) -> list[str]:
+    """Return which of the first BRANCHES_CHECKED_MAX branches of the rules do not exist.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
+    repository = read_repository(engine, name)
+    branches = sorted(rules.branch_days)[:BRANCHES_CHECKED_MAX]
+    found = [engine.ahead(partial(engine.refs.branch, repository, branch)) for branch in branches]
+    return [branch for branch, read in zip(branches, found, strict=True) if read() is None]
 
 
 def delete_rules(engine: Engine, name: str) -> None:

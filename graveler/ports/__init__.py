@@ -37,7 +37,7 @@ from graveler.ports.hooks import (
     SecretStore,
 )
 from graveler.ports.identities import IdentityService
-from graveler.ports.jobs import JobStore
+from graveler.ports.jobs import CollectionJobs, JobStore
 from graveler.ports.objects import (
     ListedObject,
     MultipartUploads,
@@ -84,6 +84,7 @@ __all__ = [
     "ChangesPage",
     "ClaimStore",
     "Clock",
+    "CollectionJobs",
     "CommitStore",
     "CommittedFiles",
     "Credential",

@@ -20,6 +20,9 @@ class JobStore(Protocol):
     def has_lease(self, repository: Repository, kind: str, holder: str) -> bool:
         """Return whether the holder took the lease last and has not ended it."""
 
+    def lease_holder(self, repository: Repository, kind: str, now_ns: int) -> str:
+        """Return who holds the lease; "" if nobody took it, or it has ended."""
+
     def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
         """Release the lease, if the holder still has it."""
 
@@ -28,3 +31,24 @@ class JobStore(Protocol):
 
     def note_collection(self, series: str, now_ns: int) -> None:
         """Store that a collection of the series succeeded (`retention.series`)."""
+
+
+class CollectionJobs(Protocol):
+    """Jobs that collect garbage."""
+
+    def start_collection(
+        self, repository: str, run_id: str, *, is_dry: bool, deletions_max: int | None
+    ) -> bool:
+        """Start the Spark job that carries out this run; return False if none is deployed.
+
+        A job may be started twice; the second one finds that the run has begun, and ends.
+
+        Args:
+            repository: the repository's name.
+            run_id: the run's ID, which holds the lease until the job extends it.
+            is_dry: only mark, and delete nothing.
+            deletions_max: with more to delete, the run fails; None leaves that to the deployment.
+
+        Raises:
+            ThrottledError: too many jobs are running.
+        """

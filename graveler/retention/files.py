@@ -24,9 +24,14 @@ def uncommitted_folder(run_id: str) -> str:
     return f"{_FOLDER}uncommitted/{run_id}/uncommitted/"
 
 
+def runs_folder() -> str:
+    """Return the folder of the folders of all runs."""
+    return f"{_FOLDER}unified/"
+
+
 def run_folder(run_id: str) -> str:
     """Return the folder of a run's reports and marks."""
-    return f"{_FOLDER}unified/{run_id}/"
+    return f"{runs_folder()}{run_id}/"
 
 
 def looks_folder(run_folder_uri: str) -> str:

@@ -41,6 +41,8 @@ class Report:
     repository: str
     start_ns: int
     cutoff_ns: int
+    end_ns: int = 0
+    is_dry: bool = False
     is_success: bool = False
     error: str = ""
     first_slice: str = ""
@@ -81,6 +83,8 @@ def summary(report: Report) -> bytes:
         "num_deleted_objects": report.deleted.objects,
         "num_deleted_bytes": report.deleted.size_bytes,
         "num_failed_objects": report.failed,
+        "end_time": rfc3339(report.end_ns),
+        "dry_run": report.is_dry,
         "num_marked_objects": report.marked.objects,
         "num_marked_bytes": report.marked.size_bytes,
         "num_came_to_life": report.came_to_life,

@@ -43,10 +43,15 @@ def make_rules(default_days: int, branch_days: Iterable[tuple[str, int]]) -> Ret
     for branch, days in branch_days:
         check_branch_name(branch)
         if branch in by_branch:
-            raise InvalidInputError(f"branch {branch!r} has more than one retention rule")
+            raise InvalidInputError(f"branch {branch!r} has more than one retention rule: keep one")
         _check_days(f"retention_days of branch {branch!r}", days)
         by_branch[branch] = days
     return RetentionRules(default_days, by_branch)
+
+
+def is_stored_as_none(rules: RetentionRules) -> bool:
+    """Whether the rules are stored as no rules, by which no committed object is collected."""
+    return not encode_rules(rules)
 
 
 def _check_days(name: str, days: int) -> None:

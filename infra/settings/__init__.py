@@ -73,7 +73,7 @@ class Settings:
         `linear`, which goes back by itself if an alarm fires.
     gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
     gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
-    gc_deletions_max: with more objects to delete, a scheduled run stops before it deletes any; 0
+    gc_deletions_max: with more objects to delete, a run stops before it deletes any; 0
         sets no limit.
     gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
     dump_schedule: when the refs of all repositories are dumped, in the same form; "" is never.

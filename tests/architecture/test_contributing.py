@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from functions.api.operations import OPERATIONS
-from functions.api.routes import exports, prefixes, recorded_uploads, tasks
+from functions.api.routes import (
+    collection_runs,
+    exports,
+    prefixes,
+    recorded_uploads,
+    rights,
+    tasks,
+)
 from functions.api.routing import Operation
 from functions.api.unserved import UNSERVED
 from graveler.events import DETAIL_TYPES
@@ -115,6 +122,8 @@ def documented() -> dict[str, set[str]]:
         ("tasks", "Tasks"),
         ("prefixes", "Copies and moves of prefixes"),
         ("recorded_uploads", "Recorded uploads"),
+        ("rights", "Rights of users"),
+        ("collection_runs", "Runs of garbage collection"),
     ):
         ours = re.findall(r"^\| (\w+) \| `[A-Z]+ /", section(API, heading), re.MULTILINE)
         by_module[module] = set(ours)
@@ -126,7 +135,7 @@ def test_the_api_page_names_every_operation_with_its_module():
 
 
 def test_the_counts_of_the_api_page_are_right():
-    modules = (exports, tasks, prefixes, recorded_uploads)
+    modules = (collection_runs, exports, tasks, prefixes, recorded_uploads, rights)
     ours = sum(len(module.operations.table) for module in modules)
     of_lakefs = len(OPERATIONS) - ours
     assert f"## Served: {of_lakefs} operations" in API

@@ -90,3 +90,17 @@ def test_an_event_is_reported_once(jobs: Jobs) -> None:
     jobs.store.put_event(jobs.repository, event)
     jobs.store.put_event(jobs.repository, event)
     assert event.id in jobs.event_ids()
+
+
+def test_who_holds_a_lease_is_known_until_its_end(jobs: Jobs, stores: Stores) -> None:
+    def holder(now_ns: int, kind: str = KIND) -> str:
+        return jobs.store.lease_holder(jobs.repository, kind, now_ns)
+
+    assert holder(0) == ""
+    assert jobs.take("first", now_ns=1, until_ns=10)
+    assert (holder(9), holder(10), holder(9, "another")) == ("first", "", "")
+    assert jobs.store.lease_holder(create(stores), KIND, 9) == ""
+    assert jobs.take("second", now_ns=10, until_ns=20)
+    assert holder(11) == "second"
+    jobs.store.end_lease(jobs.repository, KIND, "second")
+    assert holder(11) == ""

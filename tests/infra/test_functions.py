@@ -23,6 +23,7 @@ LOCAL = {
     "events_endpoint",
     "sqs_endpoint",
     "lambda_endpoint",
+    "glue_endpoint",
     "cipher",
 }
 # Their defaults are those of a function: /tmp, and what fits into its memory.
@@ -41,7 +42,9 @@ HOOKS = {"hook_functions", "hook_buses", "hook_networks", "hook_secrets"}
 COMMITTING = ENGINE | HOOKS | {"ignore_actions", "task_queue_url"}
 EXPECTED = {
     # It only writes requests of exports into the outbox: no queue of them, no job.
-    "api": COMMITTING | {"request_work_s"} | {field.name for field in fields(ApiSettings)},
+    "api": COMMITTING
+    | {"request_work_s", "collection_job", "collections_delete"}
+    | {field.name for field in fields(ApiSettings)},
     "cleanup": TABLES | {field.name for field in fields(CleanupSettings)},
     "events": TABLES | {"event_bus"},
     "export": ENGINE | {"export_queue_url", "export_job", "export_job_objects_min"},

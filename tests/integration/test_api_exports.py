@@ -22,6 +22,7 @@ OPERATIONS = [
     ("POST", "export-hook"),
     ("POST", "repair-export"),
     ("GET", "export-status"),
+    ("GET", "export-runs"),
 ]
 
 
@@ -253,3 +254,31 @@ def test_each_request_calls_the_export_function_once(api, head):
     ]
     refusal(api, "export-hook")
     assert len(api.world.refs.events) == before + 1
+
+
+# Runs that have ended
+
+
+def test_the_last_runs_are_listed_the_newest_first(api, head):
+    configure(api)
+    assert api.ask("GET", f"{MAIN}/export-runs").json["results"] == []
+    work(api)
+    api.upload("a/3", b"3")
+    second = api.commit()["id"]
+    export_id = run(api)
+    assert len(api.ask("GET", f"{MAIN}/export-runs").json["results"]) == 1  # it has not ended
+    work(api)
+    listed = api.ask("GET", f"{MAIN}/export-runs").json
+    assert listed["pagination"]["has_more"] is False
+    newest, oldest = listed["results"]
+    assert 0 < newest.pop("startedAt") <= newest.pop("endedAt")
+    assert newest == {
+        "exportId": export_id,
+        "commitId": second,
+        "state": "exported-successfully",
+        "objectsDone": 1,
+        "objectsTotal": 1,
+        "objectsFailed": 0,
+        "errorMessage": "",
+    }
+    assert (oldest["commitId"], oldest["objectsDone"]) == (head, 2)

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from glue_jobs.garbage_collection import run as module
-from glue_jobs.garbage_collection.lease import KIND, Lease
+from glue_jobs.garbage_collection.lease import Lease
 from glue_jobs.garbage_collection.sweeping import LOOK_IS_OLD, Round, Swept, sweep
 from graveler.aws.settings import Settings
 from graveler.errors import ContentionError, PreconditionFailedError
@@ -18,6 +18,7 @@ from graveler.operations import branches
 from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import ObjectStore
 from graveler.retention.looks import Look, begin_look
+from graveler.retention.runs import LEASE
 from tests.support.collected import DAY_S, MARKS, Collected, world
 from tests.support.server_world import ServerWorld
 from tests.support.spark import deployment, spark, spark_session
@@ -120,7 +121,7 @@ def test_executors_stop_when_another_run_has_taken_over(
             repository: Any = read_repository(lake.engine, lake.name)
             later_ns = time.time_ns() + 3600 * 10**9
             assert deployment(lake.world).jobs.take_lease(
-                repository, KIND, "other", now_ns=later_ns, until_ns=later_ns
+                repository, LEASE, "other", now_ns=later_ns, until_ns=later_ns
             )
 
     data = lake.uris("data/")

@@ -328,6 +328,19 @@ OF_REPOSITORIES = {
     "prepareGarbageCollectionUncommitted": _repository(
         "POST", "/gc/prepare_uncommited", "retention:PrepareGarbageCollectionUncommitted"
     ),
+    "checkGCRules": _repository("POST", "/settings/gc_rules/check", _COLLECTION[1], _GC_RULES),
+    "listCollectionRuns": _repository("GET", "/gc/runs", _COLLECTION[0]),
+    "getCollectionRun": _repository("GET", "/gc/runs/x", _COLLECTION[0]),
+    "startCollectionRun": Example(
+        "POST",
+        "/repositories/repo/gc/runs",
+        (
+            (_COLLECTION[2], REPO),
+            ("retention:PrepareGarbageCollectionUncommitted", REPO),
+            (_COLLECTION[1], REPO),
+        ),
+        {"dry_run": False},
+    ),
     "listRepositoryRuns": _repository("GET", "/actions/runs", "ci:ReadAction"),
     "getRun": _repository("GET", "/actions/runs/x", "ci:ReadAction"),
     "listRunHooks": _repository("GET", "/actions/runs/x/hooks", "ci:ReadAction"),
@@ -348,6 +361,7 @@ OF_REPOSITORIES = {
     ),
     "getContinuousExport": _branch("GET", "/continuous-export", "fs:ReadBranch"),
     "getExportStatus": _branch("GET", "/export-status", "fs:ReadBranch"),
+    "listExportRuns": _branch("GET", "/export-runs", "fs:ReadBranch"),
     "setContinuousExport": _branch(
         "PUT", "/continuous-export", "fs:ExportConfig", {"exportPath": "s3://exports/x"}
     ),
@@ -436,6 +450,17 @@ OF_ACCOUNTS = {
     ),
 }
 
+_EXPLAINED = "action=fs:ReadObject&resource=*"
+
+OF_RIGHTS = {
+    "explainAccess": Example(
+        "GET",
+        f"/auth/users/cy/access?{_EXPLAINED}",
+        (("auth:ReadUser", f"{AUTH}user/cy"), ("auth:ListPolicies", "*")),
+    ),
+    "listAccessActions": Example("GET", "/auth/actions", ()),
+}
+
 OF_THE_INSTALLATION = {
     "getStorageConfig": _one("GET", "/config/storage", "fs:ReadConfig", "*"),
     "getConfig": Example("GET", "/config", ()),
@@ -451,5 +476,6 @@ EXAMPLES = {
     **OF_REFS,
     **OF_REPOSITORIES,
     **OF_ACCOUNTS,
+    **OF_RIGHTS,
     **OF_THE_INSTALLATION,
 }

@@ -8,7 +8,10 @@ from typing import Any
 from graveler.committed.store import Breaking, Committed
 from graveler.operations.engine import Engine
 
-PORTS = ("refs", "staging", "objects", "exports", "export_queue", "batch_jobs", "task_queue")
+PORTS = (
+    *("refs", "staging", "objects", "exports", "export_queue", "batch_jobs", "task_queue"),
+    *("jobs", "collection_jobs"),
+)
 
 
 # How a call of a port is passed on: around(name, method, arguments, options).

@@ -17,6 +17,7 @@ from tests.support.memory import (
     MemoryStagingStore,
 )
 from tests.support.memory_exports import MemoryBatchJobs, MemoryExportQueue, MemoryExportStore
+from tests.support.memory_jobs import MemoryCollectionJobs, MemoryJobStore
 from tests.support.tasks import MemoryTaskQueue
 
 # One request at a time, so that every run is the same.
@@ -36,9 +37,11 @@ class MemoryWorld:
     exports: MemoryExportStore
     export_queue: MemoryExportQueue
     batch_jobs: MemoryBatchJobs
+    jobs: MemoryJobStore
     task_queue: MemoryTaskQueue
     breaking: Breaking
     # Shared by forks: what has left the process cannot be undone.
+    collection_jobs: MemoryCollectionJobs = field(default_factory=MemoryCollectionJobs)
     targets: MemoryTargets = field(default_factory=MemoryTargets)
     hook_settings: HookSettings = field(default_factory=HookSettings)
     export_settings: ExportSettings = EXPORT_SETTINGS
@@ -57,6 +60,7 @@ class MemoryWorld:
             objects=self.objects.fork(clock),
             files=self.files.fork(),
             exports=self.exports.fork(refs),
+            jobs=self.jobs.fork(refs),
             export_queue=self.export_queue.fork(clock),
             task_queue=self.task_queue.fork(clock),
         )
@@ -73,6 +77,8 @@ class MemoryWorld:
             exports=self.exports,
             export_queue=self.export_queue,
             batch_jobs=self.batch_jobs,
+            jobs=self.jobs,
+            collection_jobs=self.collection_jobs,
             export_settings=self.export_settings,
             task_queue=self.task_queue,
             task_settings=self.task_settings,
@@ -96,6 +102,7 @@ def memory_world(breaking: Breaking | None = None, step_ns: int = 10**9) -> Memo
         exports=MemoryExportStore(refs),
         export_queue=MemoryExportQueue(clock),
         batch_jobs=MemoryBatchJobs(),
+        jobs=MemoryJobStore(refs),
         task_queue=MemoryTaskQueue(clock),
         breaking=breaking or Breaking(),
     )

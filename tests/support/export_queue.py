@@ -8,6 +8,7 @@ import pytest
 
 from local.bus import EventBus
 from local.config import EVENT_BUS, EXPORT_QUEUE
+from local.jobs import Jobs
 from local.messaging import Services, server
 from local.ports import HOST, free_port
 from local.queues import Queue, Queues
@@ -20,7 +21,7 @@ def queues(tmp_path: Path) -> Iterator[tuple[Queues, str]]:
     port = free_port()
     endpoint = f"http://{HOST}:{port}"
     bus = EventBus(EVENT_BUS, [], made, tmp_path / "journal")
-    with server(Services(bus, made, endpoint), port) as running:
+    with server(Services(bus, made, Jobs(tmp_path / "jobs.log"), endpoint), port) as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield made, endpoint

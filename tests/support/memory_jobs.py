@@ -2,6 +2,7 @@
 
 import threading
 
+from graveler.errors import GravelerError
 from graveler.model import Event, Repository
 from tests.support.memory import MemoryRefStore
 
@@ -14,6 +15,12 @@ class MemoryJobStore:
         self.collections: dict[str, int] = {}
         self._leases: dict[tuple[str, str], tuple[str, int]] = {}
         self._lock = threading.Lock()
+
+    def fork(self, refs: MemoryRefStore) -> "MemoryJobStore":
+        made = MemoryJobStore(refs)
+        made.collections = dict(self.collections)
+        made._leases = dict(self._leases)
+        return made
 
     def take_lease(
         self, repository: Repository, kind: str, holder: str, *, now_ns: int, until_ns: int
@@ -29,6 +36,11 @@ class MemoryJobStore:
         with self._lock:
             return self._leases.get((repository.uid, kind), ("", 0))[0] == holder
 
+    def lease_holder(self, repository: Repository, kind: str, now_ns: int) -> str:
+        with self._lock:
+            holder, until_ns = self._leases.get((repository.uid, kind), ("", 0))
+            return holder if until_ns > now_ns else ""
+
     def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
         with self._lock:
             if self._leases.get((repository.uid, kind), ("", 0))[0] == holder:
@@ -40,3 +52,21 @@ class MemoryJobStore:
 
     def note_collection(self, series: str, now_ns: int) -> None:
         self.collections[series] = now_ns
+
+
+class MemoryCollectionJobs:
+    """CollectionJobs that records what it starts; a test may undeploy the job, or let it fail."""
+
+    def __init__(self) -> None:
+        self.is_deployed = True
+        self.error: GravelerError | None = None
+        self.started: list[tuple[str, str, bool, int | None]] = []
+
+    def start_collection(
+        self, repository: str, run_id: str, *, is_dry: bool, deletions_max: int | None
+    ) -> bool:
+        if self.error is not None:
+            raise self.error
+        if self.is_deployed:
+            self.started.append((repository, run_id, is_dry, deletions_max))
+        return self.is_deployed

@@ -13,6 +13,8 @@ from graveler.identity import make_commit
 from graveler.model import CommitID, MetaRangeID
 from graveler.operations import repositories
 from graveler.ports import Credential
+from graveler.retention.files import run_folder
+from graveler.retention.runs import LEASE
 from tests.support.api import SECRET, SETUP_TOKEN, ApiClient, Reply
 from tests.support.identities import ROLE, SERVER, CheckingSts, token_of
 
@@ -44,6 +46,7 @@ class Lake:
     dump: Mapping[str, str]
     pull_id: str  # from `dev` into `spare`
     run: Mapping[str, str]  # of a hook, in the repository `hooked`
+    collection_run_id: str
     identity_token: str  # of ROLE, who is the user `cy`
 
 
@@ -96,6 +99,7 @@ def prepared() -> Lake:
         dump,
         _pull(api),
         _run(api),
+        _collection_run(api),
         _identity_token(api),
     )
 
@@ -215,3 +219,16 @@ def _identity_token(api: ApiClient) -> str:
     now = datetime.fromtimestamp(api.world.clock.peek_ns // 10**9, UTC)
     with patch("botocore.auth.get_current_datetime", lambda: now):
         return token_of(life_s=900)
+
+
+def _collection_run(api: ApiClient) -> str:
+    """Start a run that ends at once, and return its ID."""
+    run_id = str(_ask(api, "POST", "/repositories/repo/gc/runs", {"dry_run": True}).json["run_id"])
+    repository = api.world.refs.repository("repo")
+    assert repository is not None
+    summary = b'{"success": true, "start_time": "2026-01-02T03:04:05Z", "num_marked_objects": 1}'
+    uri = f"s3://bucket/repo/{run_folder(run_id)}"
+    api.world.objects.put(f"{uri}summary.json", summary, "application/json")
+    api.world.objects.put(f"{uri}report.txt", b"a report", "text/plain")
+    api.world.jobs.end_lease(repository, LEASE, run_id)
+    return run_id

@@ -14,6 +14,7 @@ from graveler.aws.clock import SystemClock
 from graveler.aws.connect import dynamodb_over, observe_requests, s3_config
 from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
@@ -117,6 +118,8 @@ class ServerWorld:
             exports=DynamoExportStore(tables),
             export_queue=self.memory.export_queue,
             batch_jobs=self.memory.batch_jobs,
+            jobs=DynamoJobStore(tables),
+            collection_jobs=self.memory.collection_jobs,
             export_settings=self.memory.export_settings,
             task_queue=self.memory.task_queue,
             task_settings=self.memory.task_settings,

@@ -286,6 +286,7 @@ def _add_repositories(table: _Table) -> None:
     table.add("runExport", names=exported)
     table.add("repairExport", names=exported, status=409)  # nothing has failed
     table.add("getExportStatus", names=exported)
+    table.add("listExportRuns", names=exported)
 
 
 def _add_collection(lake: Lake, table: _Table) -> None:
@@ -299,6 +300,10 @@ def _add_collection(lake: Lake, table: _Table) -> None:
     table.add("prepareGarbageCollectionCommitsAsync")
     table.add("prepareGarbageCollectionCommitsStatus", id=lake.tasks["prepare"])
     table.add("prepareGarbageCollectionUncommitted", {"continuation_token": None})
+    table.add("checkGCRules", rules)
+    table.add("startCollectionRun", {"dry_run": False, "maximum_deletions": 1000})
+    table.add("listCollectionRuns", after="", amount="10")
+    table.add("getCollectionRun", names={"run_id": lake.collection_run_id})
     table.add("getMetaRange", names={"meta_range": lake.metarange_id})
     table.add("getRange", names={"range": lake.range_id})
     table.add("getMetadataObject", names={"object_id": lake.range_id}, presign="false")
@@ -369,6 +374,9 @@ def _add_rights(table: _Table) -> None:
     table.add("getPolicy")
     table.add("updatePolicy", policy)
     table.add("deletePolicy")
+    below = "arn:lakefs:fs:::repository/repo/object/a/*"
+    table.add("explainAccess", action="fs:ReadObject", resource=below, source_ip="203.0.113.7")
+    table.add("listAccessActions")
 
 
 def _add_pulls(lake: Lake, table: _Table) -> None:

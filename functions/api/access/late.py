@@ -50,6 +50,16 @@ def commit_need(request: Request, branch: str) -> Permission:
     return Permission(Action.CREATE_COMMIT, branch_arn(request.repository, branch))
 
 
+def sweeping_need(request: Request) -> Permission:
+    """Return what a collection needs that deletes: who sets the rules decides what it deletes."""
+    return Permission(Action.SET_COLLECTION_RULES, repository_arn(request.repository))
+
+
+def branch_need(request: Request, branch: str) -> Permission:
+    """Return what it needs to learn that a branch exists."""
+    return Permission(Action.READ_BRANCH, branch_arn(request.repository, branch))
+
+
 def listing_need(repository: str) -> Permission:
     """Return what a row of the list of repositories needs."""
     return Permission(Action.LIST_REPOSITORIES, repository_arn(repository))

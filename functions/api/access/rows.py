@@ -82,6 +82,20 @@ class Needs:
         return " and ".join([*map(str, self.all_of), *([self.then] if self.then else [])])
 
 
+class NeedsOfOthers:
+    """The needs where the path names another user; every user may do it to oneself."""
+
+    def __init__(self, needs: "Needs") -> None:
+        self.needs = needs
+
+    def check(self, request: Request) -> None:
+        if request.name("user_id") != request.user:
+            self.needs.check(request)
+
+    def __str__(self) -> str:
+        return f"{self.needs}; nothing for oneself"
+
+
 @dataclass(frozen=True, slots=True)
 class NeedsOneOf:
     """The permission for one of the resources at least; the route leaves out the others."""

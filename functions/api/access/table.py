@@ -9,7 +9,16 @@ from collections.abc import Mapping
 
 from functions.api.access import places
 from functions.api.access.places import Place
-from functions.api.access.rows import Needs, NeedsOneOf, NeedsSomewhere, On, Public, Row, SignedIn
+from functions.api.access.rows import (
+    Needs,
+    NeedsOfOthers,
+    NeedsOneOf,
+    NeedsSomewhere,
+    On,
+    Public,
+    Row,
+    SignedIn,
+)
 from graveler.access.actions import Action
 
 
@@ -168,6 +177,15 @@ NEEDS: Mapping[str, Row] = {
     "prepareGarbageCollectionCommitsStatus": _on(Action.PREPARE_COMMITS, places.REPOSITORY),
     "prepareGarbageCollectionUncommitted": _on(Action.PREPARE_UNCOMMITTED, places.REPOSITORY),
     # Hooks and pull requests
+    # Ours: runs of garbage collection
+    "checkGCRules": _on(Action.SET_COLLECTION_RULES, places.REPOSITORY),
+    "listCollectionRuns": _on(Action.GET_COLLECTION_RULES, places.REPOSITORY),
+    "getCollectionRun": _on(Action.GET_COLLECTION_RULES, places.REPOSITORY),
+    "startCollectionRun": Needs(
+        On(Action.PREPARE_COMMITS, places.REPOSITORY),
+        On(Action.PREPARE_UNCOMMITTED, places.REPOSITORY),
+        then=f"{On(Action.SET_COLLECTION_RULES, places.REPOSITORY)}, unless it is a dry run",
+    ),
     "listRepositoryRuns": _on(Action.READ_ACTION, places.REPOSITORY),
     "getRun": _on(Action.READ_ACTION, places.REPOSITORY),
     "listRunHooks": _on(Action.READ_ACTION, places.REPOSITORY),
@@ -183,6 +201,7 @@ NEEDS: Mapping[str, Row] = {
     # Ours: continuous export, as in the versions of lakeFS that had it, and tasks
     "getContinuousExport": _on(Action.READ_BRANCH, places.BRANCH),
     "getExportStatus": _on(Action.READ_BRANCH, places.BRANCH),
+    "listExportRuns": _on(Action.READ_BRANCH, places.BRANCH),
     "setContinuousExport": _on(Action.EXPORT_CONFIG, places.BRANCH),
     "deleteContinuousExport": _on(Action.EXPORT_CONFIG, places.BRANCH),
     "runExport": _on(Action.CREATE_COMMIT, places.BRANCH),
@@ -237,6 +256,11 @@ NEEDS: Mapping[str, Row] = {
     "deleteUserExternalPrincipal": _on(Action.DELETE_USER_EXTERNAL_PRINCIPAL, places.USER),
     "listUserExternalPrincipals": _on(Action.READ_USER, places.USER),
     "getExternalPrincipal": _on(Action.READ_EXTERNAL_PRINCIPAL, places.PRINCIPAL),
+    # Ours: what users may do
+    "explainAccess": NeedsOfOthers(
+        Needs(On(Action.READ_USER, places.USER), On(Action.LIST_POLICIES, places.EVERYTHING))
+    ),
+    "listAccessActions": SignedIn(),
     # The installation
     "getStorageConfig": _on(Action.READ_CONFIG, places.EVERYTHING),
     "getConfig": SignedIn(),

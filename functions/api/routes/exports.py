@@ -1,7 +1,7 @@
 """Continuous export of a branch: its configuration and its runs.
 
-These are the operations of lakeFS 0.16 to 0.30, which later versions dropped. Two are new: one
-returns a run's status, and one deletes the configuration.
+These are the operations of lakeFS 0.16 to 0.30, which later versions dropped. Three are new: they
+return a run's status, return the last runs, and delete the configuration.
 """
 
 from functions.api import answers
@@ -11,11 +11,14 @@ from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http.exports import (
     ConfigurationBody,
+    EndedRunRow,
     StatusBody,
     configuration_body,
     configuration_of,
+    ended_run_row,
     status_body,
 )
+from graveler.http.responses import Listing, listing
 from graveler.operations.exports import requests
 
 operations = Operations()
@@ -70,3 +73,11 @@ def repair(request: Request) -> Answer:
 def get_status(request: Request) -> Answer:
     status = requests.status(request.engine, request.repository, request.branch)
     return answers.of_json(status_body(status))
+
+
+@operations.add(
+    "GET", f"{_BRANCH}/export-runs", "listExportRuns", answers={200: Listing[EndedRunRow]}
+)
+def list_runs(request: Request) -> Answer:
+    ended = requests.ended_runs(request.engine, request.repository, request.branch)
+    return answers.of_json(listing([ended_run_row(run) for run in ended], ""))

@@ -30,6 +30,12 @@ class DynamoJobStore(Records):
         found = self.tables.get(partition_of(repository), LEASE + kind)
         return found is not None and found["holder"]["S"] == holder
 
+    def lease_holder(self, repository: Repository, kind: str, now_ns: int) -> str:
+        found = self.tables.get(partition_of(repository), LEASE + kind)
+        if found is None or int(found["until_ns"]["N"]) <= now_ns:
+            return ""
+        return str(found["holder"]["S"])
+
     def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
         item_key = key(partition_of(repository), LEASE + kind)
         delete = self.tables.delete(item_key, LeaseItem.holder == holder)

@@ -83,7 +83,7 @@ def _take_step(
     elif step is Next.FORGET:
         delete_record(engine, repository, record)
     elif step is Next.DROP:
-        engine.exports.replace_branch_export(repository, record, lifecycle.dropped(record))
+        engine.exports.replace_branch_export(repository, record, lifecycle.dropped(record, now_ns))
         delete_pieces(engine, repository, record.run)
     elif step is Next.NOTHING:
         if record.is_pending and record.state is not ExportState.FAILED:

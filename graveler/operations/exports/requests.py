@@ -13,6 +13,7 @@ from graveler.export import lifecycle
 from graveler.export.addresses import allowed_location, object_uri
 from graveler.export.model import (
     BranchExport,
+    EndedRun,
     ExportConfiguration,
     ExportState,
 )
@@ -164,6 +165,15 @@ def status(engine: Engine, repository: str, branch: str) -> ExportStatus:
         failed=progress.failed,
         first_errors=progress.first_errors,
     )
+
+
+def ended_runs(engine: Engine, repository: str, branch: str) -> tuple[EndedRun, ...]:
+    """Return the last runs of the branch's export that have ended, the newest first.
+
+    Raises:
+        NotFoundError: the branch does not exist, or it is not exported.
+    """
+    return _record(engine, repository, branch).ended
 
 
 def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False) -> str:

@@ -187,7 +187,10 @@ class _Runner:
         progress = self._progress.now
         event = self._event(ExportState.SUCCEEDED, failed=0, error="")
         self._lease.change(
-            lambda now: lifecycle.succeeded(lifecycle.advanced(now, progress), manifest), event
+            lambda now: lifecycle.succeeded(
+                lifecycle.advanced(now, progress), manifest, event.time_ns
+            ),
+            event,
         )
         delete_pieces(self._engine, self._lease.repository, self._lease.run)
 
@@ -205,7 +208,9 @@ class _Runner:
         progress = replace(self._progress.now, failed=failed)
         event = self._event(ExportState.FAILED, failed=failed, error=error)
         message = f"{failed} tasks failed\n{error}"
-        self._lease.change(lambda now: lifecycle.failed(now, message, progress), event)
+        self._lease.change(
+            lambda now: lifecycle.failed(now, message, progress, event.time_ns), event
+        )
         delete_pieces(self._engine, self._lease.repository, self._lease.run)
 
     def _event(self, state: ExportState, **more: object) -> Event:

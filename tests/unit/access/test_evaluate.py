@@ -120,30 +120,37 @@ def test_an_explanation_names_the_deciding_statements():
         policy("base", allow("fs:Read*"), allow("fs:*", repository_arn("x"))),
         policy("guard", deny("fs:Write*", object_arn("lake", "in/*"))),
     ]
-    need = AllOf((READ, WRITE, Permission("fs:DeleteObject", object_arn("lake", "a"))))
-    decision, explanations = explain("ann", policies, need, {})
-    assert (decision.verdict, decision.source) == (Verdict.DENIED, Source("guard", 1))
-    assert [str(each).rpartition(": ")[2] for each in explanations] == [
-        "statement 1 of policy 'base' allows it",
-        "statement 1 of policy 'guard' denies it",
-        "no statement allows it",
-    ]
-    undecidable = [policy("q", deny("*", "*", OFFICE))]
-    _, (explanation,) = explain("ann", undecidable, READ, {"SourceIp": "nowhere"})
-    assert "a condition is undecidable" in str(explanation)
-
-
-def test_an_explanation_of_all_below_a_prefix_names_it_with_a_star():
-    need = Permission("fs:WriteObject", Below(object_arn("lake", "in/")))
-    _, (allowed,) = explain("ann", [policy("base", allow("fs:*"))], need, {})
-    assert str(allowed) == (
-        "fs:WriteObject on arn:lakefs:fs:::repository/lake/object/in/*: "
-        "statement 1 of policy 'base' allows it"
+    explained = explain("ann", policies, WRITE, {})
+    assert (explained.decision.verdict, explained.decision.source) == (
+        Verdict.DENIED,
+        Source("guard", 1),
     )
+    assert explained.statement == policies[1].statements[0]
+    assert str(explained) == "statement 1 of policy 'guard' denies it"
+    assert str(explain("ann", policies, READ, {})) == "statement 1 of policy 'base' allows it"
+    undecidable = [policy("q", deny("*", "*", OFFICE))]
+    explained = explain("ann", undecidable, READ, {"SourceIp": "nowhere"})
+    assert "a condition is undecidable" in str(explained)
+
+
+def test_an_explanation_says_whether_the_action_is_allowed_elsewhere():
+    policies = [policy("base", allow("fs:*", repository_arn("x")))]
+    explained = explain("ann", policies, READ, {})
+    assert (explained.decision.verdict, explained.statement) == (Verdict.NOT_ALLOWED, None)
+    assert str(explained) == (
+        "no statement allows it on this resource, only elsewhere or conditionally"
+    )
+    nothing = explain("ann", [], READ, {})
+    assert str(nothing) == f"no statement allows {READ.action} on any resource"
+
+
+def test_an_explanation_of_all_below_a_prefix_needs_all_of_it():
+    need = Permission("fs:WriteObject", Below(object_arn("lake", "in/")))
+    assert explain("ann", [policy("base", allow("fs:*"))], need, {}).decision.is_allowed
     guard = policy("guard", deny("fs:*", object_arn("lake", "in/deep/?")))
-    decision, (denied,) = explain("ann", [policy("base", allow("fs:*")), guard], need, {})
-    assert (decision.verdict, decision.missing) == (Verdict.DENIED, (need,))
-    assert str(denied).endswith("object/in/*: statement 1 of policy 'guard' denies it")
+    denied = explain("ann", [policy("base", allow("fs:*")), guard], need, {})
+    assert (denied.decision.verdict, denied.decision.missing) == (Verdict.DENIED, (need,))
+    assert str(denied) == "statement 1 of policy 'guard' denies it"
 
 
 def test_rights_to_parts_of_a_prefix_do_not_add_up_to_all_below_it():

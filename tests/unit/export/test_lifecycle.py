@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from graveler.export import lifecycle
-from graveler.export.lifecycle import DESTINATIONS_MAX, LEASE_S, Next, next_step
+from graveler.export.lifecycle import DESTINATIONS_MAX, ENDED_RUNS_MAX, LEASE_S, Next, next_step
 from graveler.export.model import (
     BranchExport,
     Destination,
+    EndedRun,
     ExportConfiguration,
     ExportRun,
     ExportState,
@@ -121,23 +122,25 @@ def test_a_destination_remembers_that_it_may_have_success_files():
     assert again.destinations[0].has_marks
     known = replace(AT_WORK, destinations=(WHOLE,))
     assert not lifecycle.announced(known, "", 0).destinations[0].has_marks
-    assert lifecycle.succeeded(marked, "").destinations[0].has_marks
+    assert lifecycle.succeeded(marked, "", NOW_NS).destinations[0].has_marks
 
 
 def test_an_unknown_path_may_have_success_files_until_everything_is_exported_there():
     begun = lifecycle.announced(AT_WORK, "", 0)
     assert begun.destinations[0].has_marks
-    whole = lifecycle.succeeded(begun, "")
+    whole = lifecycle.succeeded(begun, "", NOW_NS)
     assert not whole.destinations[0].has_marks
     with_patterns = replace(RUN, configuration=replace(ONCE, last_keys_in_prefix_regexps=("a",)))
-    marked = lifecycle.succeeded(lifecycle.announced(replace(whole, run=with_patterns), "", 0), "")
-    changed = lifecycle.succeeded(lifecycle.announced(replace(marked, run=RUN), "", 0), "")
+    marked = lifecycle.succeeded(
+        lifecycle.announced(replace(whole, run=with_patterns), "", 0), "", NOW_NS
+    )
+    changed = lifecycle.succeeded(lifecycle.announced(replace(marked, run=RUN), "", 0), "", NOW_NS)
     assert changed.destinations[0].has_marks  # what did not change still has them
 
 
 def test_a_successful_run_leaves_a_destination_with_exactly_its_commit():
     touched = lifecycle.announced(AT_WORK, "", 0)
-    ended = lifecycle.succeeded(touched, "s3://out/manifest")
+    ended = lifecycle.succeeded(touched, "s3://out/manifest", NOW_NS)
     assert ended.destinations == (replace(WHOLE, manifest="s3://out/manifest"),)
     assert ended.state is ExportState.SUCCEEDED
     assert ended.run.runner == ""
@@ -161,10 +164,25 @@ def test_an_overlapping_destination_becomes_unknown():
 
 def test_a_failure_keeps_what_was_touched():
     touched = lifecycle.announced(AT_WORK, "", 0)
-    ended = lifecycle.failed(touched, "3 tasks failed\n", Progress(failed=3))
+    ended = lifecycle.failed(touched, "3 tasks failed\n", Progress(failed=3), NOW_NS)
     assert (ended.state, ended.error_message) == (ExportState.FAILED, "3 tasks failed\n")
     assert ended.destinations == touched.destinations
     assert ended.run.progress.failed == 3
+
+
+def test_the_last_runs_that_ended_are_kept_the_newest_first():
+    record = AT_WORK
+    for number in range(ENDED_RUNS_MAX + 2):
+        run = replace(RUN, id=str(number), progress=Progress(done=1, total=2))
+        record = lifecycle.succeeded(replace(record, run=run), "", NOW_NS + number)
+    numbers = range(ENDED_RUNS_MAX + 1, 1, -1)
+    assert [each.id for each in record.ended] == list(map(str, numbers))
+    newest = EndedRun("11", HEAD, ExportState.SUCCEEDED, 1, NOW_NS + 11, 1, 2, 0)
+    assert record.ended[0] == newest
+    failed = lifecycle.failed(record, "x" * 10_000, Progress(failed=3), NOW_NS).ended[0]
+    assert (failed.state, failed.failed) == (ExportState.FAILED, 3)
+    assert 100 < len(failed.error_message) < 1000
+    assert lifecycle.dropped(record, NOW_NS).ended[0].state is None
 
 
 @pytest.mark.parametrize(
@@ -179,7 +197,7 @@ def test_a_failure_keeps_what_was_touched():
 def test_a_dropped_run_leaves_the_state_of_the_configured_path(known, state):
     elsewhere = replace(RUN, configuration=ExportConfiguration("s3://out/other"))
     record = held(replace(AT_WORK, run=elsewhere, destinations=known), NOW_NS)
-    dropped = lifecycle.dropped(record)
+    dropped = lifecycle.dropped(record, NOW_NS)
     assert (dropped.state, dropped.run.runner) == (state, "")
 
 

@@ -2,12 +2,13 @@
 
 import pytest
 
-from glue_jobs.garbage_collection.lease import LEASE_S, Lease, held
+from glue_jobs.garbage_collection.lease import Lease, held
 from glue_jobs.session import Deployment
 from graveler.aws.settings import Settings
 from graveler.errors import ContentionError
 from graveler.model import Repository
 from graveler.operations.protocol.lookup import read_repository
+from graveler.retention.runs import LEASE_S
 from tests.support.engines import MemoryWorld
 from tests.support.lake import REPO, new_lake
 from tests.support.memory_jobs import MemoryJobStore

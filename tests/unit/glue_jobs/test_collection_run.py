@@ -1,5 +1,6 @@
 """Which repositories a run collects, and what one repository's failure means for others."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,9 +9,16 @@ from glue_jobs.garbage_collection import run as module
 from glue_jobs.garbage_collection.options import Options
 from glue_jobs.session import Deployment
 from graveler.aws.settings import Settings
-from graveler.errors import CorruptDataError, ForbiddenError
-from graveler.operations import repositories
+from graveler.errors import (
+    ContentionError,
+    CorruptDataError,
+    ForbiddenError,
+    PreconditionFailedError,
+)
+from graveler.operations import collection_runs, repositories
 from graveler.retention.report import Report
+from graveler.retention.runs import RunState
+from graveler.times import rfc3339
 from tests.support.engines import memory_world
 from tests.support.memory_jobs import MemoryJobStore
 
@@ -101,3 +109,46 @@ def test_no_success_is_noted_if_a_repository_or_an_object_failed(deployment: Dep
 def test_the_sweep_of_an_earlier_mark_is_no_collection(deployment: Deployment) -> None:
     run(deployment, repository="third", do_mark=False, mark_id="earlier")
     assert noted(deployment) == set()
+
+
+def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "join_by_sorting", lambda _: None)
+    monkeypatch.setattr(module, "Marking", lambda *_: None)
+
+
+def test_a_run_begins_once_however_many_jobs_are_started_for_it(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    def do(this: module._Run) -> None:
+        begun.append(this._report.run_id)
+
+    without_spark(monkeypatch)
+    monkeypatch.setattr(module._Run, "do", do)
+    options: dict[str, Any] = {"repository": "third", "run_id": "asked-for", "do_sweep": False}
+    [report] = module.run(None, deployment, Options(**options))  # type: ignore[arg-type] # unused
+    with pytest.raises(PreconditionFailedError, match="run asked-for has begun already"):
+        module.run(None, deployment, Options(**options))  # type: ignore[arg-type] # unused
+    assert begun == ["asked-for"]
+    found, text = collection_runs.get_run(deployment.engine, "third", "asked-for")
+    assert (found.state, found.is_dry) == (RunState.SUCCEEDED, True)
+    assert found.summary is not None
+    assert found.summary.end_time > found.summary.start_time == rfc3339(report.start_ns)
+    assert "marked only: nothing was deleted" in text
+
+
+def test_the_run_of_a_user_goes_on_under_the_lease_of_its_request(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = replace(deployment.engine, jobs=deployment.jobs)
+    run_id = collection_runs.start_run(engine, "third", "ann", is_dry=True)
+    without_spark(monkeypatch)
+    monkeypatch.setattr(module._Run, "do", lambda _: None)
+    with pytest.raises(ContentionError, match="another run collects the garbage"):
+        run(deployment, repository="third")
+    assert run(deployment, repository="third", run_id=run_id) == ["third"]
+    assert run(deployment, repository="third") == ["third"]
+    # The run that was refused has left nothing.
+    listed = collection_runs.list_runs(engine, "third", after="", amount=10).results
+    assert [each.state for each in listed] == [RunState.SUCCEEDED] * 2

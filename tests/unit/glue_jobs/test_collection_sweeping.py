@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glue_jobs.garbage_collection.lease import KIND
 from glue_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
 from glue_jobs.garbage_collection.sweeping import (
     LEASE_IS_LOST,
@@ -23,6 +22,7 @@ from graveler.model import Repository
 from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import Territory
 from graveler.retention.looks import begin_look
+from graveler.retention.runs import LEASE
 from tests.support.addresses import address, partition
 from tests.support.engines import MemoryWorld
 from tests.support.lake import REPO, new_lake
@@ -155,7 +155,7 @@ def round_of(world: MemoryWorld, jobs: MemoryJobStore, life_s: int = 600) -> Rou
     engine = world.engine()
     repository = read_repository(engine, REPO)
     now_ns = world.clock.now_ns()
-    assert jobs.take_lease(repository, KIND, "run", now_ns=now_ns, until_ns=now_ns + 10**9)
+    assert jobs.take_lease(repository, LEASE, "run", now_ns=now_ns, until_ns=now_ns + 10**9)
     look = begin_look(world.objects, f"{NAMESPACE}/looks/", 1, life_s)
     return Round(repository, "run", look, TERRITORY, f"{NAMESPACE}/", 0)
 
@@ -172,14 +172,14 @@ def test_an_executor_stops_when_another_run_has_taken_over(world: MemoryWorld) -
     jobs = MemoryJobStore(world.refs)
     this = round_of(world, jobs)
     later_ns = world.clock.now_ns() + 10**12
-    assert jobs.take_lease(this.repository, KIND, "other", now_ns=later_ns, until_ns=later_ns + 1)
+    assert jobs.take_lease(this.repository, LEASE, "other", now_ns=later_ns, until_ns=later_ns + 1)
     assert this.stopped(jobs, world.objects, "0") == LEASE_IS_LOST
 
 
 def test_an_executor_stops_when_its_run_has_ended(world: MemoryWorld) -> None:
     jobs = MemoryJobStore(world.refs)
     this = round_of(world, jobs)
-    jobs.end_lease(this.repository, KIND, "run")
+    jobs.end_lease(this.repository, LEASE, "run")
     assert this.stopped(jobs, world.objects, "0") == LEASE_IS_LOST
 
 

@@ -12,17 +12,23 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from local.bus import EventBus, Rule
+from local.jobs import JOBS_AT_ONCE, Jobs
 from local.messaging import Services, server
 from local.ports import free_port
 
 
 @pytest.fixture
-def endpoint(world, tmp_path):
+def jobs(tmp_path):
+    return Jobs(tmp_path / "logs" / "jobs.log")
+
+
+@pytest.fixture
+def endpoint(world, jobs, tmp_path):
     """A server on loopback, in front of the queues of the test's world."""
     bus = EventBus("bus", [Rule({"source": ["ours"]}, "work")], world.queues, tmp_path / "journal")
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    with server(Services(bus, world.queues, url), port) as running:
+    with server(Services(bus, world.queues, jobs, url), port) as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield url
@@ -242,3 +248,37 @@ def test_a_web_page_can_send_nothing(endpoint, world, method):
     with refused.value:
         assert refused.value.code in (400, 501)
     assert world.bodies() == []
+
+
+# Glue
+
+
+@pytest.fixture
+def glue(endpoint):
+    yield from client_of("glue", endpoint)
+
+
+def start(glue, *words):
+    arguments = dict(zip(words[::2], words[1::2], strict=True))
+    return glue.start_job_run(JobName="garbage-collection", Arguments=arguments)["JobRunId"]
+
+
+def test_a_job_runs_with_its_arguments_and_its_output_is_kept(glue, jobs, tmp_path):
+    assert start(glue, "--repository", "lake", "--mark_id", "earlier").startswith("jr_")
+    assert jobs.run_next() == 1
+    log = (tmp_path / "logs" / "jobs.log").read_text()
+    assert "mark_id names the run to sweep" in log
+
+
+def test_only_so_many_jobs_run_at_once(glue, jobs):
+    for _ in range(JOBS_AT_ONCE):
+        start(glue, "--unknown", "x")
+    with pytest.raises(ClientError, match="ConcurrentRunsExceededException"):
+        start(glue, "--unknown", "x")
+    jobs.run_next()
+    start(glue, "--unknown", "x")
+
+
+def test_an_unknown_job_is_not_started(glue):
+    with pytest.raises(ClientError, match="EntityNotFoundException"):
+        glue.start_job_run(JobName="cleaning", Arguments={})

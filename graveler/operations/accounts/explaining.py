@@ -1,0 +1,103 @@
+"""Explains whether a user may do an action: the statement that decides, and how the user got it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from ipaddress import ip_address
+
+from graveler.access.actions import Action
+from graveler.access.conditions import SOURCE_IP
+from graveler.access.explain import Explanation, explain
+from graveler.access.needs import Permission
+from graveler.access.resources import ALL, Below
+from graveler.access.validation import problem_of_resource
+from graveler.errors import InvalidInputError
+from graveler.limits import PAGE_AMOUNT_MAX
+from graveler.operations.accounts import users
+from graveler.ports import AccountStore
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedAccess:
+    """An explanation, and how the user has the policy that decides.
+
+    is_own: the policy is attached to the user itself.
+    groups: the groups of the user that have the policy, by name.
+    """
+
+    explanation: Explanation
+    is_own: bool = False
+    groups: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The explanation as a sentence."""
+        ways = ["of the user"] if self.is_own else []
+        if self.groups:
+            names = ", ".join(map(repr, self.groups))
+            ways.append(f"of the {'group' if len(self.groups) == 1 else 'groups'} {names}")
+        if not ways:
+            return str(self.explanation)
+        return f"{self.explanation}; it is a policy {' and '.join(ways)}"
+
+
+def explain_access(
+    accounts: AccountStore, user: str, action: str, resource: str, address: str
+) -> ExplainedAccess:
+    """Return whether and why the user may do the action to the resource, from the address.
+
+    A resource that ends with a star stands for all that begin so.
+
+    Raises:
+        InvalidInputError: the action, the resource or the address is not valid.
+        NotFoundError: the user does not exist.
+    """
+    permission = Permission(_known_action(action), _checked_resource(resource))
+    facts = {SOURCE_IP: _checked_address(address)}
+    users.get(accounts, user)
+    explanation = explain(user, accounts.effective_policies(user), permission, facts)
+    source = explanation.decision.source
+    if source is None:
+        return ExplainedAccess(explanation)
+    policy = source.policy
+    # A page of one by the policy's name holds the policy itself, if it is attached.
+    own = accounts.policies_of_user(user, policy, "", 1).results
+    groups = (
+        group
+        for group in _groups_of(accounts, user)
+        if any(
+            each.name == policy for each in accounts.policies_of_group(group, policy, "", 1).results
+        )
+    )
+    return ExplainedAccess(explanation, any(each.name == policy for each in own), tuple(groups))
+
+
+def _groups_of(accounts: AccountStore, user: str) -> Iterator[str]:
+    """Yield the names of the user's groups; a user has less than a page of them."""
+    for group in accounts.groups_of(user, "", "", PAGE_AMOUNT_MAX).results:
+        yield group.name
+
+
+def _known_action(action: str) -> Action:
+    try:
+        return Action(action)
+    except ValueError as error:
+        near = get_close_matches(action, list(Action), n=1)
+        remedy = f"did you mean {near[0]}?" if near else "write one action, such as fs:ReadObject"
+        raise InvalidInputError(f"unknown action {action!r}", remedy) from error
+
+
+def _checked_resource(resource: str) -> str | Below:
+    if problem := problem_of_resource(resource):
+        raise InvalidInputError(f"invalid resource {resource!r}", problem)
+    if resource != ALL and resource.endswith("*"):
+        return Below(resource.removesuffix("*"))
+    return resource
+
+
+def _checked_address(address: str) -> str:
+    try:
+        return str(ip_address(address)) if address else ""
+    except ValueError as error:
+        remedy = "write an IPv4 or IPv6 address, such as 203.0.113.7"
+        raise InvalidInputError(f"invalid address {address!r}", remedy) from error

@@ -1,0 +1,145 @@
+"""Explanations of what users may do, and the list of actions, as clients see them."""
+
+import pytest
+
+from graveler.access.actions import Action
+from tests.support.access import RestrictedClient
+from tests.support.api import ApiClient
+
+DATA = "arn:lakefs:fs:::repository/lake/object/x"
+WRITE = {"effect": "allow", "action": ["fs:*"], "resource": "arn:lakefs:fs:::repository/lake/*"}
+GUARD = {
+    "effect": "deny",
+    "action": ["fs:Delete*"],
+    "resource": "arn:lakefs:fs:::repository/lake/object/secret/*",
+}
+OFFICE = {
+    "effect": "deny",
+    "action": ["fs:ReadObject"],
+    "resource": "*",
+    "condition": {"NotIpAddress": {"SourceIp": ["203.0.113.0/24"]}},
+}
+
+
+@pytest.fixture
+def api():
+    """Bob has a guard himself, and may write as a member of two groups of three."""
+    api = ApiClient()
+    assert api.ask("POST", "/auth/users", {"id": "bob"}).status == 201
+    for name, statements in {
+        "write": [OFFICE, WRITE],
+        "guard": [GUARD],
+        "guarded": [GUARD],
+    }.items():
+        body = {"id": name, "statement": statements}
+        assert api.ask("POST", "/auth/policies", body).status == 201
+    for group in ("A", "B", "C"):
+        assert api.ask("POST", "/auth/groups", {"id": group}).status == 201
+        assert api.ask("PUT", f"/auth/groups/{group}/members/bob").status == 201
+    for group in ("A", "C"):
+        assert api.ask("PUT", f"/auth/groups/{group}/policies/write").status == 201
+    assert api.ask("PUT", "/auth/users/bob/policies/guard").status == 201
+    assert api.ask("PUT", "/auth/groups/B/policies/guarded").status == 201
+    return api
+
+
+def explain(api, action, resource, user="bob", **query):
+    reply = api.ask("GET", f"/auth/users/{user}/access", action=action, resource=resource, **query)
+    assert reply.status == 200, reply
+    return reply.json
+
+
+def test_an_explanation_names_the_statement_and_the_groups_that_have_its_policy(api):
+    assert explain(api, "fs:DeleteObject", DATA) == {
+        "user": "bob",
+        "action": "fs:DeleteObject",
+        "resource": DATA,
+        "allowed": True,
+        "verdict": "allowed",
+        "reason": "statement 2 of policy 'write' allows it; it is a policy of the groups 'A', 'C'",
+        "attached_to_user": False,
+        "groups": ["A", "C"],
+        "policy": "write",
+        "statement_number": 2,
+        "statement": WRITE,
+    }
+
+
+def test_an_explanation_names_the_statement_that_denies(api):
+    denied = explain(api, "fs:DeleteObject", DATA.replace("x", "secret/x"))
+    assert (denied["allowed"], denied["verdict"], denied["policy"]) == (False, "denied", "guard")
+    assert (denied["attached_to_user"], denied["groups"]) == (True, [])
+    assert denied["reason"] == (
+        "statement 1 of policy 'guard' denies it; it is a policy of the user"
+    )
+
+
+def test_an_explanation_of_everything_below_a_prefix_sees_what_is_denied_there(api):
+    assert explain(api, "fs:DeleteObject", DATA.replace("x", "open/*"))["allowed"]
+    assert explain(api, "fs:DeleteObject", DATA.replace("x", "*"))["verdict"] == "denied"
+
+
+def test_an_explanation_says_that_nothing_allows_it(api):
+    elsewhere = explain(
+        api, "fs:ReadObject", DATA.replace("/lake/", "/sea/"), source_ip="203.0.113.9"
+    )
+    assert elsewhere["verdict"] == "not_allowed"
+    assert "only elsewhere" in elsewhere["reason"]
+    assert "policy" not in elsewhere
+    assert "statement" not in elsewhere
+    nowhere = explain(api, "auth:CreateUser", "arn:lakefs:auth:::user/eve")
+    assert nowhere["reason"] == "no statement allows auth:CreateUser on any resource"
+
+
+def test_an_explanation_is_for_the_address_that_is_asked_about(api):
+    assert explain(api, "fs:ReadObject", DATA, source_ip="203.0.113.9")["allowed"]
+    outside = explain(api, "fs:ReadObject", DATA, source_ip="198.51.100.1")
+    assert (outside["verdict"], outside["statement"]) == ("denied", OFFICE)
+
+
+@pytest.mark.parametrize(
+    ("query", "message", "remedy"),
+    [
+        ({"action": "fs:ReadObjekt"}, "unknown action 'fs:ReadObjekt'", "fs:ReadObject?"),
+        ({"action": "fs:Read*"}, "unknown action 'fs:Read*'", "fs:Read"),
+        ({"resource": "lake"}, "invalid resource 'lake'", "use `*`, or an ARN"),
+        ({"resource": f"{DATA}".replace("object", "objekt")}, "invalid resource", "object/"),
+        ({"source_ip": "here"}, "invalid address 'here'", "IPv4 or IPv6"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_says_what_to_write(api, query, message, remedy):
+    asked = {"action": "fs:ReadObject", "resource": DATA, **query}
+    reply = api.ask("GET", "/auth/users/bob/access", **asked)
+    assert reply.status == 400
+    assert message in reply.json["message"]
+    assert remedy in reply.json["details"]
+
+
+def test_an_unknown_user_has_no_explanation(api):
+    reply = api.ask("GET", "/auth/users/eve/access", action="fs:ReadObject", resource=DATA)
+    assert (reply.status, reply.json["message"]) == (404, "user not found")
+
+
+def test_a_user_without_rights_may_ask_about_themself_only():
+    bob = RestrictedClient(ApiClient())
+    query = f"?action=fs:ReadObject&resource={DATA}"
+    own = bob.ask_as("GET", f"/auth/users/bob/access{query}")
+    assert (own.status, own.json["verdict"]) == (200, "not_allowed")
+    assert bob.ask_as("GET", f"/auth/users/ann/access{query}").status == 401
+
+
+def test_all_actions_are_listed_with_their_resources_and_operations(api):
+    rows = {row["action"]: row for row in api.ask("GET", "/auth/actions").json["results"]}
+    assert list(rows) == list(Action)
+    assert rows["fs:DeleteObject"] == {
+        "action": "fs:DeleteObject",
+        "resources": ["arn:lakefs:fs:::repository/{repository}/object/{path}"],
+        "operations": ["deleteObject", "deleteObjects", "movePrefix"],
+    }
+    assert rows["auth:ReadPolicy"]["resources"] == ["arn:lakefs:auth:::policy/{name}"]
+    assert rows["auth:ListUsers"]["resources"] == ["*"]
+    assert rows["catalog:ReadTable"] == {
+        "action": "catalog:ReadTable",
+        "resources": [],
+        "operations": [],
+    }
