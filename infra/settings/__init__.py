@@ -110,6 +110,7 @@ class Settings:
     vpc_subnets: tuple[str, ...] = ()
     vpc_security_groups: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
+    bucket_origins: tuple[str, ...] = ()
     requests_per_s: int = 100
     requests_burst: int = 200
     reserve_concurrency: bool = False

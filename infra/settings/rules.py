@@ -38,6 +38,7 @@ _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d+)?|\*")
+_BUCKET_ORIGIN = re.compile(r"https://[a-z0-9.-]+(:\d+)?(/[a-z0-9.-]+/)?")
 _CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-f0-9-]+")
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[a-z0-9-]+")
 _ZONE = re.compile(r"Z[A-Z0-9]{5,31}")
@@ -98,6 +99,10 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "gateway_vpc": (_VPC, "set it to the ID of a VPC, such as vpc-0123456789abcdef0"),
     "gateway_subnets": (_SUBNET, "set IDs of subnets, such as subnet-0123456789abcdef0"),
     "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
+    "bucket_origins": (
+        _BUCKET_ORIGIN,
+        "set origins such as https://lake.s3.eu-central-1.amazonaws.com, without * or a path",
+    ),
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
     "asset_key": (_KEY, "set it to the ARN of a KMS key: arn:aws:kms:region:account:key/id"),
     "gc_repositories": (_REPOSITORY, "set names of repositories"),
