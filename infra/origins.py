@@ -15,13 +15,15 @@ def of_page(stack: Stack, settings: Settings) -> tuple[str, ...]:
     """Return the origins of our own page; none if no page is served.
 
     Without a domain, the address is made with the service stack, after the storage stack and its
-    rule. The rule then names all APIs of the region. That lets in nobody: CORS gives no rights, and
-    what a presigned URL gives, its holder has anyway.
+    rule. The rule then names all APIs of the region, or all of CloudFront. That lets in nobody:
+    CORS gives no rights, and what a presigned URL gives, its holder has anyway.
     """
+    if not settings.has_page:
+        return ()
     if settings.domain_name:
         return (f"https://{settings.domain_name}",)
-    if settings.has_rest_api:
-        return ()
+    if settings.cloudfront:
+        return ("https://*.cloudfront.net",)
     return (f"https://*.execute-api.{stack.region}.{stack.url_suffix}",)
 
 

@@ -211,7 +211,7 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
     if bool(values["domain_name"]) != bool(values["certificate_arn"]):
         problems.append(
             "domain_name and certificate_arn go together: set both, the certificate in the "
-            "region of the deployment, or neither"
+            "region of the deployment (with cloudfront in us-east-1), or neither"
         )
     if values["hosted_zone_id"] and not (values["domain_name"] or values["gateway_domain"]):
         problems.append("hosted_zone_id is set without a domain_name: set both, or neither")
@@ -284,6 +284,10 @@ def _network(values: Mapping[str, Any]) -> Iterator[str]:
             "cors_origins needs the HTTP API, which is never private and takes no web ACL: remove "
             "it, or vpc_endpoints and web_acl_arn"
         )
+    if values["cloudfront"] and (values["vpc_endpoints"] or values["web_acl_arn"]):
+        yield "cloudfront needs the HTTP API: remove it, or vpc_endpoints and web_acl_arn"
+    if values["cloudfront"] and ":us-east-1:" not in (values["certificate_arn"] or ":us-east-1:"):
+        yield "certificate_arn is in another region: CloudFront takes one of us-east-1 only"
 
 
 def _gateway(values: Mapping[str, Any]) -> Iterator[str]:
