@@ -1,4 +1,4 @@
-"""The HTTP API in front of the api function."""
+"""The HTTP API in front of the api function, and of the web page's."""
 
 import json
 
@@ -6,13 +6,15 @@ from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_certificatemanager as certificates
 from aws_cdk import aws_logs as logs
-from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
+from infra.addresses import address_of, tell_domain_target
+from infra.distribution import Distribution
 from infra.function import Function, Shape, log_group
 from infra.settings import Settings
+from infra.web import add_http_routes
 
 # API Gateway's timeout is 30 s: a longer invocation would answer nobody. A second less, and an
 # invocation that is cut off says so in the function's log and metrics.
@@ -47,12 +49,11 @@ _HEADERS_OF_BROWSERS = ["authorization", "content-type", "if-none-match", "x-req
 
 
 class Api(Construct):
-    """The API, whose default route calls one function.
+    """The API, whose default route calls one function; more specific routes show the web page."""
 
-    A web page on the same origin would get its own route: more specific routes win.
-    """
-
-    def __init__(self, scope: Construct, settings: Settings, function: Function) -> None:
+    def __init__(
+        self, scope: Construct, settings: Settings, function: Function, page: Function | None
+    ) -> None:
         super().__init__(scope, "Api")
         domain = self._domain(settings)
         self.http_api = apigateway.HttpApi(
@@ -70,6 +71,8 @@ class Api(Construct):
                 payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
             ),
         )
+        if page is not None:
+            add_http_routes(self.http_api, page)
         self.access_log = log_group(self, "AccessLog", settings)
         self.stage = apigateway.HttpStage(
             self,
@@ -77,7 +80,7 @@ class Api(Construct):
             http_api=self.http_api,
             stage_name="$default",
             auto_deploy=True,
-            # There is one route, so metrics by route would repeat those of the stage.
+            # All of the API is one route, so metrics by route would repeat those of the stage.
             detailed_metrics_enabled=False,
             throttle=apigateway.ThrottleSettings(
                 rate_limit=settings.requests_per_s, burst_limit=settings.requests_burst
@@ -91,15 +94,21 @@ class Api(Construct):
         stage.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             destination_arn=self.access_log.log_group_arn, format=ACCESS_LOG
         )
-        self.endpoint = (
-            self.http_api.api_endpoint if domain is None else f"https://{settings.domain_name}"
-        )
+        self.endpoint = self._endpoint(settings, domain)
         CfnOutput(self, "Endpoint", value=self.endpoint, description="What clients are given")
         tell_access_log(self, self.access_log)
 
+    def _endpoint(self, settings: Settings, domain: apigateway.DomainName | None) -> str:
+        if settings.cloudfront:
+            return Distribution(self, settings, self.http_api).endpoint
+        return self.http_api.api_endpoint if domain is None else f"https://{settings.domain_name}"
+
     def _domain(self, settings: Settings) -> apigateway.DomainName | None:
-        """Make the custom domain, and its DNS record if the settings name the hosted zone."""
-        if not settings.domain_name:
+        """Make the custom domain, and its DNS record if the settings name the hosted zone.
+
+        With CloudFront, the domain is the distribution's.
+        """
+        if not settings.domain_name or settings.cloudfront:
             return None
         domain = apigateway.DomainName(
             self,
@@ -112,7 +121,8 @@ class Api(Construct):
         )
         target, zone = domain.regional_domain_name, domain.regional_hosted_zone_id
         if settings.hosted_zone_id:
-            address_of(self, settings, target, zone)
+            record = route53_targets.ApiGatewayv2DomainProperties(target, zone)
+            address_of(self, settings, record)
         else:
             tell_domain_target(self, settings, target)
         return domain
@@ -131,35 +141,6 @@ def _cors(settings: Settings) -> apigateway.CorsPreflightOptions | None:
         allow_headers=_HEADERS_OF_BROWSERS,
         expose_headers=["etag", "location", "x-request-id"],
         max_age=Duration.hours(1),
-    )
-
-
-def address_of(scope: Construct, settings: Settings, target: str, target_zone_id: str) -> None:
-    """Make the DNS record of the domain in the hosted zone."""
-    zone = route53.HostedZone.from_hosted_zone_attributes(
-        scope,
-        "Zone",
-        hosted_zone_id=settings.hosted_zone_id,
-        zone_name=settings.domain_name.partition(".")[2],
-    )
-    route53.ARecord(
-        scope,
-        "Address",
-        zone=zone,
-        record_name=f"{settings.domain_name}.",
-        target=route53.RecordTarget.from_alias(
-            route53_targets.ApiGatewayv2DomainProperties(target, target_zone_id)
-        ),
-    )
-
-
-def tell_domain_target(scope: Construct, settings: Settings, target: str) -> None:
-    """Give the stack an output with the target of a CNAME record that others make."""
-    CfnOutput(
-        scope,
-        "DomainTarget",
-        value=target,
-        description=f"What a CNAME record of {settings.domain_name} must point to",
     )
 
 

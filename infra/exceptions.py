@@ -40,6 +40,7 @@ _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     "TasksFunction": _FUNCTION,
     "SlicesFunction": _FUNCTION,
     "CleanupFunction": _FUNCTION,
+    "WebFunction": _FUNCTION,
     "Jobs/Failed": {"SQS3": _END},
     "Events/Unpublished": {"SQS3": _END},
     "Events/Undelivered": {"SQS3": _END},
@@ -51,6 +52,15 @@ _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
 }
 
 _AUTHENTICATES = "The function authenticates: clients of lakeFS send its key pairs and tokens."
+# With CloudFront.
+_OF_DISTRIBUTION: Mapping[str, Mapping[str, str]] = {
+    "Api/Distribution/Default": {
+        "CFR1": "Users may be anywhere.",
+        "CFR2": "The API refuses who has no key pair, and API Gateway throttles requests.",
+        "CFR3": "The API's access log has a line for each request that is no asset of the page.",
+        "CFR4": "Without a domain, the certificate is CloudFront's own, whose minimum is fixed.",
+    },
+}
 # In place of Api/Http.
 _OF_REST_API: Mapping[str, Mapping[str, str]] = {
     "Api/Rest": {
@@ -114,6 +124,10 @@ def acknowledge_exceptions(
     if settings.has_rest_api:
         of_service = {path: each for path, each in of_service.items() if path != "Api/Http"}
         of_service |= _OF_REST_API
+    if settings.cloudfront:
+        of_service |= _OF_DISTRIBUTION
+    if not settings.has_page:
+        del of_service["WebFunction"]
     if settings.economy:
         of_storage, of_service = _OF_ECONOMICAL_STORAGE, {**of_service, **_OF_ECONOMICAL_SERVICE}
     exceptions_of = [(storage, of_storage), (service, of_service)]

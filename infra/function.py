@@ -46,6 +46,8 @@ class Shape:
     snap_start: bool = False
     # How many processes are kept ready.
     provisioned: int = 0
+    # It calls nothing: it needs no layer, no network and no traces, and may only log.
+    is_alone: bool = False
 
 
 class Function(Construct):
@@ -56,13 +58,15 @@ class Function(Construct):
         scope: Construct,
         settings: Settings,
         shape: Shape,
-        layer: lambda_.ILayerVersion,
+        layer: lambda_.ILayerVersion | None,
         statements: Iterable[iam.PolicyStatement],
         environment: Mapping[str, str],
         environment_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, f"{shape.name.capitalize()}Function")
         self.shape = shape
+        is_traced = settings.is_traced and not shape.is_alone
+        is_in_network = bool(settings.vpc_subnets) and not shape.is_alone
         self.alias_name = ALIAS
         self.log = log_group(self, "Log", settings)
         self.role = make_role(
@@ -74,8 +78,8 @@ class Function(Construct):
             principal=iam.ServicePrincipal("lambda.amazonaws.com"),
             statements=[
                 *statements,
-                *self._telemetry(is_traced=settings.is_traced),
-                *_network(settings),
+                *self._telemetry(is_traced=is_traced),
+                *(_network() if is_in_network else ()),
             ],
         )
         self.function = lambda_.Function(
@@ -87,10 +91,12 @@ class Function(Construct):
             handler=f"functions.{shape.name}.handler.handler",
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
-            layers=[layer],
+            layers=[] if layer is None else [layer],
             memory_size=shape.memory_mb,
             timeout=shape.timeout,
-            environment={**environment, "GRAVELER_METRICS": settings.metrics},
+            environment=environment
+            if shape.is_alone
+            else {**environment, "GRAVELER_METRICS": settings.metrics},
             environment_encryption=environment_key,
             reserved_concurrent_executions=shape.reserved if settings.reserve_concurrency else None,
             # CDK would grant more, such as all uses of the environment's key.
@@ -99,11 +105,11 @@ class Function(Construct):
             recursive_loop=lambda_.RecursiveLoop.ALLOW if shape.calls_itself else None,
             log_group=self.log,
             logging_format=lambda_.LoggingFormat.JSON,
-            tracing=lambda_.Tracing.ACTIVE if settings.is_traced else lambda_.Tracing.DISABLED,
+            tracing=lambda_.Tracing.ACTIVE if is_traced else lambda_.Tracing.DISABLED,
             # The alias can go back to old versions.
             current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
         )
-        if settings.vpc_subnets:
+        if is_in_network:
             made = self.function.node.default_child
             assert isinstance(made, lambda_.CfnFunction)
             made.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
@@ -134,21 +140,20 @@ class Function(Construct):
         )
 
 
-def _network(settings: Settings) -> Iterable[iam.PolicyStatement]:
+def _network() -> Iterable[iam.PolicyStatement]:
     """Yield what Lambda needs, in the function's name, to connect it to a VPC."""
-    if settings.vpc_subnets:
-        yield iam.PolicyStatement(
-            sid="NetworkInterfaces",
-            actions=[
-                "ec2:AssignPrivateIpAddresses",
-                "ec2:CreateNetworkInterface",
-                "ec2:DeleteNetworkInterface",
-                "ec2:DescribeNetworkInterfaces",
-                "ec2:DescribeSubnets",
-                "ec2:UnassignPrivateIpAddresses",
-            ],
-            resources=["*"],  # it makes and describes them before it knows their names
-        )
+    yield iam.PolicyStatement(
+        sid="NetworkInterfaces",
+        actions=[
+            "ec2:AssignPrivateIpAddresses",
+            "ec2:CreateNetworkInterface",
+            "ec2:DeleteNetworkInterface",
+            "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeSubnets",
+            "ec2:UnassignPrivateIpAddresses",
+        ],
+        resources=["*"],  # it makes and describes them before it knows their names
+    )
 
 
 def incarnation() -> str:

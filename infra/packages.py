@@ -5,6 +5,7 @@ others are copies of sources, which each synth makes again. The same content giv
 so nothing unchanged is deployed.
 """
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,6 +18,17 @@ from layers.gateway import build as gateway
 from layers.graveler import build as layers
 from layers.graveler.archive import compile_sources, copy_sources, find_compiler, write_zip
 from layers.jobs import build as jobs
+
+# What each function's archive has besides its own modules.
+_OF_OTHERS = ("functions/__init__.py", "functions/starting.py", "functions/telemetry.py")
+_WEB = "web"
+_OF_WEB = (
+    "functions/__init__.py",
+    "graveler/__init__.py",
+    "graveler/http/__init__.py",
+    "graveler/http/s3.py",
+)
+_PAGE = "functions/web/page"
 
 # Lambda unpacks a function's code there.
 _INSTALLED_AT = "/var/task"
@@ -47,14 +59,16 @@ def layer(architecture: str, *, compiled: bool) -> str:
 def function_code(name: str) -> str:
     """Return the path of the archive with a function's code; the engine is in the layer.
 
-    It contains bytecode if this machine has the functions' Python.
+    The web page's has no layer, and brings its built files. An archive contains bytecode if this
+    machine has the functions' Python.
     """
     path = layers.OUTPUT / f"graveler-function-{name}.zip"
     compiler = _compiler()
     with tempfile.TemporaryDirectory() as folder:
-        shared = ("__init__.py", "starting.py", "telemetry.py")
-        for source in (*shared, name):
-            copy_sources(layers.ROOT / "functions" / source, Path(folder) / "functions" / source)
+        for source in (*(_OF_WEB if name == _WEB else _OF_OTHERS), f"functions/{name}"):
+            copy_sources(layers.ROOT / source, Path(folder) / source)
+        if name == _WEB:
+            shutil.copytree(layers.ROOT / _PAGE, Path(folder) / _PAGE, dirs_exist_ok=True)
         if compiler is not None:
             compile_sources(Path(folder), _INSTALLED_AT, compiler)
         write_zip(Path(folder), path)

@@ -8,21 +8,26 @@ from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_certificatemanager as certificates
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
-from infra.api import ACCESS_LOG, address_of, tell_access_log, tell_domain_target
+from infra.addresses import address_of, tell_domain_target
+from infra.api import ACCESS_LOG, tell_access_log
 from infra.function import Function, log_group
 from infra.settings import Settings
+from infra.web import add_rest_routes
 
 # Part of the endpoint's path, unless there is a domain.
 _STAGE = "live"
 
 
 class RestApi(Construct):
-    """The API, all of whose requests call one function."""
+    """The API, all of whose requests call one function, except those for the web page."""
 
-    def __init__(self, scope: Construct, settings: Settings, function: Function) -> None:
+    def __init__(
+        self, scope: Construct, settings: Settings, function: Function, page: Function | None
+    ) -> None:
         super().__init__(scope, "Api")
         self.access_log = log_group(self, "AccessLog", settings)
         self.rest_api = apigateway.RestApi(
@@ -47,6 +52,8 @@ class RestApi(Construct):
         call = apigateway.LambdaIntegration(function.alias, proxy=True, allow_test_invoke=False)
         self.rest_api.root.add_method("ANY", call)
         self.rest_api.root.add_proxy(any_method=True, default_integration=call)
+        if page is not None:
+            add_rest_routes(self.rest_api, page, call)
         self.stage = self.rest_api.deployment_stage
         if settings.web_acl_arn:
             waf.CfnWebACLAssociation(
@@ -104,7 +111,8 @@ class RestApi(Construct):
         domain.add_base_path_mapping(self.rest_api, stage=self.stage)
         target, zone = domain.domain_name_alias_domain_name, domain.domain_name_alias_hosted_zone_id
         if settings.hosted_zone_id:
-            address_of(self, settings, target, zone)
+            record = route53_targets.ApiGatewayv2DomainProperties(target, zone)
+            address_of(self, settings, record)
         else:
             tell_domain_target(self, settings, target)
 

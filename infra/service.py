@@ -6,7 +6,7 @@ from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra import api, events, packages
+from infra import api, events, packages, web
 from infra.access import Access
 from infra.api import Api
 from infra.budget import add_budget
@@ -55,8 +55,10 @@ class Service(Stack):
             *self._make_tasks_functions(),
             self._make_cleanup_function(),
         ]
+        page = web.make_function(self, settings, storage) if settings.has_page else None
+        functions += [] if page is None else [page]
         jobs = Jobs(self, settings, storage, self.events, self._access)
-        gateway = (RestApi if settings.has_rest_api else Api)(self, settings, functions[0])
+        gateway = (RestApi if settings.has_rest_api else Api)(self, settings, functions[0], page)
         watched = Watched(settings, storage, gateway, self.events, jobs, functions)
         watching = Observability(self, watched)
         # For other stacks.

@@ -13,6 +13,7 @@ from constructs import Construct
 
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
 from graveler.aws.secret_cipher import secret_cipher
+from infra import origins
 from infra.settings import Settings
 from infra.settings.rules import CREATE, NONE
 
@@ -23,6 +24,8 @@ _ARTEFACT_LIFE = Duration.days(30)
 
 # The methods of presigned URLs that browsers use.
 _CORS_METHODS = [s3.HttpMethods.GET, s3.HttpMethods.HEAD, s3.HttpMethods.PUT]
+# What pages read of the answers: a part's tag to complete its upload, and where a range lies.
+_CORS_EXPOSED = ["Content-Length", "Content-Range", "ETag"]
 
 
 # The properties of every bucket.
@@ -246,12 +249,13 @@ class Storage(Stack):
                 ),
             ],
         )
-        if self._settings.cors_origins:
+        pages = (*origins.of_page(self, self._settings), *self._settings.cors_origins)
+        if pages:
             bucket.add_cors_rule(
                 allowed_methods=_CORS_METHODS,
-                allowed_origins=list(self._settings.cors_origins),
+                allowed_origins=list(dict.fromkeys(pages)),
                 allowed_headers=["*"],
-                exposed_headers=["ETag"],
+                exposed_headers=_CORS_EXPOSED,
                 max_age=3600,
             )
         return _keep_policy(bucket)

@@ -142,8 +142,11 @@ def _s3proxy_properties(port: int, data: Path, keys: AccessKey) -> str:
         # Clients send headers (checksums, storage classes) that the backend does not know.
         "s3proxy.ignore-unknown-headers": "true",
         "s3proxy.v4-max-non-chunked-request-size": str(_SIGNED_PUT_BYTES_MAX),
-        # Browsers upload and download by presigned URL, from any origin of a UI.
-        "s3proxy.cors-allow-all": "true",
+        # The web page uploads and downloads by presigned URL, and so does one in the making.
+        "s3proxy.cors-allow-origins": r"http://(127\.0\.0\.1|localhost):[0-9]+",
+        "s3proxy.cors-allow-methods": "GET HEAD PUT",
+        "s3proxy.cors-allow-headers": "*",
+        "s3proxy.cors-exposed-headers": "Content-Length Content-Range ETag",
         "jclouds.provider": "filesystem-nio2",
         "jclouds.filesystem.basedir": str(data),
         "jclouds.identity": "unused",

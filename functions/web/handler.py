@@ -2,13 +2,19 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
-from functions.web.app import build_app
+from functions.web.app import Event, build_app
 
 # Built by `npm run build` in webui/.
 PAGE = Path(__file__).parent / "page"
 
-# Where presigned URLs lead; the page may speak to no other host than its own.
+# Where presigned URLs lead, separated by spaces. The page may speak to no other host than its own.
 BUCKET_ORIGINS = "GRAVELER_BUCKET_ORIGINS"
 
-handler = build_app(PAGE, os.environ.get(BUCKET_ORIGINS, "").split())
+_app = build_app(PAGE, os.environ.get(BUCKET_ORIGINS, "").split())
+
+
+def handler(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own
+    """Return the answer to one request for the page."""
+    return _app(event, context)

@@ -16,7 +16,7 @@ METHODS = ("GET", "HEAD")
 
 # As API Gateway's HTTP API writes them; the last segment stands for any further path.
 _ANYTHING = "{proxy+}"
-_ROUTES = (
+PATHS = (
     "/",
     *(path for page in PAGES for path in (f"/{page}", f"/{page}/{_ANYTHING}")),
     f"{ASSETS}{_ANYTHING}",
@@ -27,7 +27,7 @@ _ROUTES = (
 
 def routes() -> Sequence[tuple[str, str]]:
     """Return the method and the path of each route of API Gateway that is the page's."""
-    return [(method, path) for path in _ROUTES for method in METHODS]
+    return [(method, path) for path in PATHS for method in METHODS]
 
 
 def is_page(path: str) -> bool:

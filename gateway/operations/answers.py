@@ -7,6 +7,7 @@ from gateway.lake.port import Object
 from gateway.operations.tags import tag_count_headers, without_tags
 from gateway.protocol import dates, metadata
 from gateway.transfer.store import Reading
+from graveler.http import untrusted
 
 XML = "application/xml"
 
@@ -23,14 +24,6 @@ class Answer:
     content: bytes = b""
     reading: Reading | None = None
     length_bytes: int | None = None
-
-
-# The API may have the same origin: neither scripts nor forms of an object may use the session that
-# a reader has there, and a browser takes no other type for a script.
-_HARMLESS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'",
-}
 
 
 def of_document(content: bytes, headers: Mapping[str, str] | None = None) -> Answer:
@@ -50,7 +43,7 @@ def object_headers(found: Object) -> dict[str, str]:
         "Last-Modified": dates.http(found.last_modified_ns),
         "Content-Type": _header_text(found.content_type) or metadata.DEFAULT_CONTENT_TYPE,
         "Accept-Ranges": "bytes",
-        **_HARMLESS,
+        **untrusted.HEADERS,  # the web page may have the same origin
         **metadata.metadata_headers(without_tags(found.metadata)),
         **tag_count_headers(found.metadata),
     }

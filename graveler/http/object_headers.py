@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from email.utils import formatdate
 from urllib.parse import quote
 
+from graveler.http import untrusted
 from graveler.model import Entry
 from graveler.names import checksum_tag
 from graveler.times import NS_PER_S
@@ -64,10 +65,8 @@ def of_object(entry: Entry, path: bytes) -> dict[str, str]:
         # Clients must ask for every read: the branch may move, and access may be withdrawn.
         "Cache-Control": "no-store, must-revalidate",
         "Expires": "0",
-        "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "SAMEORIGIN",
-        # Neither scripts nor forms: from our origin, they could post with the reader's session.
-        "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'",
+        **untrusted.HEADERS,
     }
 
 

@@ -46,6 +46,8 @@ class Settings:
     bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
     alarm_topic_arn: an existing topic that gets the alarms, in place of one with alarm_email.
     monthly_budget_usd: tell the recipient of alarms at 80 % and 100 % of it; 0 makes no budget.
+    cloudfront: a distribution in front of the API has the domain, and keeps the page's assets.
+    bucket_origins: further origins of presigned URLs: buckets of other regions.
     vpc_endpoints: VPC endpoints of execute-api through which alone the API is reached.
     web_acl_arn: a web ACL of AWS WAF, of the region, in front of the API.
     vpc_subnets, vpc_security_groups: where the functions' connections begin; both or none.
@@ -105,11 +107,13 @@ class Settings:
     domain_name: str = ""
     certificate_arn: str = ""
     hosted_zone_id: str = ""
+    cloudfront: bool = False
     vpc_endpoints: tuple[str, ...] = ()
     web_acl_arn: str = ""
     vpc_subnets: tuple[str, ...] = ()
     vpc_security_groups: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
+    bucket_origins: tuple[str, ...] = ()
     requests_per_s: int = 100
     requests_burst: int = 200
     reserve_concurrency: bool = False
@@ -164,6 +168,11 @@ class Settings:
     def has_rest_api(self) -> bool:
         """Whether a REST API serves: an HTTP API is never private, and takes no web ACL."""
         return bool(self.vpc_endpoints or self.web_acl_arn)
+
+    @property
+    def has_page(self) -> bool:
+        """Whether the web page is served: not where paths begin with the stage of a REST API."""
+        return bool(self.domain_name) or not self.has_rest_api
 
     @property
     def has_gateway(self) -> bool:

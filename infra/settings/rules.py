@@ -38,6 +38,7 @@ _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d+)?|\*")
+_BUCKET_ORIGIN = re.compile(r"https://[a-z0-9.-]+(:\d+)?(/[a-z0-9.-]+/)?")
 _CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[a-f0-9-]+")
 _KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[a-z0-9-]+")
 _ZONE = re.compile(r"Z[A-Z0-9]{5,31}")
@@ -98,6 +99,10 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "gateway_vpc": (_VPC, "set it to the ID of a VPC, such as vpc-0123456789abcdef0"),
     "gateway_subnets": (_SUBNET, "set IDs of subnets, such as subnet-0123456789abcdef0"),
     "cors_origins": (_ORIGIN, "set origins such as https://app.example.com, or *"),
+    "bucket_origins": (
+        _BUCKET_ORIGIN,
+        "set origins such as https://lake.s3.eu-central-1.amazonaws.com, without * or a path",
+    ),
     "bucket_keys": (_KEY, "set ARNs of KMS keys: arn:aws:kms:region:account:key/id"),
     "asset_key": (_KEY, "set it to the ARN of a KMS key: arn:aws:kms:region:account:key/id"),
     "gc_repositories": (_REPOSITORY, "set names of repositories"),
@@ -206,7 +211,7 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
     if bool(values["domain_name"]) != bool(values["certificate_arn"]):
         problems.append(
             "domain_name and certificate_arn go together: set both, the certificate in the "
-            "region of the deployment, or neither"
+            "region of the deployment (with cloudfront in us-east-1), or neither"
         )
     if values["hosted_zone_id"] and not (values["domain_name"] or values["gateway_domain"]):
         problems.append("hosted_zone_id is set without a domain_name: set both, or neither")
@@ -279,6 +284,10 @@ def _network(values: Mapping[str, Any]) -> Iterator[str]:
             "cors_origins needs the HTTP API, which is never private and takes no web ACL: remove "
             "it, or vpc_endpoints and web_acl_arn"
         )
+    if values["cloudfront"] and (values["vpc_endpoints"] or values["web_acl_arn"]):
+        yield "cloudfront needs the HTTP API: remove it, or vpc_endpoints and web_acl_arn"
+    if values["cloudfront"] and ":us-east-1:" not in (values["certificate_arn"] or ":us-east-1:"):
+        yield "certificate_arn is in another region: CloudFront takes one of us-east-1 only"
 
 
 def _gateway(values: Mapping[str, Any]) -> Iterator[str]:

@@ -35,6 +35,7 @@ PROD = {
     "certificate_arn": "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-0000-0000-0000-000000000000",
     "hosted_zone_id": "Z0123456789ABCDEFGHIJ",
     "cors_origins": "https://app.example.com",
+    "bucket_origins": "https://elsewhere.s3.us-west-2.amazonaws.com",
     "gc_repositories": "lake,other",
     "gc_deletes": "false",
     "gc_deletions_max": "0",

@@ -254,7 +254,7 @@ def test_each_function_and_job_has_a_role_of_its_own(deployment):
         for kind in ("AWS::Lambda::Function", "AWS::Glue::Job")
         for each in deployment.resources(kind).values()
     ]
-    assert len(set(users)) == len(users) == 8
+    assert len(set(users)) == len(users) == 9
 
 
 def can(deployment, role, action, resource, partition="") -> bool:

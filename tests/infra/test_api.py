@@ -2,25 +2,35 @@
 
 import json
 
+from functions.web.paths import routes
+
 # What would let a reader of the log in, or tell what is in a lake: the query has both.
 SECRET = ("$context.authorizer", "querystring", "header.cookie", "header.authorization")
 
 
-def test_every_request_goes_to_the_function_as_payload_2(deployment):
-    route = deployment.one("AWS::ApiGatewayV2::Route")
-    assert route["RouteKey"] == "$default"
-    integration = deployment.one("AWS::ApiGatewayV2::Integration")
-    assert integration["PayloadFormatVersion"] == "2.0"
-    assert integration["IntegrationType"] == "AWS_PROXY"
-    assert deployment.flat(route["Target"]).startswith("integrations/<ApiHttpDefaultRoute")
-    assert deployment.flat(integration["IntegrationUri"]).startswith("<ApiFunctionAlias")
+def test_every_request_goes_to_the_api_but_those_for_the_page(deployment):
+    called = {"<ApiFunction": set(), "<WebFunction": set()}
+    for route in deployment.resources("AWS::ApiGatewayV2::Route").values():
+        name = deployment.flat(route["Target"]).removeprefix("integrations/<").removesuffix(">")
+        integration = deployment.resources("AWS::ApiGatewayV2::Integration")[name]
+        assert integration["PayloadFormatVersion"] == "2.0"
+        assert integration["IntegrationType"] == "AWS_PROXY"
+        function = deployment.flat(integration["IntegrationUri"])
+        called[function.partition("FunctionAlias")[0] + "Function"].add(route["RouteKey"])
+    assert called == {
+        "<ApiFunction": {"$default"},
+        "<WebFunction": {" ".join(each) for each in routes()},
+    }
 
 
-def test_only_this_api_may_call_the_function(deployment):
-    permission = deployment.one("AWS::Lambda::Permission")
-    assert permission["Principal"] == "apigateway.amazonaws.com"
-    assert "<ApiHttp" in deployment.flat(permission["SourceArn"])
-    assert deployment.flat(permission["FunctionName"]).startswith("<ApiFunctionAlias")
+def test_only_this_api_may_call_the_functions(deployment):
+    permissions = deployment.resources("AWS::Lambda::Permission").values()
+    called = {deployment.flat(each["FunctionName"])[:12] for each in permissions}
+    assert called == {"<ApiFunction", "<WebFunction"}
+    assert len(permissions) == 2
+    for permission in permissions:
+        assert permission["Principal"] == "apigateway.amazonaws.com"
+        assert "<ApiHttp" in deployment.flat(permission["SourceArn"])
 
 
 def test_requests_are_throttled(dev, prod):
@@ -31,7 +41,7 @@ def test_requests_are_throttled(dev, prod):
 
 
 def test_metrics_by_route_are_not_paid_for(deployment):
-    """There is one route."""
+    """All of the API is one route."""
     settings = deployment.one("AWS::ApiGatewayV2::Stage")["DefaultRouteSettings"]
     assert not settings["DetailedMetricsEnabled"]
 
@@ -45,8 +55,8 @@ def test_the_access_log_tells_of_every_request_but_no_secret(deployment):
 
 
 def test_logs_end(dev, prod):
-    # Six functions, two for each of two jobs, access; and the S3 gateway.
-    for deployment, days, amount in ((dev, 14, 11), (prod, 90, 12)):
+    # Seven functions, two for each of two jobs, access; and the S3 gateway.
+    for deployment, days, amount in ((dev, 14, 12), (prod, 90, 13)):
         logs = deployment.resources("AWS::Logs::LogGroup").values()
         assert {each["RetentionInDays"] for each in logs} == {days}
         assert len(logs) == amount

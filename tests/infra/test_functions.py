@@ -13,7 +13,8 @@ from graveler.aws.settings import Settings
 from local import background
 from tests.infra.conftest import ROOT
 
-NAMES = ("api", "cleanup", "events", "export", "slices", "tasks")
+OF_THE_ENGINE = ("api", "cleanup", "events", "export", "slices", "tasks")
+NAMES = (*OF_THE_ENGINE, "web")  # which test_web.py describes
 
 # Of the embedded stack alone.
 LOCAL = {
@@ -84,7 +85,7 @@ def test_a_handler_exists_where_the_template_says(deployment, name):
     assert [each.arg for each in defined[function].args.args] == ["event", "context"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OF_THE_ENGINE)
 def test_the_environment_has_the_variables_that_a_functions_settings_read(deployment, name):
     variables = functions(deployment)[name]["Environment"]["Variables"]
     named = {variable.removeprefix("GRAVELER_").lower() for variable in variables}
@@ -101,7 +102,7 @@ def test_every_setting_is_some_functions_or_has_a_reason_to_keep_its_default():
     assert used <= known
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OF_THE_ENGINE)
 def test_the_settings_of_a_function_can_be_read(deployment, name):
     variables = functions(deployment)[name]["Environment"]["Variables"]
     environment = {key: deployment.flat(value) for key, value in variables.items()}
@@ -146,7 +147,7 @@ def test_imports_come_from_where_the_settings_say(dev, prod):
     assert allowed(prod) == "s3://company-source/in/"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OF_THE_ENGINE)
 def test_functions_run_on_graviton_and_are_traced(deployment, name):
     function = functions(deployment)[name]
     assert function["Architectures"] == ["arm64"]
@@ -232,8 +233,8 @@ def test_functions_are_called_by_an_alias_to_a_published_version(deployment):
     assert {deployment.flat(each["FunctionVersion"]) for each in aliases.values()} == versions
     assert len(aliases) == len(NAMES)
     callers = [*mappings(deployment), *schedules(deployment)]
-    (integration,) = deployment.resources("AWS::ApiGatewayV2::Integration").values()
-    callers.append(deployment.flat(integration["IntegrationUri"]))
+    integrations = deployment.resources("AWS::ApiGatewayV2::Integration").values()
+    callers += [deployment.flat(each["IntegrationUri"]) for each in integrations]
     variables = functions(deployment)["tasks"]["Environment"]["Variables"]
     callers.append(deployment.flat(variables["GRAVELER_SLICE_FUNCTION"]))
     assert sorted(callers) == sorted(f"<{each}>" for each in aliases)

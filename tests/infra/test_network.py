@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from functions.web.paths import routes
 from tests.infra.conftest import ROOT
 from tests.infra.test_settings import ENDPOINT, WEB_ACL
 
@@ -37,6 +38,14 @@ def guarded(deployment_of):
     )
 
 
+def path_of(deployment, resource_id):
+    """The path of a resource of a REST API."""
+    if "Fn::GetAtt" in resource_id:
+        return "/"
+    resource = deployment.resources("AWS::ApiGateway::Resource")[resource_id["Ref"]]
+    return f"{path_of(deployment, resource['ParentId']).rstrip('/')}/{resource['PathPart']}"
+
+
 @pytest.mark.parametrize("name", ["private", "guarded"])
 def test_both_pass_every_check(request, name):
     deployment = request.getfixturevalue(name)
@@ -51,15 +60,21 @@ def test_both_pass_every_check(request, name):
 
 
 @pytest.mark.parametrize("name", ["private", "guarded"])
-def test_a_rest_api_hands_every_request_to_the_same_function(request, name):
+def test_a_rest_api_hands_every_request_to_the_api_but_those_for_the_page(request, name):
     deployment = request.getfixturevalue(name)
     assert not deployment.resources("AWS::ApiGatewayV2::Api")
     methods = deployment.resources("AWS::ApiGateway::Method").values()
-    assert {each["HttpMethod"] for each in methods} == {"ANY"}
-    assert len(methods) == 2  # of the root, and of everything below
+    called = {"ApiFunction": set(), "WebFunction": set()}
     for each in methods:
         assert each["Integration"]["Type"] == "AWS_PROXY"
-        assert "<ApiFunctionAlias" in deployment.flat(each["Integration"]["Uri"])
+        function = deployment.flat(each["Integration"]["Uri"]).partition("<")[2][:11]
+        place = path_of(deployment, each["ResourceId"])
+        called[function].add((each["HttpMethod"], place))
+    is_shown = name == "guarded"  # a private API has a stage in its paths
+    assert called["WebFunction"] == (set(routes()) if is_shown else set())
+    own = {path for _, path in routes()} if is_shown else set()
+    # The other methods of a path of its own would find nothing.
+    assert called["ApiFunction"] == {("ANY", path) for path in {"/", "/{proxy+}", *own}}
     api = deployment.one("AWS::ApiGateway::RestApi")
     assert api["BinaryMediaTypes"] == ["*/*"]
     stage = deployment.one("AWS::ApiGateway::Stage")
@@ -115,6 +130,9 @@ def test_alarms_and_the_dashboard_watch_the_rest_api(private):
 
 def test_functions_are_in_the_vpc_that_the_settings_name(dev, prod):
     for each in prod.resources("AWS::Lambda::Function").values():
+        if each["FunctionName"] == "graveler-prod-web":
+            assert "VpcConfig" not in each  # it connects to nothing
+            continue
         assert each["VpcConfig"] == {
             "SubnetIds": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
             "SecurityGroupIds": ["sg-0123456789abcdef0"],

@@ -10,6 +10,7 @@ import pytest
 
 from tests.infra.test_functions import NAMES
 from tests.support import runtime
+from tests.support.api import event
 from tests.support.function_events import ANSWERS, EVENTS
 from tests.support.runtime import REGION, Client, Lambda, emulated_aws
 
@@ -138,6 +139,12 @@ def test_the_cleanup_looks_for_what_is_due(deployed: Lambda, authorization: str)
         assert api.invoke({}) == {"done": 0}
 
 
+def test_the_web_page_is_shown(deployed: Lambda) -> None:
+    with deployed.function("web") as web:
+        answer = web.invoke(event("GET", "/repositories/lake"))
+    assert (answer["statusCode"], answer["headers"]["Cache-Control"]) == (200, "no-cache")
+
+
 @pytest.mark.parametrize("name", ["export", "slices"])
 def test_the_other_functions_answer_what_names_no_repository(
     name: str, deployed: Lambda, authorization: str
@@ -147,7 +154,7 @@ def test_the_other_functions_answer_what_names_no_repository(
 
 
 def test_every_function_is_tried() -> None:
-    assert {"api", "cleanup", "events", "export", "slices", "tasks"} == set(NAMES)
+    assert {"api", "cleanup", "events", "export", "slices", "tasks", "web"} == set(NAMES)
 
 
 def test_two_copies_of_a_snapshot_make_different_names_over_new_connections(

@@ -260,6 +260,8 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
         ({"alarm_email": "nobody"}, "alarm_email is 'nobody'"),
         ({"cors_origins": "app.example.com"}, "cors_origins is 'app.example.com'"),
         ({"cors_origins": "*,https://app.example.com"}, "cors_origins is `*` and more"),
+        ({"bucket_origins": "https://*.amazonaws.com"}, "bucket_origins is 'https://*.amazonaws"),
+        ({"bucket_origins": "http://lake.example.com"}, "bucket_origins is 'http://lake"),
         ({"bucket_keys": "alias/company"}, "bucket_keys is 'alias/company'"),
         ({"domain_name": "lake.example.com"}, "domain_name and certificate_arn go together"),
         ({"hosted_zone_id": "Z0123456789ABC"}, "hosted_zone_id is set without a domain_name"),
@@ -399,3 +401,12 @@ CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d"
 WEB_ACL = (
     "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/lake/0a1b2c3d-0000-0000-0000-000000000000"
 )
+
+
+def test_cloudfront_takes_a_certificate_of_its_own_region_and_the_http_api():
+    domain = {"domain_name": "lake.example.com", "certificate_arn": CERTIFICATE}
+    assert "CloudFront takes one of us-east-1 only" in refusal(cloudfront=True, **domain)
+    domain["certificate_arn"] = CERTIFICATE.replace(":eu-west-1:", ":us-east-1:")
+    assert settings(cloudfront=True, **domain).cloudfront
+    assert "cloudfront needs the HTTP API" in refusal(cloudfront=True, web_acl_arn=WEB_ACL)
+    assert settings(cloudfront=True).has_page

@@ -194,9 +194,23 @@ def test_the_repository_bucket_has_the_name_that_was_asked_for(dev, prod):
 
 
 def test_pages_of_other_origins_reach_objects_where_they_were_allowed_to(dev, prod):
-    assert "CorsConfiguration" not in dev.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
-    cors = prod.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]["CorsConfiguration"]
-    assert cors["CorsRules"][0]["AllowedOrigins"] == ["https://app.example.com"]
+    (of_dev,), (of_prod,) = cors_rules(dev), cors_rules(prod)
+    # Of all APIs of the region: the storage stack is older than the API's address.
+    anywhere = "https://*.execute-api.eu-west-1.amazonaws.com"
+    assert [dev.flat(each) for each in of_dev["AllowedOrigins"]] == [anywhere]
+    assert of_prod["AllowedOrigins"] == ["https://lake.example.com", "https://app.example.com"]
+
+
+def test_pages_upload_in_parts_and_read_ranges(deployment):
+    (rule,) = cors_rules(deployment)
+    assert rule["AllowedMethods"] == ["GET", "HEAD", "PUT"]
+    assert rule["AllowedHeaders"] == ["*"]
+    assert {"Content-Length", "Content-Range", "ETag"} <= {*rule["ExposedHeaders"]}
+
+
+def cors_rules(deployment):
+    bucket = deployment.resources("AWS::S3::Bucket")["RepositoriesCC43A267"]
+    return bucket["CorsConfiguration"]["CorsRules"]
 
 
 def test_the_set_up_token_is_in_no_template(deployment):

@@ -2,6 +2,8 @@
 
 import contextlib
 import socket
+import urllib.error
+import urllib.request
 from threading import Thread
 from urllib.parse import urlsplit
 
@@ -48,6 +50,63 @@ def test_objects_are_stored_with_their_metadata(s3_endpoint):
     got = s3.get_object(Bucket=BUCKET, Key="stored/b c+d")
     assert got["Body"].read() == b"content"
     assert (got["ETag"], got["ContentType"], got["Metadata"]) == (put["ETag"], "text/x", {"k": "v"})
+
+
+def answer_to(method: str, url: str, content: bytes | None = None, **headers: str):
+    """The status and the headers of an answer; underscores in names stand for hyphens."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    request = urllib.request.Request(url, content, named, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.headers
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers
+
+
+def test_a_page_of_this_machine_uploads_and_reads_by_presigned_url(s3_endpoint):
+    """As a browser does: it asks first, and shows the page what the server exposes."""
+    s3 = s3_client(s3_endpoint)
+    upload = s3.create_multipart_upload(Bucket=BUCKET, Key="shown")["UploadId"]
+    one = {"Bucket": BUCKET, "Key": "shown", "UploadId": upload, "PartNumber": 1}
+    part = s3.generate_presigned_url("upload_part", Params=one)
+    for origin in ("http://127.0.0.1:8000", "http://localhost:5173"):
+        status, asked = answer_to(
+            "OPTIONS",
+            part,
+            Origin=origin,
+            Access_Control_Request_Method="PUT",
+            Access_Control_Request_Headers="content-type",
+        )
+        assert (status, asked["Access-Control-Allow-Origin"]) == (200, origin)
+        assert "PUT" in asked["Access-Control-Allow-Methods"]
+        assert asked["Access-Control-Allow-Headers"] == "content-type"
+        kind = "application/octet-stream"
+        status, put = answer_to("PUT", part, b"content", Origin=origin, Content_Type=kind)
+        assert (status, put["Access-Control-Allow-Origin"]) == (200, origin)
+        assert put["ETag"]
+        assert "ETag" in put["Access-Control-Expose-Headers"]
+    parts = {"Parts": [{"PartNumber": 1, "ETag": put["ETag"]}]}
+    s3.complete_multipart_upload(Bucket=BUCKET, Key="shown", UploadId=upload, MultipartUpload=parts)
+    url = s3.generate_presigned_url("get_object", Params={"Bucket": BUCKET, "Key": "shown"})
+    status, got = answer_to("GET", url, Origin=origin, Range="bytes=1-2")
+    assert (status, got["Content-Range"]) == (206, "bytes 1-2/7")
+    assert "Content-Range" in got["Access-Control-Expose-Headers"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "method"),
+    [
+        ("https://example.com", "PUT"),
+        ("http://127.0.0.1.example.com:80", "PUT"),
+        ("http://127.0.0.1:8000", "DELETE"),
+    ],
+)
+def test_other_pages_and_methods_are_not_let_in(s3_endpoint, origin, method):
+    url = f"{s3_endpoint}/{BUCKET}/shown"
+    status, headers = answer_to("OPTIONS", url, Origin=origin, Access_Control_Request_Method=method)
+    assert status in (400, 403)
+    assert "Access-Control-Allow-Origin" not in headers
 
 
 def test_an_object_is_not_overwritten_when_it_must_be_absent(s3_endpoint):

@@ -295,7 +295,8 @@ def test_a_page_among_the_objects_runs_nothing_in_the_origin_of_the_api(
 ) -> None:
     stack.put("main/page", b"<script>alert(1)</script>", content_type=stored)
     headers = stack.presigned("GET", f"/{REPO}/main/page", query=query).headers
-    assert "default-src 'none'" in headers["content-security-policy"]
+    assert headers["content-security-policy"].startswith("default-src 'none'; ")
+    assert headers["content-security-policy"].endswith("; sandbox")
     assert headers["x-content-type-options"] == "nosniff"
 
 

@@ -2,8 +2,12 @@
 
 import pytest
 
+from functions.api.contract import Content
+from functions.api.operations import OPERATIONS
 from functions.web.app import build_app
 from tests.support.page import SCRIPT_PATH, show, write_page
+from tests.support.prepared_lake import prepared
+from tests.support.valid_requests import send, valid_requests
 
 LAKE = "https://lake.s3.eu-west-1.amazonaws.com"
 DOTTED = "https://s3.eu-west-1.amazonaws.com/dotted.bucket/"
@@ -100,3 +104,18 @@ def test_no_path_leads_out_of_the_assets(app, path):
 def test_an_origin_cannot_widen_the_policy(tmp_path, origin):
     with pytest.raises(ValueError, match="GRAVELER_BUCKET_ORIGINS"):
         build_app(write_page(tmp_path / "page"), [origin])
+
+
+def answers_bytes(operation):
+    shapes = operation.contract.answers.values()
+    return any(isinstance(shape, Content) and shape.is_binary for shape in shapes)
+
+
+@pytest.mark.parametrize("name", [each.template.name for each in OPERATIONS if answers_bytes(each)])
+def test_bytes_that_users_stored_are_of_no_origin(name):
+    """A link to them opens them beside the page, in the browser of whoever follows it."""
+    reply = send(prepared().api.fork(), valid_requests()[name])
+    assert reply.status in (200, 206)
+    assert reply.headers["Content-Security-Policy"].startswith("default-src 'none'; ")
+    assert reply.headers["Content-Security-Policy"].endswith("; sandbox")
+    assert reply.headers["X-Content-Type-Options"] == "nosniff"

@@ -5,7 +5,7 @@ from functions.api.answers import Answer
 from functions.api.contract import AFTER, AMOUNT, Content, text
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import responses
+from graveler.http import responses, untrusted
 from graveler.http.hooks import ActionRunRow, HookRunRow, hook_row, run_row
 from graveler.operations.hooks import requests as hooks
 
@@ -76,6 +76,7 @@ def get_run_hook_output(request: Request) -> Answer:
     headers = {
         "Content-Type": _OUTPUT,
         "Content-Disposition": f"attachment; filename={hook_run_id}.log",
+        **untrusted.HEADERS,
     }
     # A skipped hook has written nothing.
     return answers.of_bytes(found or b"", 200, headers)

@@ -7,6 +7,7 @@ from functions.api.request import Request
 from functions.api.routes.content import CONTENT_BYTES_MAX
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
+from graveler.http import untrusted
 from graveler.http.retention import FileLocation
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import committed_files
@@ -53,8 +54,7 @@ def get_metadata_object(request: Request) -> Answer:
         return answers.empty(302, {"Location": url, "Cache-Control": "no-store"})
     headers = {
         "Content-Type": "application/octet-stream",
-        "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "SAMEORIGIN",
-        "Content-Security-Policy": "default-src 'none'",
+        **untrusted.HEADERS,
     }
     return answers.of_bytes(request.engine.objects.get(found.uri), 200, headers)

@@ -30,7 +30,7 @@ UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 _NO_PAYLOAD = sha256(b"").hexdigest()
 
 # Other buckets' names are no label of a host name that S3's certificate covers.
-_HOST_LABEL = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
+HOST_LABEL = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
 
 # Clients and proxies set or change these on the way.
 _UNSIGNED_HEADERS = frozenset({"expect", "transfer-encoding", "user-agent", "x-amzn-trace-id"})
@@ -74,7 +74,7 @@ class Endpoint:
             return _site_on_path(self.url, bucket, self.region)
         region = self.region_of(bucket)
         url = self.url.replace(self.region, region)
-        if not _HOST_LABEL.fullmatch(bucket):
+        if not HOST_LABEL.fullmatch(bucket):
             return _site_on_path(url, bucket, region)
         return _site_of_host(url, bucket, region)
 

@@ -24,6 +24,7 @@ def test_a_page_among_the_objects_runs_nothing_and_posts_nothing_for_its_reader(
         "default-src 'none'",
         "base-uri 'none'",
         "form-action 'none'",
+        "sandbox",
     }
 
 

@@ -1,0 +1,67 @@
+"""CloudFront in front of the HTTP API, if the settings ask for it.
+
+Browsers get the page's assets from an edge nearby. Everything else passes through: the API decides
+what a path means, so a deep link needs no function at the edge, and no error is rewritten.
+"""
+
+from aws_cdk import Stack
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_certificatemanager as certificates
+from aws_cdk import aws_cloudfront as cloudfront
+from aws_cdk import aws_cloudfront_origins as cloudfront_origins
+from aws_cdk import aws_route53_targets as route53_targets
+from constructs import Construct
+
+from functions.web.paths import ASSETS
+from infra.addresses import address_of, tell_domain_target
+from infra.settings import Settings
+
+
+class Distribution(Construct):
+    """The distribution, with the settings' domain if there is one."""
+
+    def __init__(self, scope: Construct, settings: Settings, api: apigateway.HttpApi) -> None:
+        super().__init__(scope, "Distribution")
+        stack = Stack.of(self)
+        origin = cloudfront_origins.HttpOrigin(
+            f"{api.api_id}.execute-api.{stack.region}.{stack.url_suffix}",
+            protocol_policy=cloudfront.OriginProtocolPolicy.HTTPS_ONLY,
+        )
+        to_https = cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS
+        is_named = bool(settings.domain_name)
+        self.distribution = cloudfront.Distribution(
+            self,
+            "Default",
+            comment=f"{settings.name}: the API and the web page",
+            domain_names=[settings.domain_name] if is_named else None,
+            certificate=certificates.Certificate.from_certificate_arn(
+                self, "Certificate", settings.certificate_arn
+            )
+            if is_named
+            else None,
+            minimum_protocol_version=cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
+            http_version=cloudfront.HttpVersion.HTTP2_AND_3,
+            default_behavior=cloudfront.BehaviorOptions(
+                origin=origin,
+                allowed_methods=cloudfront.AllowedMethods.ALLOW_ALL,
+                cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
+                # With credentials and cookies; API Gateway finds the API by its own host.
+                origin_request_policy=cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+                viewer_protocol_policy=to_https,
+            ),
+            additional_behaviors={
+                f"{ASSETS}*": cloudfront.BehaviorOptions(
+                    origin=origin,
+                    cache_policy=cloudfront.CachePolicy.CACHING_OPTIMIZED,
+                    viewer_protocol_policy=to_https,
+                )
+            },
+        )
+        host = settings.domain_name or self.distribution.distribution_domain_name
+        self.endpoint = f"https://{host}"
+        if not is_named:
+            return
+        if settings.hosted_zone_id:
+            address_of(self, settings, route53_targets.CloudFrontTarget(self.distribution))
+        else:
+            tell_domain_target(self, settings, self.distribution.distribution_domain_name)
