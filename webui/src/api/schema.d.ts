@@ -4,6 +4,22 @@
  */
 
 export interface paths {
+    "/auth/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAccessActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/capabilities": {
         parameters: {
             query?: never;
@@ -223,6 +239,22 @@ export interface paths {
         put?: never;
         post?: never;
         delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/users/{userId}/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["explainAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -686,6 +718,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["runExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/repositories/{repository}/branches/{branch}/export-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listExportRuns"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1188,6 +1236,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/repositories/{repository}/gc/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listCollectionRuns"];
+        put?: never;
+        post: operations["startCollectionRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/repositories/{repository}/gc/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getCollectionRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/repositories/{repository}/metadata": {
         parameters: {
             query?: never;
@@ -1540,6 +1620,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/repositories/{repository}/settings/gc_rules/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["checkGCRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/repositories/{repository}/tags": {
         parameters: {
             query?: never;
@@ -1710,6 +1806,38 @@ export interface components {
             secret_access_key: string;
         };
         /**
+         * AccessRow
+         * @description Whether a user may do an action, and why; `policy` is absent if no statement decides.
+         */
+        AccessRow: {
+            action: string;
+            allowed: boolean;
+            attached_to_user: boolean;
+            groups: string[];
+            policy?: string;
+            reason: string;
+            resource: string;
+            statement?: components["schemas"]["StatementBody"];
+            /** Format: int64 */
+            statement_number?: number;
+            user: string;
+            /** @enum {unknown} */
+            verdict: "allowed" | "denied" | "not_allowed";
+        };
+        /** ActionList */
+        ActionList: {
+            results: components["schemas"]["ActionRow"][];
+        };
+        /**
+         * ActionRow
+         * @description An action, the forms of its resources, and the operations that need it first.
+         */
+        ActionRow: {
+            action: string;
+            operations: string[];
+            resources: string[];
+        };
+        /**
          * ActionRunRow
          * @description A run, in lakeFS's form.
          */
@@ -1783,6 +1911,13 @@ export interface components {
         /** CapabilitiesConfig */
         CapabilitiesConfig: {
             async_ops: boolean;
+        };
+        /**
+         * CheckedRules
+         * @description What to know of valid rules before they are saved.
+         */
+        CheckedRules: {
+            warnings: string[];
         };
         /** CherryPickCreation */
         CherryPickCreation: {
@@ -1922,6 +2057,26 @@ export interface components {
             type: string;
         };
         /**
+         * EndedRunRow
+         * @description A run that has ended; `state` is `dropped` if its results were no longer wanted.
+         */
+        EndedRunRow: {
+            commitId: string;
+            /** Format: int64 */
+            endedAt: number;
+            errorMessage: string;
+            exportId: string;
+            /** Format: int64 */
+            objectsDone: number;
+            /** Format: int64 */
+            objectsFailed: number;
+            /** Format: int64 */
+            objectsTotal: number;
+            /** Format: int64 */
+            startedAt: number;
+            state: string;
+        };
+        /**
          * ErrorBody
          * @description lakeFS's error body, whose message clients print, with our details.
          */
@@ -2041,6 +2196,11 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             results: components["schemas"]["DiffRow"][];
         };
+        /** Listing[EndedRunRow] */
+        Listing_EndedRunRow_: {
+            pagination: components["schemas"]["Pagination"];
+            results: components["schemas"]["EndedRunRow"][];
+        };
         /** Listing[GroupRow] */
         Listing_GroupRow_: {
             pagination: components["schemas"]["Pagination"];
@@ -2095,6 +2255,11 @@ export interface components {
         Listing_RepositoryRow_: {
             pagination: components["schemas"]["Pagination"];
             results: components["schemas"]["RepositoryRow"][];
+        };
+        /** Listing[RunRow] */
+        Listing_RunRow_: {
+            pagination: components["schemas"]["Pagination"];
+            results: components["schemas"]["RunRow"][];
         };
         /** Listing[TaskRow] */
         Listing_TaskRow_: {
@@ -2507,6 +2672,54 @@ export interface components {
             /** Format: int64 */
             default_retention_days: number;
         };
+        /** RunCreated */
+        RunCreated: {
+            run_id: string;
+        };
+        /** RunCreation */
+        RunCreation: {
+            dry_run: boolean;
+            /** @default null */
+            maximum_deletions: number | null;
+        };
+        /**
+         * RunRow
+         * @description A run. What is not known of it is absent, such as the counts before its end.
+         */
+        RunRow: {
+            /** Format: int64 */
+            aborted_uploads?: number;
+            /** Format: int64 */
+            came_to_life?: number;
+            /** Format: int64 */
+            cutoff_time?: number;
+            /** Format: int64 */
+            deleted_bytes?: number;
+            /** Format: int64 */
+            deleted_objects?: number;
+            dry_run?: boolean;
+            /** Format: int64 */
+            end_time?: number;
+            /** @default  */
+            error: string;
+            /** Format: int64 */
+            failed_objects?: number;
+            /** Format: int64 */
+            marked_bytes?: number;
+            /** Format: int64 */
+            marked_objects?: number;
+            /** @default  */
+            requested_by: string;
+            run_id: string;
+            /** Format: int64 */
+            start_time?: number;
+            /** @enum {unknown} */
+            state: "failed" | "running" | "succeeded";
+            /** @default  */
+            text: string;
+            /** @default [] */
+            warnings: string[];
+        };
         /** Setup */
         Setup: {
             /** @default null */
@@ -2861,6 +3074,32 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listAccessActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getAuthCapabilities: {
         parameters: {
             query?: never;
@@ -3002,6 +3241,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3058,6 +3298,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3119,6 +3360,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
@@ -3148,6 +3390,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3209,6 +3452,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
@@ -3238,6 +3482,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3269,6 +3514,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
@@ -3329,6 +3575,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3391,6 +3638,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3418,6 +3666,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3479,6 +3728,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3533,6 +3783,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    explainAccess: {
+        parameters: {
+            query: {
+                action: string;
+                resource: string;
+                source_ip?: string;
+            };
+            header?: never;
+            path: {
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessRow"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -3598,6 +3882,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3656,6 +3941,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3689,6 +3975,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
@@ -3720,6 +4007,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -3850,6 +4138,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
@@ -3879,6 +4168,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -4881,6 +5171,36 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listExportRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository: string;
+                branch: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing_EndedRunRow_"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getExportStatus: {
         parameters: {
             query?: never;
@@ -5034,6 +5354,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
@@ -5923,6 +6244,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -5959,6 +6281,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             410: components["responses"]["Gone"];
             413: components["responses"]["RequestEntityTooLarge"];
@@ -6084,6 +6407,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -6335,6 +6659,104 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listCollectionRuns: {
+        parameters: {
+            query?: {
+                after?: string;
+                amount?: number;
+            };
+            header?: never;
+            path: {
+                repository: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing_RunRow_"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    startCollectionRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunCreation"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCollectionRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunRow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -6599,6 +7021,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -6661,6 +7084,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -6741,6 +7165,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -6816,6 +7241,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
@@ -7538,6 +7964,40 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    checkGCRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Rules"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedRules"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listTags: {
         parameters: {
             query?: {
@@ -7755,6 +8215,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
@@ -7900,6 +8361,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["RequestEntityTooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
