@@ -77,7 +77,7 @@ class Config:
 
     @property
     def messaging_endpoint(self) -> str:
-        """The URL of the bus and the queues."""
+        """The URL of the bus, the queues and the jobs."""
         return f"http://{HOST}:{self.messaging_port}"
 
     @property

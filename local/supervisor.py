@@ -198,7 +198,7 @@ Graveler is ready.
   S3 endpoint        {config.s3_endpoint} (the same key pair)
   data and logs      {config.data}
   events             tail -f {config.journal}
-  bus and queues     {config.messaging_endpoint} (EventBridge and SQS)
+  bus and queues     {config.messaging_endpoint} (EventBridge, SQS and Glue)
 
 Any s3://graveler/<name> is a storage namespace. A first repository, in another terminal:
 

@@ -86,7 +86,9 @@ def judged(api: ApiClient, draft: Draft) -> Reply:
     before = state_of(api)
     event = event_of(draft)
     reply = api.send(event)  # compares the answer with the operation's declaration
-    assert reply.status not in {429, 500, 503}, reply
+    # A copy that names the data of its source answers 429 if they are other ones by now.
+    is_other_data = b"src_physical_address" in (draft.content or b"")
+    assert reply.status not in {500, 503} | (set() if is_other_data else {429}), reply
     for name, value in reply.headers.items():
         assert isinstance(value, str), name
         assert value.isprintable(), (name, value)
@@ -129,6 +131,7 @@ def state_of(api: ApiClient) -> dict[str, object]:
         "deleted repositories": dict(refs._ending),
         "records": records,
         "events": len(refs.events),
+        "collections": (dict(world.jobs._leases), list(world.collection_jobs.started)),
         "staged": staged,
         "objects": {uri: each.content for uri, each in world.objects._objects.items()},
         "uploads": {key: dict(each.parts) for key, each in world.objects._uploads.items()},

@@ -1,9 +1,11 @@
 """Runs of garbage collection, as clients start and see them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from functions.api.app import build_app
 from graveler.errors import ThrottledError
 from graveler.retention.files import run_folder
 from graveler.retention.runs import LEASE, LEASE_S
@@ -186,6 +188,16 @@ def test_a_job_that_cannot_start_leaves_nothing(api):
     assert rows(api) == []
     api.world.collection_jobs.is_deployed = True
     assert start(api).status == 202
+
+
+def test_a_deployment_that_only_reports_starts_no_run_that_deletes(api):
+    engine = replace(api.engine, collections_delete=False)
+    api.app = build_app(engine, api.accounts, api.settings)
+    refused = start(api, dry_run=False)
+    assert refused.status == 403
+    assert "gc_deletes" in refused.json["message"]
+    assert api.world.collection_jobs.started == []
+    assert start(api, dry_run=True).status == 202
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,14 @@ from lakefs_sdk import api as sdk_api
 from functions.api.app import SERVICE
 from functions.api.frequent import FREQUENT
 from functions.api.operations import OPERATIONS, OTHERS
-from functions.api.routes import exports, prefixes, recorded_uploads, tasks
+from functions.api.routes import (
+    collection_runs,
+    exports,
+    prefixes,
+    recorded_uploads,
+    rights,
+    tasks,
+)
 from functions.api.routing import Template
 from functions.api.unserved import UNSERVED
 from graveler.errors import AlreadyExistsError, ThrottledError
@@ -26,7 +33,7 @@ TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
 
 
 # Continuous export, which today's lakeFS does not have, and more.
-OURS = (exports, tasks, prefixes, recorded_uploads)
+OURS = (collection_runs, exports, tasks, prefixes, recorded_uploads, rights)
 
 
 def filled(path: str) -> str:
@@ -80,7 +87,7 @@ def test_every_operation_is_either_frequent_or_not():
 
 def test_the_tables_hold_all_of_lakefs_s_operations_once():
     count = 138 + sum(len(each.operations.table) for each in OURS)
-    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count == 156
+    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES) == count == 163
     assert len({(t.method, re.sub("<.*?>", "<>", t.path)) for t in TEMPLATES}) == count
 
 
