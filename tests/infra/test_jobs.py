@@ -121,27 +121,32 @@ def test_garbage_is_collected_of_all_repositories_or_of_those_that_are_named(dev
             if deployment.flat(each["Target"]["Arn"]).endswith(":aws-sdk:glue:startJobRun")
         ]
 
-    most = {"--maximum_deletions": "1000000"}
-    assert calls(dev) == [{"JobName": "graveler-dev-garbage-collection", "Arguments": most}]
+    assert calls(dev) == [{"JobName": "graveler-dev-garbage-collection"}]
     assert calls(prod) == [
         {"JobName": "graveler-prod-garbage-collection", "Arguments": {"--repository": name}}
         for name in ("lake", "other")
     ]
 
 
-def test_a_scheduled_collection_stops_before_it_deletes_more_than_the_settings_say(dev):
-    (schedule,) = (
-        each
-        for each in dev.resources("AWS::Scheduler::Schedule").values()
-        if dev.flat(each["Target"]["Arn"]).endswith(":aws-sdk:glue:startJobRun")
-    )
-    arguments = json.loads(schedule["Target"]["Input"])["Arguments"]
-    given = [word for pair in arguments.items() for word in pair]
-    options, _ = parse_collection([*words(dev, "garbage-collection"), *given])
-    assert options.maximum_deletions == 1_000_000
-    # A run that a person starts has no limit but what the person gives.
+def test_a_collection_stops_before_it_deletes_more_than_the_settings_say(dev, prod):
     options, _ = parse_collection(words(dev, "garbage-collection"))
-    assert options.maximum_deletions is None
+    assert options.maximum_deletions == 1_000_000
+    # A run that a person starts may say otherwise: its arguments replace the defaults.
+    given = [*words(dev, "garbage-collection"), "--maximum_deletions", "5000000"]
+    assert parse_collection(given)[0].maximum_deletions == 5_000_000
+    assert parse_collection(words(prod, "garbage-collection"))[0].maximum_deletions is None
+
+
+def test_the_api_function_knows_the_collection_that_there_is(dev, prod):
+    for deployment, deletes in ((dev, "true"), (prod, "false")):
+        (variables,) = (
+            each["Environment"]["Variables"]
+            for each in deployment.resources("AWS::Lambda::Function").values()
+            if "GRAVELER_COLLECTION_JOB" in each["Environment"]["Variables"]
+        )
+        name = jobs(deployment)["garbage-collection"]["Name"]
+        assert variables["GRAVELER_COLLECTION_JOB"] == name
+        assert variables["GRAVELER_COLLECTIONS_DELETE"] == deletes
 
 
 def test_the_export_function_knows_the_job_that_there_is(deployment):
