@@ -97,7 +97,7 @@ def start_run(
     if not engine.jobs.take_lease(found, LEASE, run_id, now_ns=now_ns, until_ns=until_ns):
         raise ConflictError(
             f"run {_running(engine, found) or 'another'} collects the garbage of repository "
-            f"{name!r}: wait for its end"
+            f"{name!r}: wait for its end, or {LEASE_S // 60} minutes if it died"
         )
     is_started = False
     try:

@@ -91,3 +91,25 @@ def test_garbage_is_collected_by_the_rules(stack: Stack, repository: lakefs.Repo
         assert main.object(path).reader().read() == b"new"
     for path in ("staged", "staged directly"):
         assert main.object(path).reader().read() == b"second"
+
+    runs = ask(stack, "GET", f"{name}/gc/runs").json()["results"]
+    assert [(run["dry_run"], run["marked_objects"], run["deleted_bytes"]) for run in runs] == [
+        (False, 4, 16),
+        (True, 4, 0),
+    ]
+
+
+@pytest.mark.timeout(600)
+def test_a_user_starts_a_collection_by_the_api(stack: Stack, repository: lakefs.Repository) -> None:
+    runs = f"{repository.id}/gc/runs"
+    started = ask(stack, "POST", runs, json={"dry_run": True})
+    assert started.status_code == 202
+    run_id = started.json()["run_id"]
+    second = ask(stack, "POST", runs, json={"dry_run": False})
+    assert second.status_code == 409
+    assert run_id in second.json()["message"]
+    while (run := ask(stack, "GET", f"{runs}/{run_id}").json())["state"] == "running":
+        time.sleep(1)
+    assert (run["state"], run["dry_run"], run["deleted_objects"]) == ("succeeded", True, 0), run
+    assert run["requested_by"]
+    assert "marked only: nothing was deleted" in run["text"]
