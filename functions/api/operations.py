@@ -21,6 +21,7 @@ from functions.api.routes import (
     pulls,
     retention,
     rights,
+    sessions,
     tasks,
     users,
 )
@@ -39,6 +40,7 @@ _RESOURCES = (
     imports,
     tasks,
     users,
+    sessions,
     groups,
     policies,
     credentials,

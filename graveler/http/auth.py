@@ -2,8 +2,9 @@
 
 Theory of operation. A secret is checked against its digest (`graveler.access.digests`), which one
 request to the store returns, and a token against the installation's key. A process remembers for
-MEMORY_S what it found, so most requests need none. A deleted key, user or principal, and its
-sessions, may therefore work for that long in a process that has just seen them. A missing key is
+MEMORY_S what it found, so most requests need none. A deleted key, user or principal, its sessions,
+and those that a user has ended, may therefore work for that long in a process that has just seen
+them. A missing key is
 not remembered, so a new key works at once.
 
 Every failure is the same error with the same text, after the same requests: an unknown key ID, and
@@ -79,6 +80,7 @@ class Authenticator:
         self._proven: dict[str, _Proven] = {}
         self._keys = _Memory[tuple[str, str], LookUp](clock, self._key_of_session)
         self._principals = _Memory[str, ExternalPrincipal](clock, accounts.principal)
+        self._users = _Memory[str, User](clock, accounts.user)
         self._token_key: bytes | None = None
 
     def user_of(self, authorization: str | None, cookies: Sequence[str], address: str = "") -> str:
@@ -223,6 +225,11 @@ class Authenticator:
 
     # Sessions
 
+    def forget_sessions(self) -> None:
+        """Forget what sessions depend on, as some have ended."""
+        self._keys.clear()
+        self._users.clear()
+
     def _user_of_token(self, token: str) -> str:
         import jwt  # noqa: PLC0415 - requests with an access key never need it
 
@@ -235,7 +242,7 @@ class Authenticator:
                 issuer="auth",
                 # Expiry is checked below, with our own clock.
                 options={
-                    "require": ["exp", "sub", "aud", "iss"],
+                    "require": ["exp", "iat", "sub", "aud", "iss"],
                     "verify_exp": False,
                     "verify_iat": False,
                     "verify_nbf": False,
@@ -253,12 +260,18 @@ class Authenticator:
     def _is_open(self, user: str, claims: Mapping[str, object]) -> bool:
         """Return whether the credential that began the session is still the user's.
 
-        Withdrawing a stolen key ends the sessions that the thief began with it.
+        Withdrawing a stolen key ends the sessions that the thief began with it. The user may have
+        ended the session as well, with all others.
         """
+        began_at = claims["iat"]
         access_key_id = claims.get(_KEY_CLAIM)
         if isinstance(access_key_id, str):
             found = self._keys.get((access_key_id, user))
-            return found is not None and _is_valid(found.key, found.user)
+            return (
+                found is not None
+                and _is_valid(found.key, found.user)
+                and _may_last(found.user, began_at)
+            )
         principal_id = claims.get(_PRINCIPAL_CLAIM)
         if not isinstance(principal_id, str):
             return False
@@ -268,6 +281,7 @@ class Authenticator:
             and principal.user == user
             and principal.user_uid == claims.get(_UID_CLAIM)
             and principal.attachment == claims.get(_ATTACHMENT_CLAIM, "")
+            and _may_last(self._users.get(user), began_at)
         )
 
     def _key_of_session(self, key_and_user: tuple[str, str]) -> LookUp | None:
@@ -303,6 +317,11 @@ def _is_valid(key: LoginKey | None, user: User | None) -> bool:
     )
 
 
+def _may_last(user: User | None, began_at: object) -> bool:
+    """Return whether a session of the user that began then has not been ended."""
+    return user is not None and isinstance(began_at, int) and began_at >= user.sessions_from
+
+
 class _Memory(Generic[K, V]):
     """Remembers for MEMORY_S what a look-up found; a name that it did not find, never."""
 
@@ -310,6 +329,10 @@ class _Memory(Generic[K, V]):
         self._clock = clock
         self._look_up = look_up
         self._found: dict[K, tuple[V, int]] = {}
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._found.clear()
 
     def get(self, name: K) -> V | None:
         now_ns = self._clock.now_ns()

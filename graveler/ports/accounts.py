@@ -26,11 +26,15 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user; the store gives the uid, which no later user of the name has."""
+    """A user; the store gives the uid, which no later user of the name has.
+
+    sessions_from: sessions that began before this time have ended.
+    """
 
     name: str
     creation_date: int  # Unix seconds
     uid: str = field(default="", compare=False)
+    sessions_from: int = 0  # Unix seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,13 @@ class UserStore(Protocol):
 
     def users(self, prefix: str, after: str, amount: int) -> Page[User]:
         """Return a page of users by name."""
+
+    def end_sessions(self, name: str, before: int) -> None:
+        """End the user's sessions that began before the time, in Unix seconds, for good.
+
+        Raises:
+            NotFoundError: the user does not exist.
+        """
 
     def delete_user(self, name: str) -> None:
         """Delete the user with everything that is the user's.

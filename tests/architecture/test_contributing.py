@@ -14,6 +14,7 @@ from functions.api.routes import (
     prefixes,
     recorded_uploads,
     rights,
+    sessions,
     tasks,
 )
 from functions.api.routing import Operation
@@ -124,6 +125,7 @@ def documented() -> dict[str, set[str]]:
         ("recorded_uploads", "Recorded uploads"),
         ("rights", "Rights of users"),
         ("collection_runs", "Runs of garbage collection"),
+        ("sessions", "Sessions"),
     ):
         ours = re.findall(r"^\| (\w+) \| `[A-Z]+ /", section(API, heading), re.MULTILINE)
         by_module[module] = set(ours)
@@ -135,7 +137,7 @@ def test_the_api_page_names_every_operation_with_its_module():
 
 
 def test_the_counts_of_the_api_page_are_right():
-    modules = (collection_runs, exports, tasks, prefixes, recorded_uploads, rights)
+    modules = (collection_runs, exports, tasks, prefixes, recorded_uploads, rights, sessions)
     ours = sum(len(module.operations.table) for module in modules)
     of_lakefs = len(OPERATIONS) - ours
     assert f"## Served: {of_lakefs} operations" in API

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from graveler.access.policy import Effect, Policy, Statement
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.models import CredentialItem, FirstAdministratorItem, UserItem
 from graveler.aws.dynamodb.tables import Tables
-from graveler.errors import AlreadyExistsError, CorruptDataError
+from graveler.errors import AlreadyExistsError, CorruptDataError, NotFoundError
 from graveler.model import Page
 from graveler.ports import AccountStore, Credential, Group, NewGroup, StandardAccess, User
 from tests.contract.accounts import ContextCipher, World
@@ -85,6 +86,17 @@ def test_an_upgrade_of_today_s_installation_changes_nothing(world: World) -> Non
     world.second.upgrade(STANDARD)
     assert world.first.group("Viewers") is None
     assert world.first.effective_policies("bob") == ()
+
+
+def test_the_end_of_sessions_is_seen_by_all_and_never_goes_back(world: World) -> None:
+    world.first.set_up(USER, CREDENTIAL, STANDARD)
+    for before, kept in ((2_000, 2_000), (1_000, 2_000), (2_000, 2_000), (3_000, 3_000)):
+        world.first.end_sessions("admin", before)
+        expected = replace(USER, sessions_from=kept)
+        assert world.second.user("admin") == expected
+        assert world.second.look_up(CREDENTIAL.access_key_id, hint="admin").user == expected
+    with pytest.raises(NotFoundError):
+        world.first.end_sessions("nobody", 1)
 
 
 @pytest.mark.server

@@ -10,7 +10,6 @@ import pytest
 
 from tests.infra.test_functions import NAMES
 from tests.support import runtime
-from tests.support.api import event
 from tests.support.function_events import ANSWERS, EVENTS
 from tests.support.runtime import REGION, Client, Lambda, emulated_aws
 
@@ -141,8 +140,7 @@ def test_the_cleanup_looks_for_what_is_due(deployed: Lambda, authorization: str)
 
 def test_the_web_page_is_shown(deployed: Lambda) -> None:
     with deployed.function("web") as web:
-        answer = web.invoke(event("GET", "/repositories/lake"))
-    assert (answer["statusCode"], answer["headers"]["Cache-Control"]) == (200, "no-cache")
+        assert ANSWERS["web"](web.invoke(EVENTS["web"]))
 
 
 @pytest.mark.parametrize("name", ["export", "slices"])

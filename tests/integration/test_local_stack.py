@@ -5,7 +5,6 @@ import hashlib
 import http.client
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -127,8 +126,7 @@ def test_presigned_urls_lead_where_the_page_may_go(stack):
     url = urlsplit(ask(stack, "GET", path)[1]["presigned_url"])
     with urllib.request.urlopen(stack.endpoint, timeout=30) as answer:
         policy = answer.headers["Content-Security-Policy"]
-    sources = re.search(r"connect-src ([^;]*)", policy)[1].split()
-    assert sources == ["'self'", f"{url.scheme}://{url.netloc}"]
+    assert f"; connect-src 'self' {url.scheme}://{url.netloc}; " in policy
 
 
 def test_the_key_pair_and_all_state_are_private(stack):

@@ -426,6 +426,8 @@ OF_ACCOUNTS = {
     "getPolicy": _auth("GET", "/policies/p", "ReadPolicy", "policy/p"),
     "updatePolicy": _auth("PUT", "/policies/p", "UpdatePolicy", "policy/p", _POLICY),
     "deletePolicy": _auth("DELETE", "/policies/p", "DeletePolicy", "policy/p"),
+    "endUserSessions": _auth("DELETE", "/users/cy/sessions", "DeleteCredentials", "user/cy"),
+    "endSessions": Example("DELETE", "/user/sessions", ()),
     "createUserExternalPrincipal": _auth(
         "POST",
         "/users/cy/external/principals?principalId=arn",

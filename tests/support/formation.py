@@ -38,7 +38,7 @@ def _adapted(resource: dict[str, Any], unknown: set[str]) -> dict[str, Any]:
     if resource["Type"] == "AWS::KMS::Key":
         del adapted["Properties"]["Tags"]  # moto expects them in another form
     if resource["Type"] == "AWS::Lambda::Function":
-        del adapted["Properties"]["Layers"]
+        adapted["Properties"].pop("Layers", None)
     if resource.get("DeletionPolicy") == "RetainExceptOnCreate":
         adapted["DeletionPolicy"] = "Retain"  # the same for a stack that was made
     needed = adapted.pop("DependsOn", [])

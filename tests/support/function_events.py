@@ -19,6 +19,12 @@ EVENTS: Mapping[str, dict[str, Any]] = {
         "isBase64Encoded": False,
     },
     "cleanup": {},
+    "web": {
+        "version": "2.0",
+        "rawPath": "/repositories/lake",
+        "headers": {"host": "lake.example.com"},
+        "requestContext": {"http": {"method": "GET", "path": "/repositories/lake"}},
+    },
     "events": {
         "Records": [
             {
@@ -78,4 +84,5 @@ ANSWERS: Mapping[str, Callable[[Any], bool]] = {
     "export": lambda answer: answer == {"batchItemFailures": []},
     "slices": lambda answer: answer["failure"]["code"] == "not_found",
     "tasks": lambda answer: answer == {"batchItemFailures": []},
+    "web": lambda answer: answer["headers"]["Cache-Control"] == "no-cache",
 }

@@ -114,6 +114,13 @@ class MemoryAccountStore:
     def users(self, prefix: str, after: str, amount: int) -> Page[User]:
         return self._page(self._users.values(), _name, prefix, after, amount)
 
+    def end_sessions(self, name: str, before: int) -> None:
+        with self._lock:
+            _required(self._users, name, "user")
+            user = self._users[name]
+            latest = max(before, user.sessions_from)
+            self._users[name] = replace(user, sessions_from=latest)
+
     def delete_user(self, name: str) -> None:
         with self._lock:
             _required(self._users, name, "user")

@@ -355,6 +355,8 @@ def _add_rights(table: _Table) -> None:
     table.add("createUser", {"id": "new", "invite_user": False})
     table.add("getUser")
     table.add("deleteUser")
+    table.add("endSessions")
+    table.add("endUserSessions")
     table.add("listUserGroups", **_PAGE)
     table.add("listUserPolicies", **_PAGE, effective="true")
     table.add("attachPolicyToUser", names={"policy_id": "spare"})

@@ -252,6 +252,9 @@ NEEDS: Mapping[str, Row] = {
     "getPolicy": _on(Action.READ_POLICY, places.POLICY),
     "updatePolicy": _on(Action.UPDATE_POLICY, places.POLICY),
     "deletePolicy": _on(Action.DELETE_POLICY, places.POLICY),
+    # Who takes a key pair away ends its sessions; here the key pairs stay.
+    "endUserSessions": _on(Action.DELETE_CREDENTIALS, places.USER),
+    "endSessions": SignedIn(),
     "createUserExternalPrincipal": _on(Action.CREATE_USER_EXTERNAL_PRINCIPAL, places.USER),
     "deleteUserExternalPrincipal": _on(Action.DELETE_USER_EXTERNAL_PRINCIPAL, places.USER),
     "listUserExternalPrincipals": _on(Action.READ_USER, places.USER),

@@ -2,14 +2,14 @@
 
 import hmac
 
-from functions.api import answers, key_pairs
+from functions.api import answers, key_pairs, session_cookie
 from functions.api.answers import Answer
 from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import AlreadyExistsError, AuthenticationError, PreconditionFailedError
 from graveler.http import requests, responses, sites
-from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE, SESSION_LIFE_S
+from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE
 from graveler.operations.accounts import set_up as first_users
 from graveler.operations.accounts.naming import check_name
 from graveler.ports import Credential, User
@@ -132,7 +132,7 @@ def log_in(request: Request) -> Answer:
         body.access_key_id, body.secret_access_key, request.address
     )
     answer = answers.of_json(responses.AuthenticationToken(session.token, session.expires_at))
-    answer.cookies.append(_session_cookie(request, session.token, SESSION_LIFE_S))
+    answer.cookies.append(session_cookie.with_session(request, session.token))
     return answer
 
 
@@ -151,13 +151,5 @@ def log_out(request: Request) -> Answer:
     """Delete the browser's session cookie, and redirect to the page that logs in."""
     sites.check_not_from_elsewhere(request.headers)
     answer = answers.empty(307, {"Location": "/auth/login"})
-    answer.cookies.append(_session_cookie(request, "", 0))
+    answer.cookies.append(session_cookie.without_session(request))
     return answer
-
-
-def _session_cookie(request: Request, value: str, max_age_s: int) -> str:
-    secure = "; Secure" if request.services.settings.secure_cookies else ""
-    # The page itself needs no session, and its own requests carry the cookie. So a link from
-    # another site shows what it leads to, although the browser sends no cookie with it.
-    about = f"Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}"
-    return f"{SESSION_COOKIE}={value}; {about}"

@@ -270,6 +270,7 @@ class UserItem(HolderItem):
     """`accounts` / `user#<name>`; groups are `<uid of group>/<name>`."""
 
     groups = UnicodeSetAttribute(null=True)
+    sessions_from = NumberAttribute(null=True)
 
 
 class GroupItem(HolderItem):

@@ -32,6 +32,20 @@ def get(accounts: AccountStore, name: str) -> User:
     return user
 
 
+def end_sessions(accounts: AccountStore, name: str, now_s: int) -> None:
+    """End all sessions that the user has begun, those of this very second included.
+
+    Key pairs stay. A session that is begun in the same second ends as well: log in again.
+
+    Raises:
+        NotFoundError: there is none of the name.
+    """
+    try:
+        accounts.end_sessions(name, now_s + 1)
+    except NotFoundError as error:
+        raise Refusal.USER_NOT_FOUND.error(repr(name)) from error
+
+
 def delete(accounts: AccountStore, name: str) -> None:
     """Delete the user with all key pairs, memberships, attachments and principals.
 

@@ -338,6 +338,30 @@ def test_a_session_works_as_token_and_as_cookie_until_it_expires(authenticator, 
         authenticator.user_of(None, cookies)
 
 
+def test_sessions_that_a_user_has_ended_are_over_and_later_ones_last(
+    authenticator, accounts, clock
+):
+    ended = authenticator.log_in(KEY, SECRET)
+    clock.tick(10)
+    accounts.end_sessions("ann", clock.now_ns() // 10**9)
+    later = authenticator.log_in(KEY, SECRET)
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(f"Bearer {ended.token}", [])
+    assert authenticator.user_of(f"Bearer {later.token}", []) == "ann"
+    assert authenticator.user_of(basic(), []) == "ann"
+
+
+def test_sessions_of_principals_end_with_the_others(authenticator, accounts, clock):
+    accounts.create_principal(ExternalPrincipal("arn:aws:iam::1:role/r", "ann"))
+    principal = accounts.principal("arn:aws:iam::1:role/r")
+    session = authenticator.log_in_principal(principal, 3600)
+    assert authenticator.user_of(f"Bearer {session.token}", []) == "ann"
+    accounts.end_sessions("ann", clock.now_ns() // 10**9 + 1)
+    authenticator.forget_sessions()
+    with pytest.raises(AuthenticationError):
+        authenticator.user_of(f"Bearer {session.token}", [])
+
+
 def test_a_session_says_what_lakefs_s_say(authenticator):
     claims = jwt.decode(
         authenticator.log_in(KEY, SECRET).token, options={"verify_signature": False}
@@ -361,6 +385,8 @@ def test_a_wrong_secret_does_not_log_in(authenticator):
         {"aud": None},
         {"exp": "tomorrow"},
         {"exp": 1},
+        {"iat": None},
+        {"iat": "now"},
         {"access_key_id": None},
         {"access_key_id": "AKIANOBODYQ"},
     ],

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from graveler.access.digests import secret_digest
 from graveler.aws.dynamodb.accounts.records import AccountRecords, has_uid, name_of, uid_of
+from graveler.aws.dynamodb.accounts.users import user_of
 from graveler.aws.dynamodb.client import binary
 from graveler.aws.dynamodb.models import (
     ACCOUNTS,
@@ -21,7 +22,7 @@ from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import CorruptDataError, UnknownOutcomeError
 from graveler.messages import Refusal
 from graveler.model import Page
-from graveler.ports import Credential, KeyPair, ListedKey, LoginKey, LookUp, User
+from graveler.ports import Credential, KeyPair, ListedKey, LoginKey, LookUp
 
 
 def context_of(access_key_id: str) -> dict[str, str]:
@@ -123,7 +124,7 @@ class KeyRecords(AccountRecords):
         counts = (found.get((LOGIN_FAILURES, counter)) for counter in counters)
         return LookUp(
             None if pair is None else self._login_key(pair, access_key_id),
-            None if user is None else User(hint, int(user["creation_date"]["N"]), uid_of(user)),
+            None if user is None else user_of(user),
             tuple(0 if count is None else int(count["failures"]["N"]) for count in counts),
         )
 

@@ -26,13 +26,15 @@ from graveler.aws.dynamodb.models import (
     UserItem,
 )
 from graveler.aws.dynamodb.tables import Raw, key
+from graveler.aws.errors import ConditionFailedError
 from graveler.model import Page
 from graveler.ports import User
 
 
 def user_of(raw: Raw) -> User:
     """Return the user in the item."""
-    return User(name_of(raw, USER), int(raw["creation_date"]["N"]), uid_of(raw))
+    sessions_from = int(raw["sessions_from"]["N"]) if "sessions_from" in raw else 0
+    return User(name_of(raw, USER), int(raw["creation_date"]["N"]), uid_of(raw), sessions_from)
 
 
 class UserRecords(GroupRecords):
@@ -51,6 +53,19 @@ class UserRecords(GroupRecords):
 
     def users(self, prefix: str, after: str, amount: int) -> Page[User]:
         return self._page(ACCOUNTS, USER, prefix, after, amount, user_of)
+
+    def end_sessions(self, name: str, before: int) -> None:
+        is_later = UserItem.sessions_from.does_not_exist() | (UserItem.sessions_from < before)
+        update = self.tables.update(
+            key(ACCOUNTS, USER + name),
+            [UserItem.sessions_from.set(before)],
+            UserItem.sort.exists() & is_later,
+        )
+        try:
+            self.tables.dynamodb.call("UpdateItem", update)
+        except ConditionFailedError:
+            # They have ended already, by an earlier attempt of this request or another one.
+            self._required(USER + name)
 
     def delete_user(self, name: str) -> None:
         for _ in range(TRIES_MAX):
