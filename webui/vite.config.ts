@@ -1,5 +1,5 @@
 import { defineConfig } from 'vite';
-import { colourScales } from './build/scales.ts';
+import { colourScales } from './plugins/scales.ts';
 
 // `npm run dev` passes the API's requests on to a running `make serve`.
 const API = 'http://127.0.0.1:8000';

@@ -1,0 +1,1 @@
+import{d as e}from"./index-CxZyVKqt.js";function t(){return e(`h1`,{children:`Being built`})}export{t as default};

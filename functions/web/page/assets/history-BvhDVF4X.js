@@ -1,1 +1,0 @@
-import{d as e}from"./index-2GmNZ2mA.js";function t(){return e(`h1`,{children:`Being built`})}export{t as default};
