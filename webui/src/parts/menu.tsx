@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './button';
 import type { IconName } from './icon';
+import { Popover } from './popover';
 
 interface MenuProps {
   label: string;
@@ -54,11 +55,9 @@ export function Menu({ label, icon = 'more', text, isSmall, kind = 'ghost', chil
         {text}
       </Button>
       {isOpen && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the entries take the keys
-        // biome-ignore lint/a11y/noStaticElementInteractions: the entries are the controls
-        <div class="menu" onClick={() => setOpen(false)}>
+        <Popover anchor={anchor} class="menu" onClick={() => setOpen(false)}>
           {children}
-        </div>
+        </Popover>
       )}
     </div>
   );

@@ -6,6 +6,7 @@ import { useResource } from '../api/resource';
 import { Button } from './button';
 import { Icon, type IconName } from './icon';
 import { useOutside } from './menu';
+import { Popover } from './popover';
 import { Problem, Skeleton } from './state';
 import { agoText, shortId } from './words';
 
@@ -87,7 +88,7 @@ export function RefPicker({ repository, value, onChoose, label, kinds = ALL }: P
       </Button>
       {isOpen && (
         <Panel
-          {...{ repository, value, label, kinds }}
+          {...{ repository, value, label, kinds, anchor }}
           onChoose={choose}
           onClose={() => setOpen(false)}
         />
@@ -96,14 +97,12 @@ export function RefPicker({ repository, value, onChoose, label, kinds = ALL }: P
   );
 }
 
-function Panel({
-  repository,
-  value,
-  label,
-  kinds = ALL,
-  onChoose,
-  onClose,
-}: PickerProps & { onClose: () => void }) {
+interface PanelProps extends PickerProps {
+  anchor: { current: HTMLElement | null };
+  onClose: () => void;
+}
+
+function Panel({ repository, value, label, kinds = ALL, anchor, onChoose, onClose }: PanelProps) {
   const [kind, setKind] = useState<RefKind>(kinds[0] ?? 'branch');
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
@@ -125,7 +124,7 @@ function Panel({
     }
   };
   return (
-    <div class="panel" role="dialog" aria-label={label}>
+    <Popover anchor={anchor} class="panel" edge="left" role="dialog" label={label}>
       <div class="head">
         <input
           class="input"
@@ -188,6 +187,6 @@ function Panel({
           </p>
         )}
       </div>
-    </div>
+    </Popover>
   );
 }

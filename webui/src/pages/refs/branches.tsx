@@ -1,3 +1,5 @@
-export default function RefsBranches() {
-  return <h1>Being built</h1>;
+import { RefsPage } from './list';
+
+export default function Branches() {
+  return <RefsPage kind="branch" />;
 }

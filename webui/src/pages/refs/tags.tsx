@@ -1,3 +1,5 @@
-export default function RefsTags() {
-  return <h1>Being built</h1>;
+import { RefsPage } from './list';
+
+export default function Tags() {
+  return <RefsPage kind="tag" />;
 }

@@ -1,0 +1,73 @@
+/** A box over everything, beside what opened it; no list or dialog around it cuts it off. */
+
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+interface PopoverProps {
+  /** What it belongs to; it is placed below, or above if there is more room. */
+  anchor: { current: HTMLElement | null };
+  class: string;
+  /** Which edges of the two are in line. */
+  edge?: 'left' | 'right';
+  role?: 'dialog';
+  label?: string;
+  onClick?: () => void;
+  children: ComponentChildren;
+}
+
+const GAP_PX = 4;
+const MARGIN_PX = 8;
+
+/** Place the box beside the anchor, inside the window. */
+function place(box: HTMLElement, anchor: HTMLElement, edge: 'left' | 'right'): void {
+  const by = anchor.getBoundingClientRect();
+  const { width, height } = box.getBoundingClientRect();
+  const left = edge === 'left' ? by.left : by.right - width;
+  const fitsBelow = by.bottom + GAP_PX + height <= innerHeight - MARGIN_PX;
+  const above = by.top - GAP_PX - height;
+  box.style.left = `${Math.max(MARGIN_PX, Math.min(left, innerWidth - width - MARGIN_PX))}px`;
+  box.style.top = `${fitsBelow || above < MARGIN_PX ? by.bottom + GAP_PX : above}px`;
+}
+
+export function Popover({
+  anchor,
+  class: name,
+  edge = 'right',
+  role,
+  label,
+  onClick,
+  children,
+}: PopoverProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const [element, by] = [box.current, anchor.current];
+    if (!element || !by) return;
+    element.showPopover();
+    const adjust = () => place(element, by, edge);
+    adjust();
+    const observer = new ResizeObserver(adjust);
+    observer.observe(element);
+    addEventListener('scroll', adjust, true);
+    addEventListener('resize', adjust);
+    return () => {
+      observer.disconnect();
+      removeEventListener('scroll', adjust, true);
+      removeEventListener('resize', adjust);
+    };
+  }, [anchor, edge]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: what is inside takes the keys
+    // biome-ignore lint/a11y/noStaticElementInteractions: a click inside is a choice
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: a box with a label is a dialog
+    <div
+      ref={box}
+      popover="manual"
+      class={`popover ${name}`}
+      role={role}
+      aria-label={label}
+      onClick={onClick}
+    >
+      {children}
+    </div>
+  );
+}
