@@ -39,7 +39,7 @@ export function Button({
       {...rest}
       class={`${classOf({ kind, isSmall }, Boolean(label))} ${rest.class ?? ''}`}
       disabled={disabled || isBusy}
-      aria-label={label}
+      aria-label={label ?? rest['aria-label']}
       title={rest.title ?? label}
     >
       {isBusy ? <span class="spinner" /> : icon && <Icon name={icon} />}
@@ -61,7 +61,7 @@ export function LinkButton({ kind, icon, isSmall, label, children, ...rest }: Li
     <a
       {...given}
       class={classOf({ kind, isSmall }, Boolean(label))}
-      aria-label={label}
+      aria-label={label ?? given['aria-label']}
       title={given.title ?? label}
     >
       {icon && <Icon name={icon} />}
