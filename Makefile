@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve accept gc export-job test check simulate fuzz torture bench lock layer synth dist format install jars
+.PHONY: help serve accept gc export-job test check simulate fuzz torture bench lock page browser layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -18,6 +18,8 @@ COMMAND_INSTALLED := $(VENV)/bin/graveler
 # Named by the content of what they were fetched for: a fresh checkout may use jars that were kept.
 JARS_FETCHED := $(GRAVELER_JARS)/.fetched-$(word 1,$(shell cksum <local/pom.xml))
 LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
+# npm's own note of what it installed for the web page.
+PAGE_INSTALLED := webui/node_modules/.package-lock.json
 
 help: ## Show this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,11 +44,11 @@ check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/pytest -m "not server and not packages and not simulation" -n auto
+	$(VENV)/bin/pytest -m "not server and not packages and not browser and not simulation" -n auto
 
-test: check jars ## Everything: check, and the tests that simulate, need servers, a synth or a build
+test: check jars browser $(PAGE_INSTALLED) ## Everything: check, and the tests that simulate, need servers, a browser, a synth or a build
 	$(VENV)/bin/pytest -m simulation -n auto
-	$(VENV)/bin/pytest -m "server or packages" -n 2 --dist loadfile
+	$(VENV)/bin/pytest -m "server or packages or browser" -n 2 --dist loadfile
 
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
 	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
@@ -73,6 +75,18 @@ lock: ## Compile all files of requirements anew (needs uv)
 	  python3 -m layers.requirements $${extra%:*} | $(COMPILE) --no-annotate --generate-hashes \
 	    - -c requirements-dev.txt -o layers/$${extra#*:}/requirements.txt; \
 	done
+
+page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into functions/web/page (needs node)
+	@mkdir -p build
+	@$(PYTHON) -c 'from functions.api.operations import document as of; print(of("/api/v1"))' >build/openapi.json
+	@cd webui && npx openapi-typescript ../build/openapi.json --output src/api/schema.d.ts
+	@npm --prefix webui run build
+
+CHROMIUM := apt-get install --yes chromium
+browser: ## Install the browser of the tests, Debian's chromium, if there is none
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; } || \
+	  { echo "chromium is missing; on Debian, as root: $(CHROMIUM)" >&2; exit 1; }
+	@command -v chromium >/dev/null || { apt-get update && $(CHROMIUM); }
 
 layer: install ## Build the Lambda layer, for arm64 and x86_64, and the jobs' archive into build/
 	$(PYTHON) -m layers.build
@@ -120,6 +134,12 @@ $(VENV)/.%: %
 $(COMMAND_INSTALLED): pyproject.toml $(RUNTIME_INSTALLED)
 	@echo "Installing the command $@"
 	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv --quiet --no-deps --editable .
+	@touch $@
+
+$(PAGE_INSTALLED): webui/package-lock.json
+	@command -v npm >/dev/null || \
+	  { echo "npm is missing, which builds the web page; on Debian: apt install nodejs npm" >&2; exit 1; }
+	@npm ci --prefix webui --no-audit --no-fund
 	@touch $@
 
 $(JARS_FETCHED):

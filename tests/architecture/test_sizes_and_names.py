@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PAGE_SOURCES = ROOT / "webui"
 ROOMS = ("graveler", "functions", "gateway", "local", "cli", "infra", "glue_jobs", "layers")
 MODULE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
@@ -22,6 +23,12 @@ def modules() -> list[Path]:
     rooms = (*ROOMS, "bench")
     written = (path for room in rooms for path in sorted((ROOT / room).rglob("*.py")))
     return [path for path in written if not path.stem.endswith("_pb2")]
+
+
+def page_modules() -> list[Path]:
+    """Return the modules of the web page that people write: its types are generated."""
+    found = [*(PAGE_SOURCES / "src").rglob("*.ts*"), *(PAGE_SOURCES / "plugins").rglob("*.ts")]
+    return sorted(path for path in found if path.name != "schema.d.ts")
 
 
 def shown(path: Path) -> str:
@@ -40,6 +47,15 @@ def test_modules_are_found():
     assert {"graveler/model.py", "graveler/refs/log.py"} <= set(map(shown, modules()))
 
 
+def test_modules_of_the_page_are_found():
+    assert {"webui/src/main.tsx", "webui/src/parts/list.tsx"} <= set(map(shown, page_modules()))
+
+
+@pytest.mark.parametrize("path", page_modules(), ids=shown)
+def test_a_module_of_the_page_is_short(path):
+    assert len(path.read_text().splitlines()) <= MODULE_LINES_MAX
+
+
 @pytest.mark.parametrize("path", modules(), ids=shown)
 def test_a_module_and_its_functions_are_short(path):
     source = path.read_text()
@@ -56,7 +72,7 @@ def test_functions_are_measured_from_their_first_line_to_their_last():
 def test_no_module_or_package_has_a_vague_name():
     found = {
         shown(path): part
-        for path in modules()
+        for path in (*modules(), *page_modules())
         for part in (*path.relative_to(ROOT).parts[:-1], path.stem)
         if part in VAGUE_NAMES | NAMES_OF_CLIENTS
     }
