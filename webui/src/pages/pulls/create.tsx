@@ -1,3 +1,127 @@
-export default function PullsCreate() {
-  return <h1>Being built</h1>;
+/** Opens a pull request, after showing how much it would change. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { answer, api } from '../../api/client';
+import { useAction, useResource } from '../../api/resource';
+import { links } from '../../links';
+import { Button, LinkButton } from '../../parts/button';
+import { AreaField, TextField } from '../../parts/field';
+import { RefPicker } from '../../parts/ref-picker';
+import { Notice, Problem } from '../../parts/state';
+import { useTitle } from '../../parts/title';
+import { tell } from '../../parts/toast';
+import { countText } from '../../parts/words';
+import { useRepository } from '../../shell/repository';
+import './styles.css';
+
+const COUNTED = 1000;
+
+export default function CreatePull() {
+  const { id: repository, default_branch, read_only } = useRepository();
+  useTitle('Create pull request', repository);
+  const { query, route } = useLocation();
+  const { source = '', destination = default_branch } = query;
+  const [title, setTitle] = useState('');
+  const [description, setDescription] = useState('');
+  const { run, isBusy, failure } = useAction(async () => {
+    const body = { title, description, source_branch: source, destination_branch: destination };
+    const params = { path: { repository } };
+    const { id } = await answer(api.POST('/repositories/{repository}/pulls', { params, body }));
+    tell('The pull request was created.');
+    route(links.pull(repository, id));
+  });
+  const choose = (from: string, into: string) => route(links.newPull(repository, from, into), true);
+  const isReady = Boolean(source) && source !== destination;
+  return (
+    <>
+      <div class="page-head">
+        <div class="titles">
+          <h1>Create pull request</h1>
+        </div>
+      </div>
+      <form
+        class="form pull-form"
+        onSubmit={event => {
+          event.preventDefault();
+          if (isReady) run();
+        }}
+      >
+        <div class="bar">
+          <span class="quiet">Merge</span>
+          <RefPicker
+            {...{ repository, value: source, label: 'Source branch', kinds: ['branch'] }}
+            onChoose={ref => choose(ref, destination)}
+          />
+          <span class="quiet">into</span>
+          <RefPicker
+            {...{ repository, value: destination, label: 'Destination branch', kinds: ['branch'] }}
+            onChoose={ref => choose(source, ref)}
+          />
+        </div>
+        {source && source === destination && (
+          <Notice kind="warning">Choose two different branches.</Notice>
+        )}
+        {!source && <Notice>Choose the branch whose commits are to be merged.</Notice>}
+        {isReady && <Preview {...{ repository, source, destination }} />}
+        <TextField label="Title" value={title} onText={setTitle} required maxLength={200} />
+        <AreaField
+          label="Description"
+          hint="Markdown: what changes, and why."
+          value={description}
+          onText={setDescription}
+        />
+        <Problem failure={failure} />
+        <div class="actions">
+          <LinkButton href={links.pulls(repository)}>Cancel</LinkButton>
+          <Button
+            kind="primary"
+            type="submit"
+            isBusy={isBusy}
+            disabled={!isReady || read_only}
+            title={read_only ? 'The repository is read-only' : undefined}
+          >
+            Create pull request
+          </Button>
+        </div>
+      </form>
+    </>
+  );
+}
+
+interface Branches {
+  repository: string;
+  source: string;
+  destination: string;
+}
+
+/** Tells how many objects the merge would change, up to a thousand. */
+export function Preview({ repository, source, destination }: Branches) {
+  const { data, failure, reload } = useResource([repository, source, destination], signal =>
+    answer(
+      api.GET('/repositories/{repository}/refs/{leftRef}/diff/{rightRef}', {
+        params: {
+          path: { repository, leftRef: destination, rightRef: source },
+          query: { type: 'three_dot', amount: COUNTED },
+        },
+        signal,
+      }),
+    ),
+  );
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  if (!data) return <p class="quiet">Counting the changes…</p>;
+  const { results, pagination } = data;
+  if (!results.length)
+    return <Notice kind="warning">There is nothing to merge: no object differs.</Notice>;
+  const conflicts = results.filter(({ type }) => type === 'conflict').length;
+  const more = pagination.has_more ? 'More than ' : '';
+  return (
+    <Notice kind={conflicts ? 'warning' : 'info'}>
+      {more}
+      {countText(results.length, 'object')} would change.{' '}
+      {conflicts > 0 &&
+        `${countText(conflicts, 'conflict')}: ${destination} has changed the same objects. `}
+      <a href={links.compare(repository, destination, source)}>See the changes</a>
+    </Notice>
+  );
 }

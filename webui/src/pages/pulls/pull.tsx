@@ -1,3 +1,234 @@
-export default function PullsPull() {
-  return <h1>Being built</h1>;
+/** One pull request: what it asks for, what it changes, and its merge. */
+
+import { useState } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
+import { answer, api, type Schemas } from '../../api/client';
+import { useAction, useResource } from '../../api/resource';
+import { links } from '../../links';
+import { Button, LinkButton } from '../../parts/button';
+import { Dialog } from '../../parts/dialog';
+import { AreaField, TextField } from '../../parts/field';
+import { Empty, Notice, Problem, Skeleton } from '../../parts/state';
+import { Time } from '../../parts/time';
+import { useTitle } from '../../parts/title';
+import { tell } from '../../parts/toast';
+import { shortId } from '../../parts/words';
+import { useRepository } from '../../shell/repository';
+import { Preview } from './create';
+import { PullStatus, secondsOf } from './status';
+import './styles.css';
+
+type Pull = Schemas['PullRequestRow'];
+const ADDRESS = '/repositories/{repository}/pulls/{pull_request}';
+
+export default function PullPage() {
+  const { id: repository } = useRepository();
+  const { id = '' } = useRoute().params as { id?: string };
+  const { data, failure, reload } = useResource(['pull', repository, id], signal =>
+    answer(api.GET(ADDRESS, { params: { path: { repository, pull_request: id } }, signal })),
+  );
+  useTitle(data?.title ?? 'Pull request', repository);
+  if (failure?.status === 404)
+    return (
+      <Empty
+        icon="pull"
+        title="There is no such pull request"
+        actions={<LinkButton href={links.pulls(repository)}>All pull requests</LinkButton>}
+      />
+    );
+  if (!data) return failure ? <Problem failure={failure} retry={reload} /> : <Skeleton />;
+  return <Shown key={data.id} pull={data} reload={reload} />;
+}
+
+function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
+  const { id: repository, read_only } = useRepository();
+  const [isEditing, setEditing] = useState(false);
+  const isMerged = pull.status === 'merged';
+  return (
+    <>
+      <div class="page-head">
+        <div class="titles">
+          <h1 class="wrap-anywhere">{pull.title}</h1>
+          <div class="bar pull-facts">
+            <PullStatus status={pull.status} />
+            <span class="quiet">
+              {pull.author} asks to merge{' '}
+              <a href={links.objects(repository, pull.source_branch)}>{pull.source_branch}</a> into{' '}
+              <a href={links.objects(repository, pull.destination_branch)}>
+                {pull.destination_branch}
+              </a>
+              , <Time at={secondsOf(pull.creation_date)} />
+            </span>
+          </div>
+        </div>
+        <Button icon="edit" disabled={read_only} onClick={() => setEditing(true)}>
+          Edit
+        </Button>
+      </div>
+      <div class="stack loose">
+        <section class="card" aria-label="Description">
+          <div class="card-body pull-description">
+            {pull.description || <span class="quiet">No description.</span>}
+          </div>
+        </section>
+        {isMerged ? <Merged pull={pull} /> : <Changes pull={pull} />}
+        {!isMerged && <Decision {...{ pull, reload }} />}
+      </div>
+      {isEditing && <Edit {...{ pull, reload }} onClose={() => setEditing(false)} />}
+    </>
+  );
+}
+
+function Merged({ pull }: { pull: Pull }) {
+  const { id: repository } = useRepository();
+  const commit = pull.merged_commit_id;
+  return (
+    <Notice kind="success">
+      Merged{' '}
+      {pull.closed_date && (
+        <>
+          <Time at={secondsOf(pull.closed_date)} />{' '}
+        </>
+      )}
+      {commit && (
+        <>
+          by commit <a href={links.commit(repository, commit)}>{shortId(commit)}</a>, which shows
+          the changes.
+        </>
+      )}
+    </Notice>
+  );
+}
+
+function Changes({ pull }: { pull: Pull }) {
+  const { id: repository } = useRepository();
+  const { source_branch: source, destination_branch: destination } = pull;
+  return (
+    <section class="stack tight" aria-label="Changes">
+      <h2>Changes</h2>
+      <Preview {...{ repository, source, destination }} />
+    </section>
+  );
+}
+
+/** Merges, closes or opens again; says what to do if the server refuses. */
+function Decision({ pull, reload }: { pull: Pull; reload: () => void }) {
+  const { id: repository, read_only } = useRepository();
+  const params = { path: { repository, pull_request: pull.id } };
+  const isOpen = pull.status === 'open';
+  const merge = useAction(async () => {
+    await answer(api.PUT(`${ADDRESS}/merge`, { params }));
+    tell(`${pull.source_branch} was merged into ${pull.destination_branch}.`);
+    reload();
+  });
+  const change = useAction(async () => {
+    // What is null stays.
+    const status = isOpen ? ('closed' as const) : ('open' as const);
+    const body = { status, title: null, description: null };
+    await answer(api.PATCH(ADDRESS, { params, body }));
+    tell(isOpen ? 'The pull request was closed.' : 'The pull request is open again.');
+    reload();
+  });
+  const isBusy = merge.isBusy || change.isBusy;
+  const title = read_only ? 'The repository is read-only' : undefined;
+  return (
+    <section class="stack" aria-label="Merge">
+      <Problem failure={merge.failure} />
+      {merge.failure && <Remedy pull={pull} status={merge.failure.status} />}
+      <Problem failure={change.failure} />
+      <div class="bar">
+        {isOpen && (
+          <Button
+            kind="primary"
+            icon="merge"
+            isBusy={merge.isBusy}
+            disabled={read_only || isBusy}
+            title={title}
+            onClick={merge.run}
+          >
+            Merge into {pull.destination_branch}
+          </Button>
+        )}
+        <Button
+          isBusy={change.isBusy}
+          disabled={read_only || isBusy}
+          title={title}
+          onClick={change.run}
+        >
+          {isOpen ? 'Close without merging' : 'Open again'}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+/** The way on after a refused merge. */
+function Remedy({ pull, status }: { pull: Pull; status: number }) {
+  const { id: repository } = useRepository();
+  const { source_branch: source, destination_branch: destination } = pull;
+  if (status === 409)
+    return (
+      <Notice>
+        Merge{' '}
+        <a href={links.compare(repository, source, destination)}>
+          {destination} into {source}
+        </a>{' '}
+        first, and choose there whose objects win. Then merge this pull request.
+      </Notice>
+    );
+  if (status === 400)
+    return (
+      <Notice>
+        If {destination} has uncommitted changes,{' '}
+        <a href={links.changes(repository, destination)}>commit or reset them</a>. Then merge again.
+      </Notice>
+    );
+  if (status === 412)
+    return (
+      <Notice>
+        A hook refused the merge. <a href={links.actions(repository)}>See its output</a>, mend{' '}
+        {source}, then merge again.
+      </Notice>
+    );
+  return null;
+}
+
+interface EditProps {
+  pull: Pull;
+  reload: () => void;
+  onClose: () => void;
+}
+
+function Edit({ pull, reload, onClose }: EditProps) {
+  const { id: repository } = useRepository();
+  const [title, setTitle] = useState(pull.title);
+  const [description, setDescription] = useState(pull.description);
+  const { run, isBusy, failure } = useAction(async () => {
+    const params = { path: { repository, pull_request: pull.id } };
+    await answer(api.PATCH(ADDRESS, { params, body: { title, description, status: null } }));
+    tell('The pull request was changed.');
+    reload();
+    onClose();
+  });
+  return (
+    <Dialog title="Edit pull request" onClose={onClose} isWide>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          run();
+        }}
+      >
+        <TextField label="Title" value={title} onText={setTitle} required autofocus />
+        <AreaField label="Description" value={description} onText={setDescription} rows={10} />
+        <Problem failure={failure} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
 }

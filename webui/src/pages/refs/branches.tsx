@@ -1,5 +1,232 @@
-import { RefsPage } from './list';
+/** All branches: find, create, protect, compare, delete. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { answer, api, type Schemas } from '../../api/client';
+import { type Pages, usePages, useResource } from '../../api/resource';
+import { Button } from '../../parts/button';
+import { CheckField } from '../../parts/field';
+import { Icon } from '../../parts/icon';
+import { VirtualList } from '../../parts/list';
+import { Empty, Notice, Problem } from '../../parts/state';
+import { useTitle } from '../../parts/title';
+import { useRepository } from '../../shell/repository';
+import { BranchRow, type Shared } from './branch-row';
+import { timesOf } from './commits';
+import { CreateRef } from './create';
+import { DeleteRefs } from './delete';
+import './styles.css';
+
+type Ref = Schemas['Ref'];
+
+const PAGE = 1000;
+
+type Open = { kind: 'branch' | 'tag'; source: string } | { kind: 'delete'; names: string[] };
 
 export default function Branches() {
-  return <RefsPage kind="branch" />;
+  const { id: repository, default_branch, read_only } = useRepository();
+  useTitle('Branches', repository);
+  const { path, query, route } = useLocation();
+  const { prefix = '', sort = '', distance = '' } = query;
+  const [open, setOpen] = useState<Open>();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const pages = usePages(['branches', repository, prefix], (after, signal) =>
+    answer(
+      api.GET('/repositories/{repository}/branches', {
+        params: { path: { repository }, query: { prefix, after, amount: PAGE } },
+        signal,
+      }),
+    ),
+  );
+  const sorting = useSorted(repository, pages, sort === 'time' && !pages.hasMore);
+  const rules = useRules(repository);
+  const head = useHead(repository, default_branch);
+  const setQuery = (changed: Record<string, string>) => {
+    const all = Object.entries({ ...query, ...changed }).filter(([, value]) => value);
+    route(all.length ? `${path}?${new URLSearchParams(all)}` : path, true);
+  };
+  const select = (name: string, isSelected: boolean) => {
+    const next = new Set(selected);
+    isSelected ? next.add(name) : next.delete(name);
+    setSelected(next);
+  };
+  const shared: Shared = {
+    repository,
+    defaultBranch: default_branch,
+    isReadOnly: read_only,
+    rules: rules.data?.map(({ pattern }) => pattern) ?? [],
+    head: distance ? head.data?.commit_id : undefined,
+    onRules: rules.reload,
+    onCreate: (kind, source) => setOpen({ kind, source }),
+    onDelete: name => setOpen({ kind: 'delete', names: [name] }),
+  };
+  return (
+    <>
+      <Head
+        isReadOnly={read_only}
+        onCreate={() => setOpen({ kind: 'branch', source: default_branch })}
+      />
+      <div class="stack">
+        <Tools {...{ prefix, sort, setQuery }} hasMore={pages.hasMore} distance={distance} />
+        <Problem failure={rules.failure} retry={rules.reload} />
+        <Problem failure={distance ? head.failure : undefined} retry={head.reload} />
+        <Problem failure={sorting.failure} retry={sorting.reload} />
+        {sort === 'time' && pages.hasMore && !pages.isLoading && (
+          <Notice>
+            The list is sorted by name: times need all branches, and not all are loaded. Scroll to
+            the end, or narrow the search.
+          </Notice>
+        )}
+        {selected.size > 0 && (
+          <div class="bar" role="status">
+            <span>{selected.size} selected</span>
+            <Button
+              isSmall
+              icon="trash"
+              disabled={read_only}
+              onClick={() => setOpen({ kind: 'delete', names: [...selected] })}
+            >
+              Delete selected
+            </Button>
+            <Button isSmall kind="ghost" onClick={() => setSelected(new Set())}>
+              Select none
+            </Button>
+          </div>
+        )}
+        <VirtualList
+          pages={sorting.pages}
+          label="Branches"
+          keyOf={branch => branch.id}
+          row={branch => (
+            <BranchRow
+              {...{ branch, shared }}
+              isSelected={selected.has(branch.id)}
+              onSelect={isSelected => select(branch.id, isSelected)}
+            />
+          )}
+          empty={
+            <Empty
+              icon="search"
+              title={`No branch’s name begins with “${prefix}”`}
+              actions={<Button onClick={() => setQuery({ prefix: '' })}>Show all</Button>}
+            />
+          }
+        />
+      </div>
+      {open && open.kind !== 'delete' && (
+        <CreateRef
+          {...{ repository, ...open }}
+          onCreated={pages.reload}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+      {open?.kind === 'delete' && (
+        <DeleteRefs
+          kind="branch"
+          {...{ repository, names: open.names }}
+          onDeleted={name => setSelected(old => new Set([...old].filter(other => other !== name)))}
+          onClose={() => {
+            setOpen(undefined);
+            pages.reload();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Head({ isReadOnly, onCreate }: { isReadOnly: boolean; onCreate: () => void }) {
+  return (
+    <div class="page-head">
+      <div class="titles">
+        <h1>Branches</h1>
+        <p>Each is a version of all objects that changes on its own.</p>
+      </div>
+      <Button
+        kind="primary"
+        icon="plus"
+        disabled={isReadOnly}
+        title={isReadOnly ? 'The repository is read-only' : undefined}
+        onClick={onCreate}
+      >
+        Create branch
+      </Button>
+    </div>
+  );
+}
+
+interface ToolsProps {
+  prefix: string;
+  sort: string;
+  distance: string;
+  hasMore: boolean;
+  setQuery: (changed: Record<string, string>) => void;
+}
+
+function Tools({ prefix, sort, distance, hasMore, setQuery }: ToolsProps) {
+  return (
+    <div class="ref-tools">
+      <div class="search-box">
+        <Icon name="search" />
+        <input
+          class="input search"
+          type="search"
+          aria-label="Find branches by the beginning of their names"
+          placeholder="Name begins with"
+          value={prefix}
+          onInput={event => setQuery({ prefix: event.currentTarget.value })}
+        />
+      </div>
+      <select
+        class="select"
+        aria-label="Sort"
+        value={sort}
+        onChange={event => setQuery({ sort: event.currentTarget.value })}
+      >
+        <option value="">By name</option>
+        <option value="time" disabled={hasMore}>
+          {hasMore ? 'Latest first (when all are loaded)' : 'Latest first'}
+        </option>
+      </select>
+      <CheckField
+        label="Ahead and behind"
+        isChecked={Boolean(distance)}
+        onCheck={isChecked => setQuery({ distance: isChecked ? 'yes' : '' })}
+      />
+    </div>
+  );
+}
+
+function useRules(repository: string) {
+  return useResource(['rules', repository], signal =>
+    answer(
+      api.GET('/repositories/{repository}/settings/branch_protection', {
+        params: { path: { repository } },
+        signal,
+      }),
+    ),
+  );
+}
+
+function useHead(repository: string, branch: string) {
+  return useResource(['head', repository, branch], signal =>
+    answer(
+      api.GET('/repositories/{repository}/branches/{branch}', {
+        params: { path: { repository, branch } },
+        signal,
+      }),
+    ),
+  );
+}
+
+/** Return the list with the latest commits first, as soon as their times are known. */
+function useSorted(repository: string, pages: Pages<Ref>, isSorted: boolean) {
+  const ids = isSorted ? pages.items.map(({ commit_id }) => commit_id) : [];
+  const times = useResource(['times', repository, ids], () => timesOf(repository, ids));
+  const timeOf = ({ commit_id }: Ref) => times.data?.get(commit_id) ?? 0;
+  const items =
+    isSorted && times.data
+      ? [...pages.items].sort((one, other) => timeOf(other) - timeOf(one))
+      : pages.items;
+  return { pages: { ...pages, items }, failure: times.failure, reload: times.reload };
 }

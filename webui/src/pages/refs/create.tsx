@@ -1,8 +1,7 @@
-/** The dialog that creates a branch or a tag. */
+/** The dialogs that create a branch or a tag from any ref. */
 
 import { useState } from 'preact/hooks';
 import { answer, api } from '../../api/client';
-import { problemOfBranchName, problemOfTagName } from '../../api/names';
 import { useAction } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
@@ -11,35 +10,41 @@ import { RefPicker } from '../../parts/ref-picker';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 
-interface CreateRefProps {
+const NAMES = {
+  branch: {
+    valid: /^\w[-\w]*$/,
+    problem: 'Use letters, digits, hyphens and underscores; do not begin with a hyphen.',
+  },
+  tag: {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: names hold none of them
+    valid: /^(?!.*(\.\.|@\{))[^\x00-\x20^:?*[\\/]+$/,
+    problem: 'Leave out spaces, slashes and any of ^ : ? * [ \\, as well as “..” and “@{”.',
+  },
+};
+
+interface CreateProps {
   kind: 'branch' | 'tag';
   repository: string;
-  /** Where the branch begins, or what the tag names, until another one is chosen. */
+  /** The ref that is proposed. */
   source: string;
   onCreated: (name: string) => void;
   onClose: () => void;
 }
 
-export function CreateRef({ kind, repository, source, onCreated, onClose }: CreateRefProps) {
+export function CreateRef({ kind, repository, source: proposed, onCreated, onClose }: CreateProps) {
   const [name, setName] = useState('');
-  const [from, setFrom] = useState(source);
-  const problem = kind === 'branch' ? problemOfBranchName(name) : problemOfTagName(name);
+  const [source, setSource] = useState(proposed);
+  const problem = name && !NAMES[kind].valid.test(name) ? NAMES[kind].problem : undefined;
   const { run, isBusy, failure } = useAction(async () => {
-    const path = { repository };
-    if (kind === 'branch') {
-      const body = { name, source: from, force: false, hidden: false };
-      await answer(api.POST('/repositories/{repository}/branches', { params: { path }, body }));
-    } else {
-      const body = { id: name, ref: from, force: false };
-      await answer(api.POST('/repositories/{repository}/tags', { params: { path }, body }));
-    }
+    await create(kind, repository, name, source);
     tell(`${kind === 'branch' ? 'Branch' : 'Tag'} ${name} was created.`);
     onCreated(name);
+    onClose();
   });
   return (
-    <Dialog title={kind === 'branch' ? 'Create branch' : 'Create tag'} onClose={onClose}>
+    <Dialog title={`Create ${kind}`} onClose={onClose}>
       <form
-        class="form"
+        class="form ref-form"
         onSubmit={event => {
           event.preventDefault();
           if (!problem) run();
@@ -54,27 +59,35 @@ export function CreateRef({ kind, repository, source, onCreated, onClose }: Crea
           autofocus
         />
         <div class="field">
-          <span class="label">{kind === 'branch' ? 'Begins at' : 'Names'}</span>
-          <RefPicker
-            repository={repository}
-            value={from}
-            onChoose={setFrom}
-            label={kind === 'branch' ? 'Source' : 'Commit'}
-          />
+          <span class="label">{kind === 'branch' ? 'From' : 'Names'}</span>
+          <RefPicker repository={repository} value={source} onChoose={setSource} label="Source" />
           <span class="hint">
             {kind === 'branch'
-              ? 'A branch copies no data: it costs nothing, whatever the size of the lake.'
-              : 'A tag keeps a name for this commit; it never moves.'}
+              ? 'The branch begins with the committed objects of this ref. Nothing is copied.'
+              : 'The tag names the commit of this ref, and stays with it.'}
           </span>
         </div>
         <Problem failure={failure} />
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={isBusy}>
-            {kind === 'branch' ? 'Create branch' : 'Create tag'}
+            Create {kind}
           </Button>
         </div>
       </form>
     </Dialog>
   );
+}
+
+async function create(kind: 'branch' | 'tag', repository: string, name: string, ref: string) {
+  const params = { path: { repository } };
+  if (kind === 'branch') {
+    const body = { name, source: ref, force: false, hidden: false };
+    await answer(
+      api.POST('/repositories/{repository}/branches', { params, body, parseAs: 'text' }),
+    );
+  } else {
+    const body = { id: name, ref, force: false };
+    await answer(api.POST('/repositories/{repository}/tags', { params, body }));
+  }
 }

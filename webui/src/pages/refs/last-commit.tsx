@@ -1,32 +1,68 @@
-/** The commit that a branch or tag names: its message, its committer and when it was made. */
+/** The last commit of a branch or tag, and how far it is from the default branch. */
 
-import { answer, api } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Time } from '../../parts/time';
-import { shortId } from '../../parts/words';
+import { commitOf, distanceOf } from './commits';
 
-/** Loads the commit once for as long as the page is shown; a commit never changes. */
 export function LastCommit({ repository, id }: { repository: string; id: string }) {
-  const { data } = useResource(['commit', repository, id], signal =>
-    answer(
-      api.GET('/repositories/{repository}/commits/{commitId}', {
-        params: { path: { repository, commitId: id } },
-        signal,
-      }),
-    ),
-  );
+  const { data, failure } = useResource([repository, id], () => commitOf(repository, id));
+  if (failure)
+    return (
+      <span class="ref-commit small quiet cut" title={failure.message}>
+        Its commit did not load
+      </span>
+    );
+  if (!data) return <span class="ref-commit" />;
+  const message = data.message.split('\n')[0] || 'No message';
   return (
-    <div class="small quiet cut">
-      <a class="mono" href={links.commit(repository, id)}>
-        {shortId(id)}
-      </a>{' '}
-      {data && (
-        <>
-          <Time at={data.creation_date} /> by {data.committer || 'nobody'}:{' '}
-          <span title={data.message}>{data.message.split('\n')[0] || 'no message'}</span>
-        </>
-      )}
-    </div>
+    <span class="ref-commit small quiet">
+      <a class="cut grow" href={links.commit(repository, id)} title={message}>
+        {message}
+      </a>
+      <span class="cut ref-committer">{data.committer}</span>
+      <span class="ref-time">
+        <Time at={data.creation_date} />
+      </span>
+    </span>
+  );
+}
+
+interface DistanceProps {
+  repository: string;
+  commit: string;
+  /** The head of the default branch. */
+  from: string;
+  name: string;
+}
+
+export function DistanceBadge({ repository, commit, from, name }: DistanceProps) {
+  const { data, failure } = useResource([repository, commit, from], () =>
+    distanceOf(repository, commit, from),
+  );
+  if (failure)
+    return (
+      <span class="badge amber" title={failure.message}>
+        Not counted
+      </span>
+    );
+  if (!data) return null;
+  const more = data.isPart ? '+' : '';
+  if (!data.ahead && !data.behind)
+    return (
+      <span class="badge" title={`Its head is that of ${name}`}>
+        Same<span class="wide-only"> as {name}</span>
+      </span>
+    );
+  const words = `${data.ahead}${more} ahead of ${name}, ${data.behind}${more} behind`;
+  return (
+    <span class="badge" title={words}>
+      <span aria-hidden="true">
+        ↑{data.ahead}
+        {more} ↓{data.behind}
+        {more}
+      </span>
+      <span class="visually-hidden">{words}</span>
+    </span>
   );
 }

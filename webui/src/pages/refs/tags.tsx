@@ -1,5 +1,142 @@
-import { RefsPage } from './list';
+/** All tags: find, create, browse, compare, delete. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { answer, api } from '../../api/client';
+import { usePages } from '../../api/resource';
+import { links } from '../../links';
+import { Button } from '../../parts/button';
+import { Icon } from '../../parts/icon';
+import { VirtualList } from '../../parts/list';
+import { Menu } from '../../parts/menu';
+import { Empty } from '../../parts/state';
+import { useTitle } from '../../parts/title';
+import { useRepository } from '../../shell/repository';
+import { CreateRef } from './create';
+import { DeleteRefs } from './delete';
+import { LastCommit } from './last-commit';
+import './styles.css';
+
+const PAGE = 1000;
 
 export default function Tags() {
-  return <RefsPage kind="tag" />;
+  const { id: repository, default_branch, read_only } = useRepository();
+  useTitle('Tags', repository);
+  const { path, query, route } = useLocation();
+  const { prefix = '' } = query;
+  const [isCreating, setCreating] = useState(false);
+  const [deleting, setDeleting] = useState<string>();
+  const pages = usePages(['tags', repository, prefix], (after, signal) =>
+    answer(
+      api.GET('/repositories/{repository}/tags', {
+        params: { path: { repository }, query: { prefix, after, amount: PAGE } },
+        signal,
+      }),
+    ),
+  );
+  const find = (text: string) =>
+    route(text ? `${path}?${new URLSearchParams({ prefix: text })}` : path, true);
+  const create = (
+    <Button
+      kind="primary"
+      icon="plus"
+      disabled={read_only}
+      title={read_only ? 'The repository is read-only' : undefined}
+      onClick={() => setCreating(true)}
+    >
+      Create tag
+    </Button>
+  );
+  const isFresh = !prefix && !pages.isLoading && !pages.failure && !pages.items.length;
+  return (
+    <>
+      <div class="page-head">
+        <div class="titles">
+          <h1>Tags</h1>
+          <p>Each is a name of one commit, and stays with it.</p>
+        </div>
+        {!isFresh && create}
+      </div>
+      <div class="stack">
+        {!isFresh && (
+          <div class="search-box">
+            <Icon name="search" />
+            <input
+              class="input search"
+              type="search"
+              aria-label="Find tags by the beginning of their names"
+              placeholder="Name begins with"
+              value={prefix}
+              onInput={event => find(event.currentTarget.value)}
+            />
+          </div>
+        )}
+        <VirtualList
+          pages={pages}
+          label="Tags"
+          keyOf={tag => tag.id}
+          row={tag => (
+            <>
+              <Icon name="tag" />
+              <a class="strong cut grow" href={links.objects(repository, tag.id)} title={tag.id}>
+                {tag.id}
+              </a>
+              <LastCommit repository={repository} id={tag.commit_id} />
+              <Actions name={tag.id} onDelete={() => setDeleting(tag.id)} />
+            </>
+          )}
+          empty={
+            prefix ? (
+              <Empty
+                icon="search"
+                title={`No tag’s name begins with “${prefix}”`}
+                actions={<Button onClick={() => find('')}>Show all</Button>}
+              />
+            ) : (
+              <Empty icon="tag" title="Name a commit with a tag" actions={create}>
+                A model or a report that names its tag can always read the same data again.
+              </Empty>
+            )
+          }
+        />
+      </div>
+      {isCreating && (
+        <CreateRef
+          kind="tag"
+          {...{ repository, source: default_branch }}
+          onCreated={pages.reload}
+          onClose={() => setCreating(false)}
+        />
+      )}
+      {deleting !== undefined && (
+        <DeleteRefs
+          kind="tag"
+          {...{ repository, names: [deleting] }}
+          onDeleted={pages.reload}
+          onClose={() => setDeleting(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function Actions({ name, onDelete }: { name: string; onDelete: () => void }) {
+  const { id: repository, default_branch, read_only } = useRepository();
+  return (
+    <Menu label={`Actions of ${name}`} isSmall>
+      <a href={links.objects(repository, name)}>
+        <Icon name="folder" /> Browse
+      </a>
+      <a href={links.commits(repository, name)}>
+        <Icon name="commit" /> Commits
+      </a>
+      <a href={links.compare(repository, default_branch, name)}>
+        <Icon name="compare" /> Compare to {default_branch}
+      </a>
+      <hr />
+      <button type="button" class="danger" disabled={read_only} onClick={onDelete}>
+        <Icon name="trash" /> Delete
+      </button>
+    </Menu>
+  );
 }

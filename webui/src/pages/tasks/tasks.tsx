@@ -1,3 +1,183 @@
-export default function TasksTasks() {
-  return <h1>Being built</h1>;
+/** The long work of a repository: how far it is, how it ended; what runs can be cancelled. */
+
+import { useState } from 'preact/hooks';
+import { answer, api, type Schemas, sentence } from '../../api/client';
+import { usePages, usePolling, useResource } from '../../api/resource';
+import { links } from '../../links';
+import { Button } from '../../parts/button';
+import { Confirm } from '../../parts/dialog';
+import { Icon, type IconName } from '../../parts/icon';
+import { PagedList } from '../../parts/list';
+import { Empty, Progress } from '../../parts/state';
+import { Time } from '../../parts/time';
+import { useTitle } from '../../parts/title';
+import { tell } from '../../parts/toast';
+import { countText } from '../../parts/words';
+import { useRepository } from '../../shell/repository';
+import './styles.css';
+
+type Task = Schemas['TaskRow'];
+
+const PAGE = 100;
+const POLL_MS = 3000;
+
+const LOOKS: Record<string, { look: string; icon: IconName; text: string }> = {
+  waiting: { look: '', icon: 'clock', text: 'Waiting' },
+  running: { look: 'indigo', icon: 'play', text: 'Running' },
+  completed: { look: 'green', icon: 'check', text: 'Completed' },
+  failed: { look: 'red', icon: 'warning', text: 'Failed' },
+  cancelled: { look: 'amber', icon: 'stop', text: 'Cancelled' },
+};
+
+function isOpen({ state }: Task): boolean {
+  return state === 'waiting' || state === 'running';
+}
+
+export default function Tasks() {
+  const { id: repository } = useRepository();
+  useTitle('Tasks', repository);
+  const [cancelling, setCancelling] = useState<Task>();
+  const params = (after: string, amount: number) => ({
+    params: { path: { repository }, query: { after, amount } },
+  });
+  const pages = usePages(['tasks', repository], (after, signal) =>
+    answer(api.GET('/repositories/{repository}/tasks', { ...params(after, PAGE), signal })),
+  );
+  // The newest ones are asked for again, and laid over what is shown, which so never jumps away.
+  const newest = useResource(['newest', repository], signal =>
+    answer(api.GET('/repositories/{repository}/tasks', { ...params('', PAGE), signal })),
+  );
+  const latest = newest.data?.results ?? [];
+  const known = new Map(latest.map(task => [task.id, task]));
+  const items = pages.items.length
+    ? [
+        ...latest.filter(({ id }) => !pages.items.some(task => task.id === id)),
+        ...pages.items.map(task => known.get(task.id) ?? task),
+      ]
+    : latest;
+  usePolling(items.some(isOpen), POLL_MS, newest.reload);
+  return (
+    <>
+      <div class="page-head">
+        <div class="titles">
+          <h1>Tasks</h1>
+          <p>Long work of the last week. It goes on when you leave this page.</p>
+        </div>
+        <Button icon="refresh" isBusy={newest.isLoading && !items.length} onClick={newest.reload}>
+          Refresh
+        </Button>
+      </div>
+      <PagedList
+        pages={{ ...pages, items, failure: pages.failure ?? newest.failure }}
+        label="Tasks"
+        keyOf={task => task.id}
+        row={task => <Row {...{ repository, task }} onCancel={() => setCancelling(task)} />}
+        empty={
+          <Empty icon="task" title="No long work in the last week">
+            Imports, large commits and merges, and copies of folders show their progress here.
+          </Empty>
+        }
+      />
+      {cancelling && (
+        <Cancel
+          {...{ repository, task: cancelling }}
+          onCancelled={newest.reload}
+          onClose={() => setCancelling(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Return the kind as a word of the page: `copy-prefix` is `Copy prefix`. */
+function kindText(kind: string): string {
+  const text = kind.replaceAll('-', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+interface RowProps {
+  repository: string;
+  task: Task;
+  onCancel: () => void;
+}
+
+function Row({ repository, task, onCancel }: RowProps) {
+  const { look, icon, text } = LOOKS[task.state] ?? { look: '', icon: 'task', text: task.state };
+  const isStopping = isOpen(task) && task.is_cancelled;
+  return (
+    <>
+      <span class={`badge task-state ${look}`}>
+        <Icon name={icon} />
+        {isStopping ? 'Stopping' : text}
+      </span>
+      <div class="grow">
+        <span class="strong">{kindText(task.kind)}</span>{' '}
+        {task.branch && (
+          <span class="quiet">
+            on <a href={links.objects(repository, task.branch)}>{task.branch}</a>
+          </span>
+        )}
+        <div class="small quiet">
+          {task.user ? `${task.user}, ` : 'Scheduled, '}
+          <Time at={Date.parse(task.creation_time) / 1000} />
+          {task.objects_done > 0 && `, ${doneText(task)}`}
+        </div>
+        {task.error && (
+          <div class="small task-error wrap-anywhere">
+            {sentence(task.error.message)} {sentence(task.error.details ?? '')}
+          </div>
+        )}
+        {isOpen(task) && (
+          <div class="task-progress">
+            <Progress
+              done={task.objects_done}
+              total={task.objects_known || undefined}
+              label={`Progress of ${kindText(task.kind)}`}
+            />
+          </div>
+        )}
+      </div>
+      {isOpen(task) && !task.is_cancelled && (
+        <Button isSmall icon="stop" onClick={onCancel}>
+          Cancel
+        </Button>
+      )}
+    </>
+  );
+}
+
+function doneText({ objects_done: done, objects_known: all }: Task): string {
+  if (all <= done) return countText(done, 'object');
+  return `${done.toLocaleString('en')} of ${countText(all, 'object')}`;
+}
+
+interface CancelProps {
+  repository: string;
+  task: Task;
+  onCancelled: () => void;
+  onClose: () => void;
+}
+
+function Cancel({ repository, task, onCancelled, onClose }: CancelProps) {
+  const where = task.branch ? ` on ${task.branch}` : '';
+  const act = async () => {
+    const params = { path: { repository, taskId: task.id } };
+    await answer(api.DELETE('/repositories/{repository}/tasks/{taskId}', { params }));
+    tell('The task stops within seconds.');
+    onCancelled();
+  };
+  return (
+    <Confirm
+      title={`Cancel ${kindText(task.kind).toLowerCase()}${where}?`}
+      action="Cancel the task"
+      act={act}
+      onClose={onClose}
+    >
+      <p>
+        {task.kind === 'copy-prefix' || task.kind === 'move-prefix'
+          ? 'What it has staged so far stays on the branch as uncommitted changes.'
+          : 'It leaves the repository as it was.'}
+      </p>
+    </Confirm>
+  );
 }

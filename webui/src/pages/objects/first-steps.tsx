@@ -1,0 +1,188 @@
+/** The first steps in a fresh repository: a list that ticks itself, until it is done or dismissed. */
+
+import { useState } from 'preact/hooks';
+import { answer, api } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { links } from '../../links';
+import { Button } from '../../parts/button';
+import { Icon } from '../../parts/icon';
+import { useRepository } from '../../shell/repository';
+import './first-steps.css';
+
+/** What has been seen of a repository; a step that was done stays done when its trace is gone. */
+interface Seen {
+  branch?: string;
+  hasChanged?: boolean;
+  hasCommitted?: boolean;
+  hasMerged?: boolean;
+}
+
+// The sample data are the second commit; a repository with more has users who know their way.
+const FRESH_COMMITS = 2;
+
+function keyOf(repository: string, what: 'seen' | 'dismissed'): string {
+  return `first-steps ${repository} ${what}`;
+}
+
+function read(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null; // A browser may refuse storage; the list then forgets.
+  }
+}
+
+function write(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // As above.
+  }
+}
+
+function seenOf(repository: string): Seen | undefined {
+  try {
+    return JSON.parse(read(keyOf(repository, 'seen')) ?? 'null') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Return what is done, by four small requests at most; nothing for a repository that is not fresh. */
+async function look(
+  repository: string,
+  defaultBranch: string,
+  signal: AbortSignal,
+): Promise<Seen | undefined> {
+  const before = seenOf(repository);
+  const commitsOf = (ref: string) =>
+    answer(
+      api.GET('/repositories/{repository}/refs/{ref}/commits', {
+        params: { path: { repository, ref }, query: { amount: FRESH_COMMITS + 1 } },
+        signal,
+      }),
+    ).then(({ results }) => results.length);
+  const onDefault = await commitsOf(defaultBranch);
+  if (!before && onDefault > FRESH_COMMITS) return undefined;
+
+  const { results } = await answer(
+    api.GET('/repositories/{repository}/branches', {
+      params: { path: { repository }, query: { amount: 10 } },
+      signal,
+    }),
+  );
+  const branches = results.map(({ id }) => id).filter(id => id !== defaultBranch);
+  const branch = branches.find(id => id === before?.branch) ?? branches[0];
+  const seen: Seen = { ...before, branch: branch ?? before?.branch };
+  if (branch && !seen.hasCommitted) {
+    seen.hasCommitted = (await commitsOf(branch)) > FRESH_COMMITS;
+    seen.hasChanged ||= seen.hasCommitted || (await hasChanges(repository, branch, signal));
+  }
+  seen.hasMerged ||= Boolean(seen.hasCommitted) && onDefault > FRESH_COMMITS;
+  write(keyOf(repository, 'seen'), JSON.stringify(seen));
+  return seen;
+}
+
+async function hasChanges(repository: string, branch: string, signal: AbortSignal) {
+  const { results } = await answer(
+    api.GET('/repositories/{repository}/branches/{branch}/diff', {
+      params: { path: { repository, branch }, query: { amount: 1 } },
+      signal,
+    }),
+  );
+  return results.length > 0;
+}
+
+interface Step {
+  text: string;
+  hint: string;
+  href: string;
+  isDone: boolean;
+}
+
+function stepsOf(repository: string, main: string, seen: Seen): Step[] {
+  const branch = seen.branch ?? main;
+  const { hasChanged = false, hasCommitted = false, hasMerged = false } = seen;
+  const compare = links.compare(repository, main, branch);
+  return [
+    {
+      text: 'Create a branch',
+      hint: 'All objects at once, without a copy.',
+      href: links.branches(repository),
+      isDone: Boolean(seen.branch),
+    },
+    {
+      text: 'Change an object',
+      hint: `Upload or delete one on your branch; ${main} stays as it is.`,
+      href: links.objects(repository, branch),
+      isDone: hasChanged,
+    },
+    {
+      text: 'See the change',
+      hint: 'What differs from the last commit.',
+      href: links.changes(repository, branch),
+      isDone: hasChanged,
+    },
+    {
+      text: 'Commit',
+      hint: 'Keeps this version for ever, with your message.',
+      href: links.changes(repository, branch),
+      isDone: hasCommitted,
+    },
+    {
+      text: 'Compare',
+      hint: `What a merge would change on ${main}.`,
+      href: compare,
+      isDone: hasMerged,
+    },
+    {
+      text: 'Merge',
+      hint: `${main} gets all changes at once.`,
+      href: compare,
+      isDone: hasMerged,
+    },
+  ];
+}
+
+/** Shown in a fresh repository only. Without an answer of the server, it stays hidden. */
+export function FirstSteps() {
+  const { id: repository, default_branch, read_only } = useRepository();
+  const [isDismissed, setDismissed] = useState(
+    () => read(keyOf(repository, 'dismissed')) !== null || read_only,
+  );
+  const { data: seen } = useResource(['first-steps', repository, isDismissed], async signal =>
+    isDismissed ? undefined : look(repository, default_branch, signal),
+  );
+  if (isDismissed || !seen) return null;
+  const steps = stepsOf(repository, default_branch, seen);
+  const next = steps.findIndex(({ isDone }) => !isDone);
+  const dismiss = () => {
+    write(keyOf(repository, 'dismissed'), 'yes');
+    setDismissed(true);
+  };
+  return (
+    <section class="card first-steps" aria-labelledby="first-steps">
+      <div class="card-head">
+        <h2 class="grow" id="first-steps">
+          {next < 0 ? 'You have done all first steps' : 'First steps'}
+        </h2>
+        <Button kind="ghost" isSmall icon="close" label="Dismiss first steps" onClick={dismiss} />
+      </div>
+      <ol class="card-body">
+        {steps.map((step, index) => (
+          <li key={step.text} class={step.isDone ? 'done' : index === next ? 'next' : ''}>
+            <span class="mark">
+              {step.isDone ? <Icon name="check" label="Done" /> : <span>{index + 1}</span>}
+            </span>
+            <div>
+              <a href={step.href} aria-current={index === next ? 'step' : undefined}>
+                {step.text}
+              </a>
+              <div class="small quiet">{step.hint}</div>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
