@@ -28,9 +28,7 @@ export function lakeAddress({ repository, ref, path }: Place): string {
 
 export function stat({ repository, ref, path }: Place, signal?: AbortSignal): Promise<ObjectStats> {
   const params = { path: { repository, ref }, query: { path, user_metadata: true } };
-  return answer(
-    api.GET('/repositories/{repository}/refs/{ref}/objects/stat', { params, signal }),
-  );
+  return answer(api.GET('/repositories/{repository}/refs/{ref}/objects/stat', { params, signal }));
 }
 
 /** Return the bytes from `start` to `end`, exclusive, in as many requests as the server needs. */

@@ -1,8 +1,8 @@
 /** Text with line numbers; coloured by its language, if it is a known one. */
 
+import DOMPurify from 'dompurify';
 import type { HLJSApi, LanguageFn } from 'highlight.js';
 import highlighter from 'highlight.js/lib/core';
-import DOMPurify from 'dompurify';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 type Module = Promise<{ default: LanguageFn }>;
