@@ -44,7 +44,6 @@ export function TableView({ columns, count, rows, onPage, isCut }: TableViewProp
                 <span class="visually-hidden">Row</span>
               </th>
               {columns.map(({ name, type }, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: names of columns may repeat
                 <th scope="col" key={index}>
                   {name}
                   {type && <div class="quiet type">{type}</div>}
@@ -59,7 +58,6 @@ export function TableView({ columns, count, rows, onPage, isCut }: TableViewProp
                   {(start + index + 1).toLocaleString('en')}
                 </th>
                 {columns.map((_, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its column's
                   <td key={at}>
                     <Cell value={cells[at]} />
                   </td>

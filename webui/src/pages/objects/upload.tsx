@@ -111,7 +111,6 @@ function Choice({
       {files.length > 0 && (
         <ul class="upload-files" aria-label="Files to upload">
           {files.map(({ file, path }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two files may have the same name
             <li class="bar" key={index}>
               <Icon name="file" />
               <input
