@@ -10,7 +10,8 @@ interface MarkdownProps {
   resolve?: (address: string, isImage: boolean) => string;
 }
 
-const ABSOLUTE = /^([a-z][a-z0-9+.-]*:|\/|#)/i;
+const ABSOLUTE = /^([a-z][a-z0-9+.-]*:|\/\/|[#\\])/i;
+const INLINE_IMAGE = /^data:image\//i;
 const OPTIONS = {
   FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'iframe', 'svg', 'math'],
   FORBID_ATTR: ['style', 'id', 'name', 'class', 'target'],
@@ -23,7 +24,10 @@ export function Markdown({ text, resolve }: MarkdownProps) {
     const content = DOMPurify.sanitize(marked.parse(text, { async: false }), OPTIONS);
     for (const image of content.querySelectorAll('img')) {
       const source = image.getAttribute('src') ?? '';
-      if (!ABSOLUTE.test(source)) image.src = resolve?.(source, true) ?? '';
+      // Another address could be one of ours that acts, such as the log-out.
+      if (!INLINE_IMAGE.test(source))
+        image.src = ABSOLUTE.test(source) ? '' : (resolve?.(source, true) ?? '');
+      image.removeAttribute('srcset');
       image.loading = 'lazy';
     }
     for (const link of content.querySelectorAll('a')) {

@@ -7,7 +7,7 @@ import { contentAddress, lakeAddress, type ObjectStats, type Place, stat } from 
 import { useResource } from '../../api/resource';
 import { configuration } from '../../api/session';
 import { links } from '../../links';
-import { Button, CopyButton, LinkButton } from '../../parts/button';
+import { CopyButton, LinkButton } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { RefPicker } from '../../parts/ref-picker';

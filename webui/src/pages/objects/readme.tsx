@@ -10,12 +10,21 @@ import { Problem, Skeleton } from '../../parts/state';
 const README = /(^|\/)readme\.(md|markdown)$/i;
 const SHOWN_BYTES = 500_000;
 
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path; // a lone per cent sign
+  }
+}
+
 /** Return where a relative address of a document leads. */
 export function resolver(document: Place) {
   return (address: string, isImage: boolean): string => {
-    const base = new URL(`https://root.invalid/${encodeURI(document.path)}`);
-    const target = new URL(address, base);
-    const path = decodeURIComponent(target.pathname).slice(1);
+    const folders = document.path.split('/').map(encodeURIComponent).join('/');
+    const target = URL.parse(address, `https://root.invalid/${folders}`);
+    if (target?.host !== 'root.invalid') return '';
+    const path = decoded(target.pathname).slice(1);
     if (isImage) return contentAddress({ ...document, path });
     return path === '' || path.endsWith('/')
       ? links.objects(document.repository, document.ref, path)
