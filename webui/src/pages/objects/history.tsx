@@ -1,3 +1,88 @@
-export default function ObjectsHistory() {
-  return <h1>Being built</h1>;
+/** The commits that changed an object, or anything in a folder. */
+
+import { useLocation } from 'preact-iso';
+import { answer, api, type Schemas } from '../../api/client';
+import { usePages } from '../../api/resource';
+import { links } from '../../links';
+import { LinkButton } from '../../parts/button';
+import { Icon } from '../../parts/icon';
+import { PagedList } from '../../parts/list';
+import { RefPicker } from '../../parts/ref-picker';
+import { Empty } from '../../parts/state';
+import { Time } from '../../parts/time';
+import { useTitle } from '../../parts/title';
+import { shortId } from '../../parts/words';
+import { useCurrentRef, useRepository } from '../../shell/repository';
+import { Crumbs } from './crumbs';
+import './styles.css';
+
+const SHOWN = 30;
+
+export default function ObjectHistory() {
+  const repository = useRepository().id;
+  const { query, route } = useLocation();
+  const ref = useCurrentRef();
+  const path = query.path ?? '';
+  const isFolder = !path || path.endsWith('/');
+  useTitle(`History of ${path || 'all objects'}`, repository);
+  const pages = usePages<Schemas['CommitRow']>([repository, ref, path], (after, signal) => {
+    const changed = path ? (isFolder ? { prefixes: [path] } : { objects: [path] }) : {};
+    const params = { path: { repository, ref }, query: { after, amount: SHOWN, ...changed } };
+    return answer(api.GET('/repositories/{repository}/refs/{ref}/commits', { params, signal }));
+  });
+  const here = isFolder ? links.objects : links.object;
+  return (
+    <div class="stack">
+      <h1 class="visually-hidden">History of {path || 'all objects'}</h1>
+      <RefPicker
+        repository={repository}
+        value={ref}
+        label="History of"
+        onChoose={chosen => route(links.history(repository, chosen, path))}
+      />
+      <Crumbs repository={repository} at={ref} path={path} />
+      <nav class="tabs" aria-label="Object">
+        <a href={here(repository, ref, path)}>
+          <Icon name={isFolder ? 'folder' : 'eye'} />
+          {isFolder ? 'Objects' : 'Preview'}
+        </a>
+        <a href={links.history(repository, ref, path)} aria-current="page">
+          <Icon name="history" />
+          History
+        </a>
+      </nav>
+      {pages.isLoading && (
+        <p class="small quiet" role="status">
+          Searching the commits of {shortId(ref)}. A long history takes a while…
+        </p>
+      )}
+      <PagedList
+        pages={pages}
+        label="Commits"
+        keyOf={commit => commit.id}
+        row={commit => (
+          <>
+            <Icon name="commit" />
+            <div class="grow">
+              <a class="strong" href={links.commit(repository, commit.id)}>
+                {commit.message.split('\n')[0] || shortId(commit.id)}
+              </a>
+              <div class="small quiet">
+                {commit.committer}, <Time at={commit.creation_date} />,{' '}
+                <span class="mono">{shortId(commit.id)}</span>
+              </div>
+            </div>
+            <LinkButton isSmall href={here(repository, commit.id, path)}>
+              View at this commit
+            </LinkButton>
+          </>
+        )}
+        empty={
+          <Empty icon="history" title="No commit has changed this yet">
+            What is uncommitted appears here after its commit.
+          </Empty>
+        }
+      />
+    </div>
+  );
 }

@@ -1,3 +1,204 @@
-export default function ObjectsObject() {
-  return <h1>Being built</h1>;
+/** One object: its facts, its preview, its metadata. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import type { Failure } from '../../api/client';
+import { contentAddress, lakeAddress, type ObjectStats, type Place, stat } from '../../api/objects';
+import { useResource } from '../../api/resource';
+import { configuration } from '../../api/session';
+import { links } from '../../links';
+import { CopyButton, LinkButton } from '../../parts/button';
+import { Icon } from '../../parts/icon';
+import { Menu } from '../../parts/menu';
+import { RefPicker } from '../../parts/ref-picker';
+import { Empty, Problem, Skeleton } from '../../parts/state';
+import { Time } from '../../parts/time';
+import { useTitle } from '../../parts/title';
+import { tell } from '../../parts/toast';
+import { sizeText } from '../../parts/words';
+import { useCurrentRef, useRepository } from '../../shell/repository';
+import { Crumbs } from './crumbs';
+import { DeleteObjects } from './delete';
+import { EditMetadata } from './metadata';
+import { Preview } from './preview';
+import { copyPermanent } from './row';
+import './styles.css';
+import { useBranch } from './uncommitted';
+
+export default function ObjectPage() {
+  const repository = useRepository();
+  const { query, route } = useLocation();
+  const ref = useCurrentRef();
+  const path = query.path ?? '';
+  const place = { repository: repository.id, ref, path };
+  useTitle(path.split('/').at(-1) ?? path, repository.id);
+  const branch = useBranch(repository.id, ref);
+  const { data, failure, reload } = useResource([place], signal => stat(place, signal));
+  const readOnly = repository.read_only
+    ? 'This repository is read-only'
+    : branch.data
+      ? undefined
+      : 'Choose a branch to change objects';
+  return (
+    <div class="stack">
+      <h1 class="visually-hidden">{path}</h1>
+      <div class="bar">
+        <RefPicker
+          repository={repository.id}
+          value={ref}
+          label="Object at"
+          onChoose={chosen => route(links.object(repository.id, chosen, path))}
+        />
+        {data && <Actions {...{ place, readOnly, stats: data, reload }} />}
+      </div>
+      <Crumbs repository={repository.id} at={ref} path={path} />
+      <nav class="tabs" aria-label="Object">
+        <a href={links.object(repository.id, ref, path)} aria-current="page">
+          <Icon name="eye" />
+          Preview
+        </a>
+        <a href={links.history(repository.id, ref, path)}>
+          <Icon name="history" />
+          History
+        </a>
+      </nav>
+      <Missing {...{ failure, place, reload }} />
+      {!data && !failure && <Skeleton />}
+      {data && <Preview key={`${ref} ${data.checksum} ${path}`} place={place} stats={data} />}
+      {data && <Facts stats={data} />}
+    </div>
+  );
+}
+
+interface MissingProps {
+  failure: Failure | undefined;
+  place: Place;
+  reload: () => void;
+}
+
+function Missing({ failure, place, reload }: MissingProps) {
+  if (failure?.status !== 404) return <Problem failure={failure} retry={reload} />;
+  return (
+    <Empty
+      icon="file"
+      title={`There is no such object at ${place.ref}`}
+      actions={
+        <>
+          <LinkButton href={links.history(place.repository, place.ref, place.path)}>
+            Its history
+          </LinkButton>
+          <LinkButton href={links.objects(place.repository, place.ref)}>All objects</LinkButton>
+        </>
+      }
+    >
+      It may be deleted here, or exist at another ref.
+    </Empty>
+  );
+}
+
+interface ActionsProps {
+  place: Place;
+  stats: ObjectStats;
+  readOnly: string | undefined;
+  reload: () => void;
+}
+
+function Actions({ place, stats, readOnly, reload }: ActionsProps) {
+  const { route } = useLocation();
+  const [open, setOpen] = useState<'delete' | 'metadata'>();
+  const { repository, ref, path } = place;
+  const isPresigned = configuration.value?.storage_config.pre_sign_support_ui ?? false;
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  return (
+    <span class="push bar">
+      <LinkButton
+        kind="primary"
+        icon="download"
+        href={contentAddress(place, isPresigned)}
+        download={path.split('/').at(-1)}
+        rel="noreferrer"
+      >
+        Download
+      </LinkButton>
+      <Menu label="More actions">
+        <button type="button" onClick={() => copyPermanent(repository, ref, path, false)}>
+          <Icon name="link" />
+          Copy permanent link
+        </button>
+        <button
+          type="button"
+          disabled={Boolean(readOnly)}
+          title={readOnly}
+          onClick={() => setOpen('metadata')}
+        >
+          <Icon name="edit" />
+          Edit metadata…
+        </button>
+        <hr />
+        <button
+          type="button"
+          class="danger"
+          disabled={Boolean(readOnly)}
+          title={readOnly}
+          onClick={() => setOpen('delete')}
+        >
+          <Icon name="trash" />
+          Delete…
+        </button>
+      </Menu>
+      <CopyButton text={lakeAddress(place)} label="Copy lakefs:// address" />
+      {open === 'metadata' && (
+        <EditMetadata
+          place={place}
+          metadata={stats.metadata ?? {}}
+          onClose={() => setOpen(undefined)}
+          onSaved={reload}
+        />
+      )}
+      {open === 'delete' && (
+        <DeleteObjects
+          repository={repository}
+          branch={ref}
+          names={[path]}
+          onClose={() => setOpen(undefined)}
+          onDeleted={() => {
+            tell(`${path} is deleted from ${ref}`);
+            route(links.objects(repository, ref, folder));
+          }}
+        />
+      )}
+    </span>
+  );
+}
+
+function Facts({ stats }: { stats: ObjectStats }) {
+  const metadata = Object.entries(stats.metadata ?? {});
+  return (
+    <section class="card" aria-label="Facts">
+      <div class="card-head">
+        <h2>Facts</h2>
+      </div>
+      <dl class="facts card-body">
+        <dt>Size</dt>
+        <dd>
+          {sizeText(stats.size_bytes)}{' '}
+          <span class="quiet">({stats.size_bytes.toLocaleString('en')} bytes)</span>
+        </dd>
+        <dt>Changed</dt>
+        <dd>{stats.mtime > 0 ? <Time at={stats.mtime} /> : 'Unknown'}</dd>
+        <dt>Type</dt>
+        <dd>{stats.content_type || 'Not given'}</dd>
+        <dt>Checksum</dt>
+        <dd class="mono">{stats.checksum}</dd>
+        <dt>Physical address</dt>
+        <dd class="mono">{stats.physical_address}</dd>
+        {metadata.map(([key, value]) => (
+          <>
+            <dt key={key}>{key}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
 }

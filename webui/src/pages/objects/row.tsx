@@ -1,0 +1,139 @@
+/** One object or folder in the listing, with what can be done with it. */
+
+import { commitOf, download, lakeAddress, type ObjectStats } from '../../api/objects';
+import { configuration } from '../../api/session';
+import { links } from '../../links';
+import { Icon, type IconName } from '../../parts/icon';
+import { Menu } from '../../parts/menu';
+import { RowCheck, type Selection } from '../../parts/selection';
+import { Time } from '../../parts/time';
+import { tell } from '../../parts/toast';
+import { sizeText } from '../../parts/words';
+
+interface RowProps {
+  item: ObjectStats;
+  repository: string;
+  at: string;
+  directory: string;
+  change: string | undefined;
+  selection: Selection;
+  all: readonly string[];
+  readOnly: string | undefined;
+  onDelete: () => void;
+}
+
+const CHANGES: Record<string, { sign: string; word: string; look: string }> = {
+  added: { sign: '+', word: 'Added', look: 'green' },
+  changed: { sign: '~', word: 'Changed', look: 'amber' },
+  prefix_changed: { sign: '~', word: 'Changed inside', look: 'amber' },
+  removed: { sign: '−', word: 'Removed', look: 'red' },
+};
+
+const ICONS: [RegExp, IconName][] = [
+  [/\.(parquet|csv|tsv|jsonl|ndjson)$/i, 'table'],
+  [/\.(png|jpe?g|gif|webp|avif|bmp|svg)$/i, 'image'],
+];
+
+/** Return the icon of an object by the ending of its name. */
+export function iconOf(path: string): IconName {
+  if (path.endsWith('/')) return 'folder';
+  return ICONS.find(([pattern]) => pattern.test(path))?.[1] ?? 'file';
+}
+
+export function ObjectRow({ item, repository, at, directory, change, ...rest }: RowProps) {
+  const isFolder = item.path_type === 'common_prefix';
+  const href = isFolder
+    ? links.objects(repository, at, item.path)
+    : links.object(repository, at, item.path);
+  const told = change ? (CHANGES[change] ?? CHANGES.changed) : undefined;
+  return (
+    <>
+      <RowCheck name={item.path} selection={rest.selection} all={rest.all} />
+      <Icon name={isFolder ? 'folder' : iconOf(item.path)} />
+      <a class="grow cut" href={href} title={item.path}>
+        {item.path.slice(directory.length) || '(empty name)'}
+      </a>
+      {told && (
+        <span class={`badge ${told.look}`}>
+          {told.sign} <span class="wide-only">{told.word}</span>
+          <span class="visually-hidden">{told.word}, not committed</span>
+        </span>
+      )}
+      <span class="small quiet number object-size">
+        {isFolder ? '' : sizeText(item.size_bytes)}
+      </span>
+      <span class="small quiet wide-only object-time">
+        {!isFolder && item.mtime > 0 && <Time at={item.mtime} />}
+      </span>
+      <RowMenu {...{ item, repository, at, isFolder, href }} {...rest} />
+    </>
+  );
+}
+
+type RowMenuProps = Pick<RowProps, 'item' | 'repository' | 'at' | 'readOnly' | 'onDelete'> & {
+  isFolder: boolean;
+  href: string;
+};
+
+function RowMenu({ item, repository, at, isFolder, href, readOnly, onDelete }: RowMenuProps) {
+  const place = { repository, ref: at, path: item.path };
+  const isPresigned = configuration.value?.storage_config.pre_sign_support_ui ?? false;
+  return (
+    <Menu label={`Actions for ${item.path}`} isSmall>
+      {!isFolder && (
+        <button type="button" onClick={() => download(place, isPresigned)}>
+          <Icon name="download" />
+          Download
+        </button>
+      )}
+      <button type="button" onClick={() => copy(lakeAddress(place), 'The address')}>
+        <Icon name="copy" />
+        Copy lakefs:// address
+      </button>
+      <button type="button" onClick={() => copy(new URL(href, location.href).href, 'The link')}>
+        <Icon name="link" />
+        Copy link
+      </button>
+      <button type="button" onClick={() => copyPermanent(repository, at, item.path, isFolder)}>
+        <Icon name="lock" />
+        Copy permanent link
+      </button>
+      <a href={links.history(repository, at, item.path)}>
+        <Icon name="history" />
+        History
+      </a>
+      <hr />
+      <button
+        type="button"
+        class="danger"
+        disabled={Boolean(readOnly)}
+        title={readOnly}
+        onClick={onDelete}
+      >
+        <Icon name="trash" />
+        {isFolder ? 'Delete folder…' : 'Delete…'}
+      </button>
+    </Menu>
+  );
+}
+
+async function copy(text: string, what: string): Promise<void> {
+  await navigator.clipboard.writeText(text);
+  tell(`${what} is copied`);
+}
+
+/** Copy a link by the commit that the ref names now; it shows the same content for ever. */
+export async function copyPermanent(
+  repository: string,
+  ref: string,
+  path: string,
+  isFolder: boolean,
+): Promise<void> {
+  try {
+    const commit = await commitOf(repository, ref);
+    const href = (isFolder ? links.objects : links.object)(repository, commit, path);
+    await copy(new URL(href, location.href).href, 'The link to the last commit’s content');
+  } catch (error) {
+    tell(`No link is copied. ${error instanceof Error ? error.message : ''}`);
+  }
+}

@@ -1,0 +1,49 @@
+/** What is uncommitted in a directory: one listing of differences, not one request for each row. */
+
+import { answer, api, Failure } from '../../api/client';
+import { PAGE } from '../../api/objects';
+import { useResource } from '../../api/resource';
+
+const PAGES_MAX = 10;
+
+/** Return the branch of this name; `null` if the ref is none, so nothing can be changed there. */
+export function useBranch(repository: string, ref: string) {
+  return useResource(['branch', repository, ref], async signal => {
+    const params = { path: { repository, branch: ref } };
+    try {
+      return await answer(
+        api.GET('/repositories/{repository}/branches/{branch}', { params, signal }),
+      );
+    } catch (error) {
+      if (error instanceof Failure && [400, 404].includes(error.status)) return null;
+      throw error;
+    }
+  });
+}
+
+interface Uncommitted {
+  /** The kind of change of each changed name: `added`, `changed`, `removed`, `prefix_changed`. */
+  kinds: ReadonlyMap<string, string>;
+  count: number;
+  /** Whether there are more changes than were asked for. */
+  isCut: boolean;
+}
+
+export function useUncommitted(repository: string, branch: string | undefined, prefix: string) {
+  return useResource<Uncommitted>(['uncommitted', repository, branch, prefix], async signal => {
+    const kinds = new Map<string, string>();
+    let after = '';
+    let hasMore = branch !== undefined;
+    for (let page = 0; hasMore && page < PAGES_MAX; page += 1) {
+      const query = { prefix, delimiter: '/', after, amount: PAGE };
+      const params = { path: { repository, branch: branch ?? '' }, query };
+      const { results, pagination } = await answer(
+        api.GET('/repositories/{repository}/branches/{branch}/diff', { params, signal }),
+      );
+      for (const { path, type } of results) kinds.set(path, type);
+      after = pagination.next_offset;
+      hasMore = pagination.has_more;
+    }
+    return { kinds, count: kinds.size, isCut: hasMore };
+  });
+}

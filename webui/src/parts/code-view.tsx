@@ -1,0 +1,103 @@
+/** Text with line numbers; coloured by its language, if it is a known one. */
+
+import DOMPurify from 'dompurify';
+import type { HLJSApi, LanguageFn } from 'highlight.js';
+import highlighter from 'highlight.js/lib/core';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+type Module = Promise<{ default: LanguageFn }>;
+
+const LANGUAGES: Record<string, () => Module> = {
+  python: () => import('highlight.js/lib/languages/python'),
+  javascript: () => import('highlight.js/lib/languages/javascript'),
+  typescript: () => import('highlight.js/lib/languages/typescript'),
+  json: () => import('highlight.js/lib/languages/json'),
+  yaml: () => import('highlight.js/lib/languages/yaml'),
+  sql: () => import('highlight.js/lib/languages/sql'),
+  bash: () => import('highlight.js/lib/languages/bash'),
+  xml: () => import('highlight.js/lib/languages/xml'),
+  css: () => import('highlight.js/lib/languages/css'),
+  java: () => import('highlight.js/lib/languages/java'),
+  go: () => import('highlight.js/lib/languages/go'),
+  rust: () => import('highlight.js/lib/languages/rust'),
+  r: () => import('highlight.js/lib/languages/r'),
+  scala: () => import('highlight.js/lib/languages/scala'),
+  ini: () => import('highlight.js/lib/languages/ini'),
+};
+
+const BY_EXTENSION: Record<string, string> = {
+  py: 'python',
+  js: 'javascript',
+  mjs: 'javascript',
+  jsx: 'javascript',
+  ts: 'typescript',
+  tsx: 'typescript',
+  json: 'json',
+  geojson: 'json',
+  yaml: 'yaml',
+  yml: 'yaml',
+  sql: 'sql',
+  sh: 'bash',
+  bash: 'bash',
+  html: 'xml',
+  xml: 'xml',
+  css: 'css',
+  java: 'java',
+  go: 'go',
+  rs: 'rust',
+  r: 'r',
+  scala: 'scala',
+  toml: 'ini',
+  ini: 'ini',
+  cfg: 'ini',
+};
+
+// Colouring a longer text would stop the page for moments.
+const COLOURED_CHARACTERS_MAX = 200_000;
+
+/** Return the language of a file name, or nothing. */
+export function languageOf(path: string): string | undefined {
+  return BY_EXTENSION[path.split('.').at(-1)?.toLowerCase() ?? ''];
+}
+
+async function coloured(text: string, language: string): Promise<string | undefined> {
+  const load = LANGUAGES[language];
+  if (!load || text.length > COLOURED_CHARACTERS_MAX) return undefined;
+  const api: HLJSApi = highlighter;
+  if (!api.getLanguage(language)) api.registerLanguage(language, (await load()).default);
+  return api.highlight(text, { language, ignoreIllegals: true }).value;
+}
+
+/** Draws the text at once, and its colours when the language is loaded. */
+export function CodeView({ text, language }: { text: string; language?: string }) {
+  const [html, setHtml] = useState<string>();
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    setHtml(undefined);
+    if (language)
+      coloured(text, language)
+        .then(told => isCurrent && setHtml(told))
+        .catch(() => {}); // the text is readable without colours
+    return () => {
+      isCurrent = false;
+    };
+  }, [text, language]);
+  useLayoutEffect(() => {
+    if (html === undefined) box.current?.replaceChildren(text);
+    else box.current?.replaceChildren(DOMPurify.sanitize(html, { RETURN_DOM_FRAGMENT: true }));
+  }, [html, text]);
+  const count = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+  const numbers = Array.from({ length: count }, (_, line) => line + 1).join('\n');
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus
+    <section class="code-view" tabIndex={0} aria-label="Content">
+      <pre class="numbers" aria-hidden="true">
+        {numbers}
+      </pre>
+      <pre class="text">
+        <code ref={box} />
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,114 @@
+/** A table of data, a hundred rows at a time. */
+
+import { useState } from 'preact/hooks';
+import { Button } from './button';
+
+export interface Column {
+  name: string;
+  /** What the column holds: `int64`. */
+  type?: string;
+}
+
+const ROWS = 100;
+
+interface TableViewProps {
+  columns: Column[];
+  /** How many rows there are; without it, only those that are given. */
+  count: number;
+  /** Return the cells of the rows from `start` to `end`; `undefined` while they are being loaded. */
+  rows: (start: number, end: number) => unknown[][] | undefined;
+  /** Told when another page is shown. */
+  onPage?: (start: number, end: number) => void;
+  /** Whether there are more rows than `count` tells. */
+  isCut?: boolean;
+}
+
+/** Shows the columns with their types, and pages through the rows. */
+export function TableView({ columns, count, rows, onPage, isCut }: TableViewProps) {
+  const [start, setStart] = useState(0);
+  const end = Math.min(count, start + ROWS);
+  const shown = rows(start, end);
+  const go = (to: number) => {
+    const from = Math.max(0, Math.min(to, count - 1));
+    setStart(from);
+    onPage?.(from, Math.min(count, from + ROWS));
+  };
+  return (
+    <div class="stack tight">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus */}
+      <section class="table-box data-table" tabIndex={0} aria-label="Rows" aria-busy={!shown}>
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col" class="number">
+                <span class="visually-hidden">Row</span>
+              </th>
+              {columns.map(({ name, type }, index) => (
+                <th scope="col" key={index}>
+                  {name}
+                  {type && <div class="quiet type">{type}</div>}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown?.map((cells, index) => (
+              <tr key={start + index}>
+                <th scope="row" class="number quiet">
+                  {(start + index + 1).toLocaleString('en')}
+                </th>
+                {columns.map((_, at) => (
+                  <td key={at}>
+                    <Cell value={cells[at]} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <div class="bar small" role="status">
+        <span class="quiet">
+          {count
+            ? `Rows ${(start + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${count.toLocaleString('en')}${isCut ? ' loaded' : ''}`
+            : 'No rows'}
+          {!shown && ', loading…'}
+        </span>
+        <span class="push bar">
+          <Button isSmall icon="left" disabled={start === 0} onClick={() => go(start - ROWS)}>
+            Previous
+          </Button>
+          <Button isSmall disabled={end >= count} onClick={() => go(start + ROWS)}>
+            Next
+          </Button>
+        </span>
+      </div>
+    </div>
+  );
+}
+
+const SHOWN_CHARACTERS = 300;
+
+function Cell({ value }: { value: unknown }) {
+  if (value === null || value === undefined) return <span class="null">null</span>;
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return <span class="number">{String(value)}</span>;
+  const text = cellText(value);
+  return text.length > SHOWN_CHARACTERS ? (
+    <span title={text.slice(0, 4000)}>{text.slice(0, SHOWN_CHARACTERS)}…</span>
+  ) : (
+    <>{text}</>
+  );
+}
+
+/** Return what a cell shows: JSON for nested values, ISO for times. */
+export function cellText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof Date)
+    return Number.isNaN(value.getTime()) ? 'invalid time' : value.toISOString();
+  if (value instanceof Uint8Array)
+    return [...value.subarray(0, 64)].map(byte => byte.toString(16).padStart(2, '0')).join(' ');
+  if (typeof value === 'object' && value !== null)
+    return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+  return String(value);
+}
