@@ -43,7 +43,7 @@ function Shown({ commit }: { commit: Commit }) {
   const since = commit.parents[Number(parent) - 1];
   return (
     <div class="stack loose">
-      <div class="page-head">
+      <div class="page-head commit-head">
         <div class="titles">
           <h1 class="wrap-anywhere">{title || '(no message)'}</h1>
           <p>
