@@ -7,6 +7,7 @@ import { type Version, versionsOf } from '../../parts/diff/content';
 import { type DiffRow, refsSource } from '../../parts/diff/source';
 import { Notice, Problem, Skeleton } from '../../parts/state';
 import { agoText, countText, shortId, sizeText } from '../../parts/words';
+import type { Winner, Winners } from './resolve';
 
 const ENOUGH = 100;
 
@@ -33,19 +34,28 @@ interface ConflictsProps {
   destination: string;
 }
 
-export function Conflicts(props: ConflictsProps) {
-  const { repository, source, destination } = props;
+interface ChoiceProps extends ConflictsProps {
+  winners: Winners;
+  onWinners: (winners: Winners) => void;
+  /** Merge with the choices; each conflict has one. */
+  onMerge: () => void;
+  isBusy: boolean;
+}
+
+export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: ChoiceProps) {
+  const { repository, source, destination } = refs;
   const heading = useRef<HTMLDivElement>(null);
   const { data, failure, reload } = useResource(
     ['conflicts', repository, source, destination],
-    signal => conflictsOf(props, signal),
+    signal => conflictsOf(refs, signal),
   );
   useEffect(() => heading.current?.scrollIntoView({ block: 'nearest' }), [data]);
+  const left = data?.rows.filter(({ path }) => !winners[path]).length ?? 0;
   return (
     <div class="stack tight" ref={heading}>
       <Notice kind="danger">
         Nothing was merged: both sides changed the same objects in different ways. Choose above
-        whose objects win, then merge again.
+        whose objects win, and merge again, or choose for each object below.
       </Notice>
       <Problem failure={failure} retry={reload} />
       {!data && !failure && <Skeleton lines={3} />}
@@ -56,32 +66,67 @@ export function Conflicts(props: ConflictsProps) {
             {countText(data.rows.length, 'conflict')}
           </strong>
           <ul class="rows conflicts" aria-label="Conflicts">
-            {data.rows.map(row => (
-              <Conflict key={row.path} {...props} path={row.path} />
+            {data.rows.map(({ path }) => (
+              <Conflict
+                key={path}
+                {...refs}
+                path={path}
+                winner={data.hasMore ? undefined : (winners[path] ?? '')}
+                onWinner={winner => onWinners({ ...winners, [path]: winner })}
+              />
             ))}
           </ul>
-          <p class="small quiet">
-            To choose for each object, create a branch from <code>{shortId(source)}</code>. Write
-            there the objects of <code>{destination}</code> that you want to keep, and commit. Then
-            merge that branch with “source-wins”.
-          </p>
+          {data.hasMore ? (
+            <p class="small quiet">
+              These are too many to choose for each. Choose a strategy for all, or merge a part
+              first.
+            </p>
+          ) : (
+            <div class="bar">
+              <Button icon="merge" disabled={left > 0} isBusy={isBusy} onClick={onMerge}>
+                Merge with these choices
+              </Button>
+              {left > 0 && <span class="small quiet">{countText(left, 'choice')} to make</span>}
+            </div>
+          )}
         </>
       )}
     </div>
   );
 }
 
-function Conflict({ repository, source, destination, path }: ConflictsProps & { path: string }) {
+interface ConflictProps extends ConflictsProps {
+  path: string;
+  /** Empty before the choice; nothing where none can be made. */
+  winner: Winner | '' | undefined;
+  onWinner: (winner: Winner) => void;
+}
+
+function Conflict({ winner, onWinner, path, ...refs }: ConflictProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <li class="row conflict">
       <span class="grow wrap-anywhere mono">{path}</span>
       {isOpen ? (
-        <ConflictSides {...{ repository, source, destination, path }} />
+        <ConflictSides {...refs} path={path} />
       ) : (
         <Button isSmall kind="ghost" onClick={() => setOpen(true)}>
           Show both sides
         </Button>
+      )}
+      {winner !== undefined && (
+        <select
+          class="select conflict-winner"
+          aria-label={`Object to take at ${path}`}
+          value={winner}
+          onChange={event => onWinner(event.currentTarget.value as Winner)}
+        >
+          <option value="" disabled>
+            Choose…
+          </option>
+          <option value="source">Take {shortId(refs.source)}</option>
+          <option value="destination">Keep {refs.destination}</option>
+        </select>
       )}
     </li>
   );

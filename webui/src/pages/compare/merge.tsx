@@ -12,6 +12,7 @@ import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-f
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
 import { Conflicts } from './conflicts';
+import { mergeResolved, type Winners } from './resolve';
 
 interface MergeProps {
   repository: string;
@@ -27,6 +28,12 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
   const [strategy, setStrategy] = useState('');
   const [isSquash, setSquash] = useState(false);
   const [isEmptyAllowed, setEmptyAllowed] = useState(false);
+  const [winners, setWinners] = useState<Winners>({});
+  const finish = (commit: string) => {
+    tell(`${shortId(source)} was merged into ${destination}: commit ${shortId(commit)}.`);
+    onDone();
+    onClose();
+  };
   const { run, isBusy, failure } = useAction(async () => {
     const result = await answer(
       api.POST('/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}', {
@@ -41,10 +48,21 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
         },
       }),
     );
-    tell(`${shortId(source)} was merged into ${destination}: commit ${shortId(result.reference)}.`);
-    onDone();
-    onClose();
+    finish(result.reference);
   });
+  const resolution = useAction(async () =>
+    finish(
+      await mergeResolved({
+        repository,
+        source,
+        destination,
+        winners,
+        message: message.trim(),
+        metadata: metadataOf(metadata),
+        squash: isSquash,
+      }),
+    ),
+  );
   const isConflict = failure instanceof Failure && failure.status === 409;
   const strategies = [
     { value: '', text: 'None: refuse the merge' },
@@ -87,7 +105,15 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
           onCheck={setEmptyAllowed}
         />
         {isConflict ? (
-          <Conflicts {...{ repository, source, destination }} />
+          <>
+            <Conflicts
+              {...{ repository, source, destination, winners }}
+              onWinners={setWinners}
+              onMerge={resolution.run}
+              isBusy={resolution.isBusy}
+            />
+            <HookProblem failure={resolution.failure} repository={repository} />
+          </>
         ) : (
           <HookProblem failure={failure} repository={repository} />
         )}
