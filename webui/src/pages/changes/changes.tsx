@@ -71,23 +71,7 @@ export default function Changes() {
         source={uncommittedSource(repository.id, branch)}
         version={version}
         rowActions={undo}
-        empty={
-          <Empty
-            icon="check"
-            title={`${branch} has no uncommitted changes`}
-            actions={
-              <>
-                <LinkButton kind="primary" href={links.objects(repository.id, branch)}>
-                  Upload or delete objects
-                </LinkButton>
-                <LinkButton href={links.commits(repository.id, branch)}>See its commits</LinkButton>
-              </>
-            }
-          >
-            Whatever is written to this branch appears here until it is committed: by this page, by
-            the command line, by an S3 client or by Spark.
-          </Empty>
-        }
+        empty={<Clean repository={repository.id} branch={branch} />}
       />
       {isCommitting && (
         <CommitDialog
@@ -107,5 +91,25 @@ export default function Changes() {
         />
       )}
     </div>
+  );
+}
+
+function Clean({ repository, branch }: { repository: string; branch: string }) {
+  return (
+    <Empty
+      icon="check"
+      title={`${branch} has no uncommitted changes`}
+      actions={
+        <>
+          <LinkButton kind="primary" href={links.objects(repository, branch)}>
+            Upload or delete objects
+          </LinkButton>
+          <LinkButton href={links.commits(repository, branch)}>See its commits</LinkButton>
+        </>
+      }
+    >
+      Whatever is written to this branch appears here until it is committed: by this page, by the
+      command line, by an S3 client or by Spark.
+    </Empty>
   );
 }

@@ -61,9 +61,10 @@ export class Lanes {
     parents.forEach((parent, at) => {
       // A log that a wrong clock put out of order shows a parent above: no line leads down to it.
       if (this.seen.has(parent)) return;
+      // The first parent stays in its lane, so that a branch is straight; lanes to one commit meet there.
+      const isStraight = at === 0;
       const known = this.lanes.findIndex(open => open?.id === parent);
-      const isStraight = at === 0 && this.lanes[lane] === undefined && known < 0;
-      const to = known >= 0 ? known : isStraight ? lane : this.freeLane();
+      const to = isStraight ? lane : known >= 0 ? known : this.freeLane();
       const open = this.lanes[to] ?? {
         id: parent,
         colour: isStraight ? colour : this.colours++ % COLOURS,

@@ -3,7 +3,7 @@
 import './styles.css';
 import { useMemo, useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
-import { usePages, useResource } from '../../api/resource';
+import { type Pages, usePages, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button, CopyButton, LinkButton } from '../../parts/button';
 import { CheckField } from '../../parts/field';
@@ -49,6 +49,21 @@ async function namesByCommit(
   return names;
 }
 
+/** Return the commits of the ref in pages, newest first. */
+function useLog(repository: string, ref: string, isFirstParent: boolean): Pages<Commit> {
+  return usePages<Commit>(['log', repository, ref, isFirstParent], (after, signal) =>
+    answer(
+      api.GET('/repositories/{repository}/refs/{ref}/commits', {
+        params: {
+          path: { repository, ref },
+          query: { after, amount: PAGE, first_parent: isFirstParent },
+        },
+        signal,
+      }),
+    ),
+  );
+}
+
 export default function Log() {
   const repository = useRepository();
   const ref = useCurrentRef();
@@ -57,17 +72,7 @@ export default function Log() {
   const [chosen, setChosen] = useState<readonly Commit[]>([]);
   const [isReverting, setReverting] = useState(false);
   useTitle(`Commits of ${ref}`, repository.id);
-  const pages = usePages<Commit>(['log', repository.id, ref, isFirstParent], (after, signal) =>
-    answer(
-      api.GET('/repositories/{repository}/refs/{ref}/commits', {
-        params: {
-          path: { repository: repository.id, ref },
-          query: { after, amount: PAGE, first_parent: isFirstParent },
-        },
-        signal,
-      }),
-    ),
-  );
+  const pages = useLog(repository.id, ref, isFirstParent);
   const names = useResource(['names', repository.id, ref], signal =>
     namesByCommit(repository.id, signal),
   );
@@ -99,19 +104,11 @@ export default function Log() {
         />
         <span class="push" />
         {chosen.length > 0 && (
-          <>
-            <Button kind="ghost" onClick={() => setChosen([])}>
-              Choose none
-            </Button>
-            <Button
-              icon="undo"
-              disabled={repository.read_only}
-              title={repository.read_only ? 'The repository is read-only' : undefined}
-              onClick={() => setReverting(true)}
-            >
-              Revert {chosen.length}…
-            </Button>
-          </>
+          <ChosenTools
+            count={chosen.length}
+            onNone={() => setChosen([])}
+            onRevert={() => setReverting(true)}
+          />
         )}
       </div>
       <VirtualList
@@ -131,29 +128,56 @@ export default function Log() {
             onDone={reload}
           />
         )}
-        empty={
-          <Empty
-            icon="commit"
-            title="No commits yet"
-            actions={
-              <LinkButton href={links.changes(repository.id, ref)}>
-                See uncommitted changes
-              </LinkButton>
-            }
-          >
-            A commit keeps the objects of a branch as they are, for good.
-          </Empty>
-        }
+        empty={<NoCommits repository={repository.id} branch={ref} />}
       />
       {isReverting && (
         <RevertDialog
-          commits={chosen}
+          commits={pages.items.filter(commit => chosen.includes(commit))}
           branch={ref}
           onDone={reload}
           onClose={() => setReverting(false)}
         />
       )}
     </div>
+  );
+}
+
+interface ChosenProps {
+  count: number;
+  onNone: () => void;
+  onRevert: () => void;
+}
+
+function ChosenTools({ count, onNone, onRevert }: ChosenProps) {
+  const isLocked = useRepository().read_only;
+  return (
+    <>
+      <Button kind="ghost" onClick={onNone}>
+        Choose none
+      </Button>
+      <Button
+        icon="undo"
+        disabled={isLocked}
+        title={isLocked ? 'The repository is read-only' : undefined}
+        onClick={onRevert}
+      >
+        Revert {count}…
+      </Button>
+    </>
+  );
+}
+
+function NoCommits({ repository, branch }: { repository: string; branch: string }) {
+  return (
+    <Empty
+      icon="commit"
+      title="No commits yet"
+      actions={
+        <LinkButton href={links.changes(repository, branch)}>See uncommitted changes</LinkButton>
+      }
+    >
+      A commit keeps the objects of a branch as they are, for good.
+    </Empty>
   );
 }
 

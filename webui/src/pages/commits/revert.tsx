@@ -1,4 +1,4 @@
-/** Undoes commits on a branch by new commits, in the order that was chosen. */
+/** Undoes commits on a branch by new commits, the newest first. */
 
 import { useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
@@ -48,8 +48,8 @@ export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) 
         }}
       >
         <p>
-          For each commit, a new commit undoes its changes. The history stays. Of a merge, the
-          changes since its first parent are undone.
+          For each commit, the newest first, a new commit undoes its changes. The history stays. Of
+          a merge, the changes since its first parent are undone.
         </p>
         <ol class="revert-order">
           {commits.map((commit, at) => (

@@ -66,20 +66,12 @@ export default function Compare() {
         />
         <span class="push" />
         {canCompare && (
-          <>
-            <LinkButton icon="pull" href={links.newPull(repository.id, source, destination)}>
-              Open a pull request
-            </LinkButton>
-            <Button
-              kind="primary"
-              icon="merge"
-              disabled={Boolean(locked)}
-              title={locked}
-              onClick={() => setMerging(true)}
-            >
-              Merge…
-            </Button>
-          </>
+          <MergeTools
+            source={source}
+            destination={destination}
+            locked={locked}
+            onMerge={() => setMerging(true)}
+          />
         )}
       </div>
       {into && <RunningTask repository={repository.id} branch={destination} onEnd={changed} />}
@@ -106,10 +98,7 @@ export default function Compare() {
           />
         </>
       ) : (
-        <Empty icon="compare" title={source ? 'Both are the same ref' : 'Choose what to compare'}>
-          The left ref takes the changes, the right one brings them. Branches, tags, commits and
-          expressions such as <code>main~3</code> can be compared.
-        </Empty>
+        <NothingToCompare isSame={Boolean(source)} />
       )}
       {isMerging && (
         <MergeDialog
@@ -121,5 +110,42 @@ export default function Compare() {
         />
       )}
     </div>
+  );
+}
+
+interface MergeToolsProps {
+  source: string;
+  destination: string;
+  /** Why nothing can be merged. */
+  locked: string | undefined;
+  onMerge: () => void;
+}
+
+function MergeTools({ source, destination, locked, onMerge }: MergeToolsProps) {
+  const repository = useRepository();
+  return (
+    <>
+      <LinkButton icon="pull" href={links.newPull(repository.id, source, destination)}>
+        Open a pull request
+      </LinkButton>
+      <Button
+        kind="primary"
+        icon="merge"
+        disabled={Boolean(locked)}
+        title={locked}
+        onClick={onMerge}
+      >
+        Merge…
+      </Button>
+    </>
+  );
+}
+
+function NothingToCompare({ isSame }: { isSame: boolean }) {
+  return (
+    <Empty icon="compare" title={isSame ? 'Both are the same ref' : 'Choose what to compare'}>
+      The left ref takes the changes, the right one brings them. Branches, tags, commits and
+      expressions such as <code>main~3</code> can be compared.
+    </Empty>
   );
 }

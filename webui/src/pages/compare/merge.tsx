@@ -14,6 +14,14 @@ import { shortId } from '../../parts/words';
 import { Conflicts } from './conflicts';
 import { mergeResolved, type Winners } from './resolve';
 
+interface Options {
+  strategy: string;
+  squash_merge: boolean;
+  allow_empty: boolean;
+}
+
+const PLAIN: Options = { strategy: '', squash_merge: false, allow_empty: false };
+
 interface MergeProps {
   repository: string;
   source: string;
@@ -25,9 +33,7 @@ interface MergeProps {
 export function MergeDialog({ repository, source, destination, onDone, onClose }: MergeProps) {
   const [message, setMessage] = useState('');
   const [metadata, setMetadata] = useState<Metadata>([]);
-  const [strategy, setStrategy] = useState('');
-  const [isSquash, setSquash] = useState(false);
-  const [isEmptyAllowed, setEmptyAllowed] = useState(false);
+  const [options, setOptions] = useState(PLAIN);
   const [winners, setWinners] = useState<Winners>({});
   const finish = (commit: string) => {
     tell(`${shortId(source)} was merged into ${destination}: commit ${shortId(commit)}.`);
@@ -41,9 +47,7 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
         body: {
           message: message.trim(),
           metadata: metadataOf(metadata),
-          strategy,
-          squash_merge: isSquash,
-          allow_empty: isEmptyAllowed,
+          ...options,
           force: false,
         },
       }),
@@ -59,16 +63,11 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
         winners,
         message: message.trim(),
         metadata: metadataOf(metadata),
-        squash: isSquash,
+        squash: options.squash_merge,
       }),
     ),
   );
   const isConflict = failure instanceof Failure && failure.status === 409;
-  const strategies = [
-    { value: '', text: 'None: refuse the merge' },
-    { value: 'source-wins', text: `Take those of ${shortId(source)} (source-wins)` },
-    { value: 'dest-wins', text: `Keep those of ${destination} (dest-wins)` },
-  ];
   return (
     <Dialog title={`Merge ${shortId(source)} into ${destination}`} isWide onClose={onClose}>
       <form
@@ -86,24 +85,7 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
           autofocus
         />
         <MetadataField rows={metadata} onRows={setMetadata} />
-        <SelectField
-          label="Objects that both changed"
-          hint="The choice holds for conflicts only. Other changes of both sides are always kept."
-          value={strategy}
-          onText={setStrategy}
-          options={strategies}
-        />
-        <CheckField
-          label="Squash"
-          hint={`The commits of ${shortId(source)} become one, and do not enter the log.`}
-          isChecked={isSquash}
-          onCheck={setSquash}
-        />
-        <CheckField
-          label="Allow a merge without changes"
-          isChecked={isEmptyAllowed}
-          onCheck={setEmptyAllowed}
-        />
+        <OptionFields {...{ source, destination, options }} onOptions={setOptions} />
         {isConflict ? (
           <>
             <Conflicts
@@ -126,5 +108,43 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface OptionProps {
+  source: string;
+  destination: string;
+  options: Options;
+  onOptions: (options: Options) => void;
+}
+
+function OptionFields({ source, destination, options, onOptions }: OptionProps) {
+  const put = (change: Partial<Options>) => onOptions({ ...options, ...change });
+  const strategies = [
+    { value: '', text: 'None: refuse the merge' },
+    { value: 'source-wins', text: `Take those of ${shortId(source)} (source-wins)` },
+    { value: 'dest-wins', text: `Keep those of ${destination} (dest-wins)` },
+  ];
+  return (
+    <>
+      <SelectField
+        label="Objects that both changed"
+        hint="The choice holds for conflicts only. Other changes of both sides are always kept."
+        value={options.strategy}
+        onText={strategy => put({ strategy })}
+        options={strategies}
+      />
+      <CheckField
+        label="Squash"
+        hint={`The commits of ${shortId(source)} become one, and do not enter the log.`}
+        isChecked={options.squash_merge}
+        onCheck={squash_merge => put({ squash_merge })}
+      />
+      <CheckField
+        label="Allow a merge without changes"
+        isChecked={options.allow_empty}
+        onCheck={allow_empty => put({ allow_empty })}
+      />
+    </>
   );
 }
