@@ -1,3 +1,115 @@
-export default function ChangesChanges() {
-  return <h1>Being built</h1>;
+/** The uncommitted changes of a branch: see them, commit them, undo them. */
+
+import { useState } from 'preact/hooks';
+import { links } from '../../links';
+import { RunningTask } from '../../parts/branch-task';
+import { Button, LinkButton } from '../../parts/button';
+import { type DiffRow, uncommittedSource } from '../../parts/diff/source';
+import { Diff } from '../../parts/diff/view';
+import { useQuery } from '../../parts/query';
+import { RefPicker } from '../../parts/ref-picker';
+import { Empty } from '../../parts/state';
+import { useTitle } from '../../parts/title';
+import { useCurrentRef, useRepository } from '../../shell/repository';
+import { CommitDialog } from './commit-dialog';
+import { Reset } from './reset';
+
+export default function Changes() {
+  const repository = useRepository();
+  const branch = useCurrentRef();
+  const [, setQuery] = useQuery();
+  const [isCommitting, setCommitting] = useState(false);
+  const [resetting, setResetting] = useState<string>();
+  const [version, setVersion] = useState(0);
+  useTitle(`Uncommitted changes of ${branch}`, repository.id);
+  const changed = () => setVersion(version + 1);
+  const locked = repository.read_only ? 'The repository is read-only' : undefined;
+  const undo = (row: DiffRow) => (
+    <Button
+      kind="ghost"
+      isSmall
+      icon="undo"
+      label={`Undo the changes of ${row.path}`}
+      disabled={Boolean(locked)}
+      onClick={() => setResetting(row.path)}
+    />
+  );
+  return (
+    <div class="stack">
+      <h1 class="visually-hidden">Uncommitted changes of {branch}</h1>
+      <div class="bar">
+        <RefPicker
+          repository={repository.id}
+          value={branch}
+          kinds={['branch']}
+          label="Branch"
+          onChoose={ref => setQuery({ ref, object: undefined, prefix: undefined })}
+        />
+        <Button icon="refresh" label="Look again" kind="ghost" onClick={changed} />
+        <span class="push" />
+        <Button
+          icon="undo"
+          disabled={Boolean(locked)}
+          title={locked}
+          onClick={() => setResetting('')}
+        >
+          Undo all…
+        </Button>
+        <Button
+          kind="primary"
+          icon="commit"
+          disabled={Boolean(locked)}
+          title={locked}
+          onClick={() => setCommitting(true)}
+        >
+          Commit…
+        </Button>
+      </div>
+      <RunningTask repository={repository.id} branch={branch} onEnd={changed} />
+      <Diff
+        key={branch}
+        source={uncommittedSource(repository.id, branch)}
+        version={version}
+        rowActions={undo}
+        empty={<Clean repository={repository.id} branch={branch} />}
+      />
+      {isCommitting && (
+        <CommitDialog
+          repository={repository.id}
+          branch={branch}
+          onDone={changed}
+          onClose={() => setCommitting(false)}
+        />
+      )}
+      {resetting !== undefined && (
+        <Reset
+          repository={repository.id}
+          branch={branch}
+          path={resetting}
+          onDone={changed}
+          onClose={() => setResetting(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Clean({ repository, branch }: { repository: string; branch: string }) {
+  return (
+    <Empty
+      icon="check"
+      title={`${branch} has no uncommitted changes`}
+      actions={
+        <>
+          <LinkButton kind="primary" href={links.objects(repository, branch)}>
+            Upload or delete objects
+          </LinkButton>
+          <LinkButton href={links.commits(repository, branch)}>See its commits</LinkButton>
+        </>
+      }
+    >
+      Whatever is written to this branch appears here until it is committed: by this page, by the
+      command line, by an S3 client or by Spark.
+    </Empty>
+  );
 }

@@ -1,3 +1,141 @@
-export default function CommitsCommit() {
-  return <h1>Being built</h1>;
+/** One commit: what it says of itself, and what it changed since a parent. */
+
+import './styles.css';
+import { useRoute } from 'preact-iso';
+import { answer, api, type Schemas } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { links } from '../../links';
+import { CopyButton, LinkButton } from '../../parts/button';
+import { refsSource } from '../../parts/diff/source';
+import { Diff } from '../../parts/diff/view';
+import { useQuery } from '../../parts/query';
+import { Empty, Problem, Skeleton } from '../../parts/state';
+import { Time } from '../../parts/time';
+import { useTitle } from '../../parts/title';
+import { shortId } from '../../parts/words';
+import { useRepository } from '../../shell/repository';
+import { CommitMenu, ParentField } from './actions';
+
+type Commit = Schemas['CommitRow'];
+
+export default function CommitPage() {
+  const repository = useRepository();
+  const { id = '' } = useRoute().params as { id?: string };
+  useTitle(`Commit ${shortId(id)}`, repository.id);
+  const { data, failure, reload } = useResource(['commit', repository.id, id], signal =>
+    answer(
+      api.GET('/repositories/{repository}/commits/{commitId}', {
+        params: { path: { repository: repository.id, commitId: id } },
+        signal,
+      }),
+    ),
+  );
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  if (!data) return <Skeleton />;
+  return <Shown key={data.id} commit={data} />;
+}
+
+function Shown({ commit }: { commit: Commit }) {
+  const repository = useRepository();
+  const [{ parent = '1' }, setQuery] = useQuery();
+  const [title = '', ...rest] = commit.message.split('\n');
+  const body = rest.join('\n').trim();
+  const since = commit.parents[Number(parent) - 1];
+  return (
+    <div class="stack loose">
+      <div class="page-head commit-head">
+        <div class="titles">
+          <h1 class="wrap-anywhere">{title || '(no message)'}</h1>
+          <p>
+            {commit.committer} committed <Time at={commit.creation_date} />
+          </p>
+        </div>
+        <LinkButton icon="folder" href={links.objects(repository.id, commit.id)}>
+          Browse objects
+        </LinkButton>
+        <CommitMenu
+          commit={commit}
+          branch={repository.default_branch}
+          onDone={() => {}}
+          text="Actions"
+        />
+      </div>
+      {body && <pre class="commit-body">{body}</pre>}
+      <Facts commit={commit} />
+      {commit.parents.length > 1 && (
+        <ParentField
+          commit={commit}
+          value={parent}
+          onText={number => setQuery({ parent: number === '1' ? undefined : number }, true)}
+        />
+      )}
+      {since ? (
+        <Diff
+          key={since}
+          source={refsSource(repository.id, since, commit.id, 'two_dot', {
+            left: 'Before',
+            right: 'After',
+          })}
+          empty={<Empty icon="check" title="No object changed since this parent" />}
+        />
+      ) : (
+        <Empty icon="commit" title="The first commit has nothing to compare with" />
+      )}
+    </div>
+  );
+}
+
+function Facts({ commit }: { commit: Commit }) {
+  const repository = useRepository().id;
+  const entries = Object.entries(commit.metadata);
+  const buttons = entries.flatMap(([key, value]) => buttonOf(key, value) ?? []);
+  const plain = entries.filter(([key, value]) => !buttonOf(key, value));
+  return (
+    <div class="card">
+      <div class="card-body stack">
+        <dl class="facts">
+          <dt>Commit</dt>
+          <dd class="commit-fact">
+            <code>{commit.id}</code>
+            <CopyButton text={commit.id} label="Copy the commit's ID" />
+          </dd>
+          <dt>{commit.parents.length === 1 ? 'Parent' : 'Parents'}</dt>
+          <dd>
+            {commit.parents.map(id => (
+              <a key={id} class="mono commit-parent" href={links.commit(repository, id)}>
+                {shortId(id)}
+              </a>
+            ))}
+            {!commit.parents.length && 'None: this is the first commit'}
+          </dd>
+          <dt>Metarange</dt>
+          <dd class="mono">{commit.meta_range_id || 'Empty'}</dd>
+          {plain.map(([key, value]) => (
+            <>
+              <dt key={key} class="wrap-anywhere">
+                {key}
+              </dt>
+              <dd>{value}</dd>
+            </>
+          ))}
+        </dl>
+        {buttons.length > 0 && (
+          <div class="bar">
+            {buttons.map(({ text, href }) => (
+              <LinkButton key={text} icon="link" href={href} rel="noreferrer" target="_blank">
+                {text}
+              </LinkButton>
+            ))}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Return the button that a key like `::lakefs::NAME::url[url:ui]` asks for, if it leads to the web. */
+function buttonOf(key: string, value: string): { text: string; href: string } | undefined {
+  const name = /^::lakefs::(.+)::url\[url:ui\]$/.exec(key)?.[1];
+  if (!name || !URL.canParse(value)) return undefined;
+  return /^https?:$/.test(new URL(value).protocol) ? { text: name, href: value } : undefined;
 }

@@ -1,3 +1,261 @@
-export default function CommitsLog() {
-  return <h1>Being built</h1>;
+/** The commits of a ref as a graph, with the branches and tags on them, and what can be done with each. */
+
+import './styles.css';
+import { useMemo, useState } from 'preact/hooks';
+import { answer, api, type Schemas } from '../../api/client';
+import { type Pages, usePages, useResource } from '../../api/resource';
+import { links } from '../../links';
+import { Button, CopyButton, LinkButton } from '../../parts/button';
+import { CheckField } from '../../parts/field';
+import { Icon } from '../../parts/icon';
+import { VirtualList } from '../../parts/list';
+import { useQuery } from '../../parts/query';
+import { RefPicker } from '../../parts/ref-picker';
+import { Empty } from '../../parts/state';
+import { Time } from '../../parts/time';
+import { useTitle } from '../../parts/title';
+import { shortId } from '../../parts/words';
+import { useCurrentRef, useRepository } from '../../shell/repository';
+import { CommitMenu } from './actions';
+import { Graph, graphWidth } from './graph';
+import { type GraphRow, Lanes } from './lanes';
+import { RevertDialog } from './revert';
+
+type Commit = Schemas['CommitRow'];
+
+const PAGE = 500;
+const REFS = 200;
+
+interface Name {
+  kind: 'branch' | 'tag';
+  id: string;
+}
+
+/** Return the branches and tags by the commit that they name; of very many, the first. */
+async function namesByCommit(
+  repository: string,
+  signal: AbortSignal,
+): Promise<Map<string, Name[]>> {
+  const params = { path: { repository }, query: { amount: REFS } };
+  const [branches, tags] = await Promise.all([
+    answer(api.GET('/repositories/{repository}/branches', { params, signal })),
+    answer(api.GET('/repositories/{repository}/tags', { params, signal })),
+  ]);
+  const names = new Map<string, Name[]>();
+  const add = (kind: Name['kind'], { id, commit_id }: { id: string; commit_id: string }) =>
+    names.set(commit_id, [...(names.get(commit_id) ?? []), { kind, id }]);
+  for (const branch of branches.results) add('branch', branch);
+  for (const tag of tags.results) add('tag', tag);
+  return names;
+}
+
+/** Return the commits of the ref in pages, newest first. */
+function useLog(repository: string, ref: string, isFirstParent: boolean): Pages<Commit> {
+  return usePages<Commit>(['log', repository, ref, isFirstParent], (after, signal) =>
+    answer(
+      api.GET('/repositories/{repository}/refs/{ref}/commits', {
+        params: {
+          path: { repository, ref },
+          query: { after, amount: PAGE, first_parent: isFirstParent },
+        },
+        signal,
+      }),
+    ),
+  );
+}
+
+export default function Log() {
+  const repository = useRepository();
+  const ref = useCurrentRef();
+  const [query, setQuery] = useQuery();
+  const isFirstParent = query.first_parent === 'true';
+  const [chosen, setChosen] = useState<readonly Commit[]>([]);
+  const [isReverting, setReverting] = useState(false);
+  useTitle(`Commits of ${ref}`, repository.id);
+  const pages = useLog(repository.id, ref, isFirstParent);
+  const names = useResource(['names', repository.id, ref], signal =>
+    namesByCommit(repository.id, signal),
+  );
+  const rows = useGraph(pages.items, isFirstParent);
+  const width = graphWidth(rows.reduce((most, row) => Math.max(most, row.width), 1));
+  const choose = (commit: Commit) =>
+    setChosen(
+      chosen.includes(commit) ? chosen.filter(each => each !== commit) : [...chosen, commit],
+    );
+  const reload = () => {
+    setChosen([]);
+    pages.reload();
+    names.reload();
+  };
+  return (
+    <div class="stack">
+      <h1 class="visually-hidden">Commits of {ref}</h1>
+      <div class="bar">
+        <RefPicker
+          repository={repository.id}
+          value={ref}
+          label="Commits of"
+          onChoose={value => setQuery({ ref: value })}
+        />
+        <CheckField
+          label="First parents only"
+          isChecked={isFirstParent}
+          onCheck={isOn => setQuery({ first_parent: isOn ? 'true' : undefined }, true)}
+        />
+        <span class="push" />
+        {chosen.length > 0 && (
+          <ChosenTools
+            count={chosen.length}
+            onNone={() => setChosen([])}
+            onRevert={() => setReverting(true)}
+          />
+        )}
+      </div>
+      <VirtualList
+        key={`${ref} ${isFirstParent}`}
+        pages={pages}
+        label={`Commits of ${ref}`}
+        keyOf={commit => commit.id}
+        row={(commit, index) => (
+          <Row
+            commit={commit}
+            graph={rows[index]}
+            width={width}
+            names={names.data?.get(commit.id) ?? []}
+            isChosen={chosen.includes(commit)}
+            onChoose={() => choose(commit)}
+            current={ref}
+            onDone={reload}
+          />
+        )}
+        empty={<NoCommits repository={repository.id} branch={ref} />}
+      />
+      {isReverting && (
+        <RevertDialog
+          commits={pages.items.filter(commit => chosen.includes(commit))}
+          branch={ref}
+          onDone={reload}
+          onClose={() => setReverting(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ChosenProps {
+  count: number;
+  onNone: () => void;
+  onRevert: () => void;
+}
+
+function ChosenTools({ count, onNone, onRevert }: ChosenProps) {
+  const isLocked = useRepository().read_only;
+  return (
+    <>
+      <Button kind="ghost" onClick={onNone}>
+        Choose none
+      </Button>
+      <Button
+        icon="undo"
+        disabled={isLocked}
+        title={isLocked ? 'The repository is read-only' : undefined}
+        onClick={onRevert}
+      >
+        Revert {count}…
+      </Button>
+    </>
+  );
+}
+
+function NoCommits({ repository, branch }: { repository: string; branch: string }) {
+  return (
+    <Empty
+      icon="commit"
+      title="No commits yet"
+      actions={
+        <LinkButton href={links.changes(repository, branch)}>See uncommitted changes</LinkButton>
+      }
+    >
+      A commit keeps the objects of a branch as they are, for good.
+    </Empty>
+  );
+}
+
+/** Return the graph's row of each commit; a page that arrives adds rows, and changes none. */
+function useGraph(commits: readonly Commit[], isFirstParent: boolean): readonly GraphRow[] {
+  const first = commits[0]?.id;
+  const lanes = useMemo(() => new Lanes(), [first, isFirstParent]);
+  return useMemo(() => {
+    const shown = isFirstParent
+      ? commits.map(({ id, parents }) => ({ id, parents: parents.slice(0, 1) }))
+      : commits;
+    lanes.add(shown);
+    return [...lanes.rows];
+  }, [lanes, commits.length]);
+}
+
+interface RowProps {
+  commit: Commit;
+  graph: GraphRow | undefined;
+  width: number;
+  names: readonly Name[];
+  isChosen: boolean;
+  onChoose: () => void;
+  current: string;
+  onDone: () => void;
+}
+
+const NAMES_SHOWN = 3;
+
+function Row({ commit, graph, width, names, isChosen, onChoose, current, onDone }: RowProps) {
+  const repository = useRepository().id;
+  const title = commit.message.split('\n')[0] || '(no message)';
+  return (
+    <>
+      <input
+        type="checkbox"
+        class="commit-choice"
+        checked={isChosen}
+        aria-label={`Choose ${shortId(commit.id)}, ${title}`}
+        onChange={onChoose}
+      />
+      {graph && <Graph row={graph} width={width} isMerge={commit.parents.length > 1} />}
+      <span class="grow commit-title">
+        {names.slice(0, NAMES_SHOWN).map(({ kind, id }) => (
+          <a
+            key={`${kind} ${id}`}
+            class={`badge ${kind === 'tag' ? 'amber' : 'indigo'}`}
+            title={`${kind} ${id}`}
+            href={links.objects(repository, id)}
+          >
+            <Icon name={kind} />
+            <span class="cut commit-name">{id}</span>
+          </a>
+        ))}
+        {names.length > NAMES_SHOWN && (
+          <span class="badge" title={names.map(({ id }) => id).join(', ')}>
+            +{names.length - NAMES_SHOWN}
+          </span>
+        )}
+        <a
+          class="cut commit-message"
+          href={links.commit(repository, commit.id)}
+          title={commit.message}
+        >
+          {title}
+        </a>
+      </span>
+      <span class="small quiet cut wide-only commit-by">{commit.committer}</span>
+      <span class="small quiet wide-only commit-time">
+        <Time at={commit.creation_date} />
+      </span>
+      <a class="mono wide-only" href={links.commit(repository, commit.id)}>
+        {commit.id.slice(0, 8)}
+      </a>
+      <span class="wide-only">
+        <CopyButton text={commit.id} label="Copy the commit's ID" />
+      </span>
+      <CommitMenu commit={commit} branch={current} onDone={onDone} />
+    </>
+  );
 }

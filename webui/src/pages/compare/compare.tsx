@@ -1,3 +1,151 @@
-export default function CompareCompare() {
-  return <h1>Being built</h1>;
+/** Two refs compared: what one has that the other has not, and the way to merge it. */
+
+import './styles.css';
+import { useState } from 'preact/hooks';
+import { links } from '../../links';
+import { RunningTask } from '../../parts/branch-task';
+import { Button, LinkButton } from '../../parts/button';
+import { type DiffKind, refsSource } from '../../parts/diff/source';
+import { Diff } from '../../parts/diff/view';
+import { CheckField } from '../../parts/field';
+import { useQuery } from '../../parts/query';
+import { RefPicker } from '../../parts/ref-picker';
+import { Empty } from '../../parts/state';
+import { useTitle } from '../../parts/title';
+import { shortId } from '../../parts/words';
+import { useCurrentRef, useRepository } from '../../shell/repository';
+import { Apart, useBranch } from './apart';
+import { MergeDialog } from './merge';
+
+const CLEARED = { object: undefined, prefix: undefined, type: undefined };
+
+export default function Compare() {
+  const repository = useRepository();
+  const destination = useCurrentRef();
+  const [query, setQuery] = useQuery();
+  const source = query.compare ?? '';
+  const kind: DiffKind = query.dots === '2' ? 'two_dot' : 'three_dot';
+  const [isMerging, setMerging] = useState(false);
+  const [version, setVersion] = useState(0);
+  const into = useBranch(repository.id, destination);
+  useTitle(`Compare ${shortId(source)} to ${shortId(destination)}`, repository.id);
+  const changed = () => setVersion(version + 1);
+  const canCompare = Boolean(source) && source !== destination;
+  const locked = repository.read_only
+    ? 'The repository is read-only'
+    : into
+      ? undefined
+      : 'Only a branch can take a merge: choose one on the left';
+  return (
+    <div class="stack">
+      <h1 class="visually-hidden">Compare</h1>
+      <div class="bar">
+        <RefPicker
+          repository={repository.id}
+          value={destination}
+          label="Into"
+          onChoose={ref => setQuery({ ref, ...CLEARED })}
+        />
+        <Button
+          kind="ghost"
+          icon="compare"
+          label="Swap the two"
+          disabled={!source}
+          onClick={() => setQuery({ ref: source, compare: destination, ...CLEARED })}
+        />
+        <RefPicker
+          repository={repository.id}
+          value={source}
+          label="Changes of"
+          onChoose={compare => setQuery({ ref: destination, compare, ...CLEARED })}
+        />
+        <CheckField
+          label="Since they parted"
+          isChecked={kind === 'three_dot'}
+          onCheck={isOn => setQuery({ dots: isOn ? undefined : '2' }, true)}
+        />
+        <span class="push" />
+        {canCompare && (
+          <MergeTools
+            source={source}
+            destination={destination}
+            locked={locked}
+            onMerge={() => setMerging(true)}
+          />
+        )}
+      </div>
+      {into && <RunningTask repository={repository.id} branch={destination} onEnd={changed} />}
+      {canCompare ? (
+        <>
+          <Apart
+            key={`${destination} ${source} ${version}`}
+            repository={repository.id}
+            destination={destination}
+            source={source}
+          />
+          <Diff
+            key={`${destination} ${source} ${kind}`}
+            source={refsSource(repository.id, destination, source, kind)}
+            version={version}
+            empty={
+              <Empty
+                icon="check"
+                title={`${shortId(destination)} lacks nothing of ${shortId(source)}`}
+              >
+                Swap the two to see what {shortId(source)} lacks.
+              </Empty>
+            }
+          />
+        </>
+      ) : (
+        <NothingToCompare isSame={Boolean(source)} />
+      )}
+      {isMerging && (
+        <MergeDialog
+          repository={repository.id}
+          source={source}
+          destination={destination}
+          onDone={changed}
+          onClose={() => setMerging(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface MergeToolsProps {
+  source: string;
+  destination: string;
+  /** Why nothing can be merged. */
+  locked: string | undefined;
+  onMerge: () => void;
+}
+
+function MergeTools({ source, destination, locked, onMerge }: MergeToolsProps) {
+  const repository = useRepository();
+  return (
+    <>
+      <LinkButton icon="pull" href={links.newPull(repository.id, source, destination)}>
+        Open a pull request
+      </LinkButton>
+      <Button
+        kind="primary"
+        icon="merge"
+        disabled={Boolean(locked)}
+        title={locked}
+        onClick={onMerge}
+      >
+        Merge…
+      </Button>
+    </>
+  );
+}
+
+function NothingToCompare({ isSame }: { isSame: boolean }) {
+  return (
+    <Empty icon="compare" title={isSame ? 'Both are the same ref' : 'Choose what to compare'}>
+      The left ref takes the changes, the right one brings them. Branches, tags, commits and
+      expressions such as <code>main~3</code> can be compared.
+    </Empty>
+  );
 }

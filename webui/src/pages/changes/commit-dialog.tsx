@@ -1,0 +1,81 @@
+/** The dialog that commits what is staged on a branch. */
+
+import { useState } from 'preact/hooks';
+import { answer, api } from '../../api/client';
+import { useAction } from '../../api/resource';
+import { links } from '../../links';
+import { RunningTask } from '../../parts/branch-task';
+import { Button } from '../../parts/button';
+import { Dialog } from '../../parts/dialog';
+import { AreaField, CheckField } from '../../parts/field';
+import { HookProblem } from '../../parts/hook-problem';
+import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-field';
+import { tell } from '../../parts/toast';
+import { shortId } from '../../parts/words';
+
+interface CommitProps {
+  repository: string;
+  branch: string;
+  onDone: () => void;
+  onClose: () => void;
+}
+
+export function CommitDialog({ repository, branch, onDone, onClose }: CommitProps) {
+  const [message, setMessage] = useState('');
+  const [metadata, setMetadata] = useState<Metadata>([]);
+  const [isEmptyAllowed, setEmptyAllowed] = useState(false);
+  const { run, isBusy, failure } = useAction(async () => {
+    const commit = await answer(
+      api.POST('/repositories/{repository}/branches/{branch}/commits', {
+        params: { path: { repository, branch } },
+        body: {
+          message: message.trim(),
+          metadata: metadataOf(metadata),
+          allow_empty: isEmptyAllowed,
+          date: null,
+          force: false,
+        },
+      }),
+    );
+    tell(`Commit ${shortId(commit.id)} was made on ${branch}.`);
+    onDone();
+    onClose();
+  });
+  return (
+    <Dialog title={`Commit to ${branch}`} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          if (message.trim()) run();
+        }}
+      >
+        <AreaField
+          label="Message"
+          hint="What changed, and why. The first line shows in lists."
+          value={message}
+          onText={setMessage}
+          required
+          autofocus
+        />
+        <MetadataField rows={metadata} onRows={setMetadata} />
+        <CheckField
+          label="Allow a commit without changes"
+          isChecked={isEmptyAllowed}
+          onCheck={setEmptyAllowed}
+        />
+        <HookProblem failure={failure} repository={repository} />
+        {isBusy && <RunningTask repository={repository} branch={branch} isExpected />}
+        <div class="actions">
+          <a class="small quiet push" href={links.tasks(repository)} hidden={!isBusy}>
+            Long work shows on the page of tasks
+          </a>
+          <Button onClick={onClose}>{isBusy ? 'Close; the work goes on' : 'Cancel'}</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!message.trim()}>
+            Commit
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,107 @@
+/** Undoes commits on a branch by new commits, the newest first. */
+
+import { useState } from 'preact/hooks';
+import { answer, api, type Schemas } from '../../api/client';
+import { useAction } from '../../api/resource';
+import { Button } from '../../parts/button';
+import { Dialog } from '../../parts/dialog';
+import { CheckField } from '../../parts/field';
+import { HookProblem } from '../../parts/hook-problem';
+import { RefPicker } from '../../parts/ref-picker';
+import { tell } from '../../parts/toast';
+import { countText } from '../../parts/words';
+import { useRepository } from '../../shell/repository';
+
+type Commit = Schemas['CommitRow'];
+
+interface RevertProps {
+  commits: readonly Commit[];
+  branch: string;
+  onDone: () => void;
+  onClose: () => void;
+}
+
+export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) {
+  const repository = useRepository();
+  const isId = /^[0-9a-f]{64}$/.test(branch);
+  const [on, setOn] = useState(isId ? repository.default_branch : branch);
+  const [isEmptyAllowed, setEmptyAllowed] = useState(false);
+  const [done, setDone] = useState(0);
+  const { run, isBusy, failure } = useAction(async () => {
+    for (const [at, commit] of commits.entries()) {
+      // After a failure, those that were reverted are not reverted again.
+      if (at < done) continue;
+      await revert(repository.id, on, commit, isEmptyAllowed);
+      setDone(at + 1);
+    }
+    tell(`${countText(commits.length, 'commit')} reverted on ${on}.`);
+    onDone();
+    onClose();
+  });
+  return (
+    <Dialog title={`Revert ${countText(commits.length, 'commit')}`} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          run();
+        }}
+      >
+        <p>
+          For each commit, the newest first, a new commit undoes its changes. The history stays. Of
+          a merge, the changes since its first parent are undone.
+        </p>
+        <ol class="revert-order">
+          {commits.map((commit, at) => (
+            <li key={commit.id}>
+              <code>{commit.id.slice(0, 8)}</code> {commit.message.split('\n')[0]}
+              {at < done && <span class="badge green">Reverted</span>}
+            </li>
+          ))}
+        </ol>
+        <div class="field">
+          <span class="label">On branch</span>
+          <RefPicker
+            repository={repository.id}
+            value={on}
+            kinds={['branch']}
+            label="On branch"
+            onChoose={setOn}
+          />
+        </div>
+        <CheckField
+          label="Allow commits without changes"
+          isChecked={isEmptyAllowed}
+          onCheck={setEmptyAllowed}
+        />
+        <HookProblem failure={failure} repository={repository.id} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy}>
+            {done ? 'Revert the rest' : 'Revert'} on {on}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+async function revert(
+  repository: string,
+  branch: string,
+  commit: Commit,
+  allow_empty: boolean,
+): Promise<void> {
+  await answer(
+    api.POST('/repositories/{repository}/branches/{branch}/revert', {
+      params: { path: { repository, branch } },
+      body: {
+        ref: commit.id,
+        parent_number: commit.parents.length > 1 ? 1 : 0,
+        allow_empty,
+        commit_overrides: { message: '', metadata: {} },
+        force: false,
+      },
+    }),
+  );
+}

@@ -1,0 +1,213 @@
+/** The diff of one object: what is known of both versions, and their content side by side. */
+
+import { useEffect, useRef } from 'preact/hooks';
+import type { Failure } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { links } from '../../links';
+import { Button, LinkButton } from '../button';
+import { Notice, Problem, Skeleton } from '../state';
+import { Time } from '../time';
+import { sizeText } from '../words';
+import {
+  bytesOf,
+  contentAddress,
+  textOf,
+  type Version,
+  type Versions,
+  versionsOf,
+} from './content';
+import { Sign } from './counts';
+import type { DiffRow, DiffSource } from './source';
+import { TableDiff } from './table';
+import { TextDiff } from './text';
+
+interface ObjectProps {
+  source: DiffSource;
+  path: string;
+  /** Nothing while the row is not loaded, as after a reload of the page. */
+  row: DiffRow | undefined;
+  previous: string | undefined;
+  next: string | undefined;
+  /** Show another object, or the list. */
+  open: (path: string | undefined) => void;
+}
+
+const TEXT_BYTES = 1_000_000;
+const IMAGE = /\.(png|jpe?g|gif|webp|avif|bmp|ico|svg)$/i;
+
+export function ObjectDiff({ source, path, row, previous, next, open }: ObjectProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const { data, failure, reload } = useResource(
+    ['object diff', source.name, path, row?.type],
+    async signal => {
+      const known = row ?? { path, type: 'changed', path_type: 'object' };
+      return versionsOf(source.repository, await source.sides(known, signal), path, signal);
+    },
+  );
+  return (
+    <section class="stack" aria-labelledby="object-diff">
+      <div class="bar">
+        <Button icon="back" onClick={() => open(undefined)}>
+          All changes
+        </Button>
+        {row && <Sign type={row.type} />}
+        <h2 id="object-diff" class="grow wrap-anywhere" tabIndex={-1} ref={heading}>
+          {path}
+        </h2>
+        <Button
+          icon="up"
+          label="Previous object"
+          disabled={!previous}
+          onClick={() => open(previous)}
+        />
+        <Button icon="down" label="Next object" disabled={!next} onClick={() => open(next)} />
+      </div>
+      <Problem failure={failure} retry={reload} />
+      {!data && !failure && <Skeleton />}
+      {data && <Both source={source} path={path} versions={data} />}
+    </section>
+  );
+}
+
+function Both({
+  source,
+  path,
+  versions,
+}: {
+  source: DiffSource;
+  path: string;
+  versions: Versions;
+}) {
+  const { left, right } = versions;
+  const shared = { repository: source.repository, path };
+  const isEqual = left.stats && right.stats && left.stats.checksum === right.stats.checksum;
+  return (
+    <>
+      <div class="diff-sides">
+        <Facts {...shared} version={left} label={source.labels.left} />
+        <Facts {...shared} version={right} label={source.labels.right} />
+      </div>
+      {isEqual && (
+        <Notice>The content is the same. The metadata or the place of the object changed.</Notice>
+      )}
+      {!isEqual && <Content {...shared} versions={versions} />}
+    </>
+  );
+}
+
+interface SideProps {
+  repository: string;
+  path: string;
+  version: Version;
+}
+
+function Facts({ repository, path, version, label }: SideProps & { label: string }) {
+  const { stats, ref } = version;
+  return (
+    <div class="card">
+      <div class="card-head">
+        <strong class="grow wrap-anywhere">{label}</strong>
+        {stats && (
+          <LinkButton isSmall kind="ghost" icon="eye" href={links.object(repository, ref, path)}>
+            Open
+          </LinkButton>
+        )}
+      </div>
+      <div class="card-body">
+        {stats ? (
+          <dl class="facts small">
+            <dt>Size</dt>
+            <dd title={`${stats.size_bytes.toLocaleString('en')} bytes`}>
+              {sizeText(stats.size_bytes)}
+            </dd>
+            <dt>Stored</dt>
+            <dd>
+              <Time at={stats.mtime} />
+            </dd>
+            <dt>Checksum</dt>
+            <dd class="mono">{stats.checksum}</dd>
+          </dl>
+        ) : (
+          <span class="quiet">The object does not exist here.</span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Content({
+  repository,
+  path,
+  versions,
+}: {
+  repository: string;
+  path: string;
+  versions: Versions;
+}) {
+  const { left, right } = versions;
+  if (IMAGE.test(path)) return <Images repository={repository} path={path} versions={versions} />;
+  const most = Math.max(left.stats?.size_bytes ?? 0, right.stats?.size_bytes ?? 0);
+  if (most > TEXT_BYTES) {
+    return (
+      <Notice>
+        A version is larger than {sizeText(TEXT_BYTES)}, so its content is not compared here.
+        Download both versions to compare them.
+      </Notice>
+    );
+  }
+  return <SmallContent repository={repository} path={path} versions={versions} />;
+}
+
+function SmallContent({
+  repository,
+  path,
+  versions,
+}: {
+  repository: string;
+  path: string;
+  versions: Versions;
+}) {
+  const { left, right } = versions;
+  const { data, failure, reload } = useResource(
+    ['contents', repository, path, left.stats?.checksum, right.stats?.checksum],
+    signal => Promise.all([left, right].map(side => bytesOf(repository, side, path, signal))),
+  );
+  if (failure) return <Problem failure={failure as Failure} retry={reload} />;
+  const [before, after] = data ?? [];
+  if (!before || !after) return <Skeleton />;
+  if (/\.(csv|tsv|parquet)$/i.test(path))
+    return <TableDiff path={path} before={before} after={after} />;
+  const texts = [textOf(before), textOf(after)];
+  if (texts[0] === undefined || texts[1] === undefined)
+    return <Notice>The content is not text, so only its facts are compared.</Notice>;
+  return <TextDiff before={texts[0]} after={texts[1]} />;
+}
+
+function Images({
+  repository,
+  path,
+  versions,
+}: {
+  repository: string;
+  path: string;
+  versions: Versions;
+}) {
+  return (
+    <div class="diff-sides">
+      {[versions.left, versions.right].map(({ ref, stats }, side) => (
+        <figure key={ref} class="diff-image">
+          {stats ? (
+            <img
+              src={contentAddress(repository, ref, path)}
+              alt={side ? 'After the change' : 'Before the change'}
+              loading="lazy"
+            />
+          ) : (
+            <span class="quiet">No image</span>
+          )}
+        </figure>
+      ))}
+    </div>
+  );
+}

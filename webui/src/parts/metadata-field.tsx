@@ -1,0 +1,56 @@
+/** Metadata of a commit as rows of a key and a value. */
+
+import { Button } from './button';
+
+export type Metadata = readonly { key: string; value: string }[];
+
+/** Return the metadata as the server takes them; rows without a key are left out. */
+export function metadataOf(rows: Metadata): Record<string, string> {
+  return Object.fromEntries(
+    rows.filter(({ key }) => key.trim()).map(({ key, value }) => [key.trim(), value]),
+  );
+}
+
+interface MetadataProps {
+  rows: Metadata;
+  onRows: (rows: Metadata) => void;
+}
+
+export function MetadataField({ rows, onRows }: MetadataProps) {
+  const put = (at: number, change: Partial<Metadata[number]>) =>
+    onRows(rows.map((row, index) => (index === at ? { ...row, ...change } : row)));
+  return (
+    <fieldset class="field">
+      <legend class="strong">Metadata</legend>
+      {rows.map((row, at) => (
+        <div class="bar metadata-row" key={at}>
+          <input
+            class="input"
+            aria-label={`Key ${at + 1}`}
+            placeholder="Key"
+            value={row.key}
+            onInput={event => put(at, { key: event.currentTarget.value })}
+          />
+          <input
+            class="input"
+            aria-label={`Value ${at + 1}`}
+            placeholder="Value"
+            value={row.value}
+            onInput={event => put(at, { value: event.currentTarget.value })}
+          />
+          <Button
+            kind="ghost"
+            icon="close"
+            label={`Remove row ${at + 1}`}
+            onClick={() => onRows(rows.filter((_, index) => index !== at))}
+          />
+        </div>
+      ))}
+      <div>
+        <Button isSmall icon="plus" onClick={() => onRows([...rows, { key: '', value: '' }])}>
+          Add metadata
+        </Button>
+      </div>
+    </fieldset>
+  );
+}
