@@ -1,1 +1,0 @@
-import{d as e}from"./index-CxZyVKqt.js";function t(){return e(`h1`,{children:`Being built`})}export{t as default};
