@@ -69,6 +69,8 @@ export function Apart({ repository, destination, source }: ApartProps) {
       return { base, ahead: countOf(theirs, ours), behind: countOf(ours, theirs) };
     },
   );
+  // The diff below tells of a ref that does not exist.
+  if (failure?.status === 404) return null;
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <p class="small quiet">Counting commits…</p>;
   const text = ({ commits, isLeast }: Count) =>

@@ -9,6 +9,7 @@
 
 import { answer, api } from '../../api/client';
 import { versionsOf } from '../../parts/diff/content';
+import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
 
 export type Winner = 'source' | 'destination';
@@ -54,11 +55,12 @@ export async function mergeResolved(resolution: Resolution): Promise<string> {
       squash_merge: resolution.squash,
     });
   } finally {
+    // A branch that stays does no harm; the outcome of the merge is what counts.
     await answer(
       api.DELETE('/repositories/{repository}/branches/{branch}', {
         params: { path: { repository, branch } },
       }),
-    );
+    ).catch(() => tell(`The branch ${branch} is no longer needed, but stays: delete it.`));
   }
 }
 
