@@ -7,14 +7,16 @@ import { useAction, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button, LinkButton } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
+import { refsSource } from '../../parts/diff/source';
+import { Diff } from '../../parts/diff/view';
 import { AreaField, TextField } from '../../parts/field';
+import { Markdown } from '../../parts/markdown';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
 import { useRepository } from '../../shell/repository';
-import { Preview } from './create';
 import { PullStatus, secondsOf } from './status';
 import './styles.css';
 
@@ -68,7 +70,11 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
       <div class="stack loose">
         <section class="card" aria-label="Description">
           <div class="card-body pull-description">
-            {pull.description || <span class="quiet">No description.</span>}
+            {pull.description ? (
+              <Markdown text={pull.description} />
+            ) : (
+              <span class="quiet">No description.</span>
+            )}
           </div>
         </section>
         {isMerged ? <Merged pull={pull} /> : <Changes pull={pull} />}
@@ -106,7 +112,14 @@ function Changes({ pull }: { pull: Pull }) {
   return (
     <section class="stack tight" aria-label="Changes">
       <h2>Changes</h2>
-      <Preview {...{ repository, source, destination }} />
+      <Diff
+        source={refsSource(repository, destination, source, 'three_dot')}
+        empty={
+          <Notice>
+            {source} has no changes that {destination} lacks.
+          </Notice>
+        }
+      />
     </section>
   );
 }

@@ -1,7 +1,7 @@
 /** Reads a small Parquet file as a table of texts; loaded when the first one is compared. */
 
-import { decompress } from 'fzstd';
 import { parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
+import { compressors } from '../parquet-codecs';
 import type { Table } from './rows';
 
 function textOf(value: unknown): string {
@@ -14,9 +14,6 @@ function textOf(value: unknown): string {
 export async function parquetTable(bytes: ArrayBuffer): Promise<Table> {
   const metadata = await parquetMetadataAsync(bytes);
   const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
-  const compressors = {
-    ZSTD: (input: Uint8Array, size: number) => decompress(input, new Uint8Array(size)),
-  };
   const rows = await parquetReadObjects({ file: bytes, metadata, compressors });
   return { columns, rows: rows.map(row => columns.map(column => textOf(row[column]))) };
 }

@@ -1,6 +1,5 @@
 /** Parquet: the schema and a hundred rows at a time; only the needed ranges are read. */
 
-import { decompress } from 'fzstd';
 import {
   type AsyncBuffer,
   type FileMetaData,
@@ -11,13 +10,13 @@ import {
 import { useMemo, useState } from 'preact/hooks';
 import { fetchRange } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
+import { compressors } from '../../../parts/parquet-codecs';
 import { Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
 import { countText } from '../../../parts/words';
 import type { PreviewProps } from '../preview';
 
 const ROWS = 100;
-const compressors = { ZSTD: (input: Uint8Array) => decompress(input) };
 
 function columnsOf(metadata: FileMetaData) {
   return parquetSchema(metadata).children.map(({ element }) => ({
