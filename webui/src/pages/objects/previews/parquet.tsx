@@ -3,6 +3,7 @@
 import { decompress } from 'fzstd';
 import {
   type AsyncBuffer,
+  cachedAsyncBuffer,
   type FileMetaData,
   parquetMetadataAsync,
   parquetReadObjects,
@@ -15,9 +16,10 @@ import { Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
 import { countText } from '../../../parts/words';
 import type { PreviewProps } from '../preview';
+import { withGzip } from './gzip';
 
 const ROWS = 100;
-const compressors = { ZSTD: (input: Uint8Array) => decompress(input) };
+const ZSTD = (input: Uint8Array) => decompress(input);
 
 function columnsOf(metadata: FileMetaData) {
   return parquetSchema(metadata).children.map(({ element }) => ({
@@ -31,10 +33,12 @@ function columnsOf(metadata: FileMetaData) {
 export default function ParquetPreview({ place, stats }: PreviewProps) {
   const [page, setPage] = useState<[number, number]>([0, ROWS]);
   const file = useMemo<AsyncBuffer>(
-    () => ({
-      byteLength: stats.size_bytes,
-      slice: async (start, end = stats.size_bytes) => (await fetchRange(place, start, end)).buffer,
-    }),
+    () =>
+      cachedAsyncBuffer({
+        byteLength: stats.size_bytes,
+        slice: async (start, end = stats.size_bytes) =>
+          (await fetchRange(place, start, end)).buffer,
+      }),
     [place.repository, place.ref, place.path, stats.checksum],
   );
   const head = useResource(['parquet', place, stats.checksum], async () => {
@@ -46,7 +50,9 @@ export default function ParquetPreview({ place, stats }: PreviewProps) {
     const { metadata, columns, count } = head.data;
     const [rowStart, to] = page;
     const rowEnd = Math.min(count, to);
-    const read = await parquetReadObjects({ file, metadata, rowStart, rowEnd, compressors });
+    const read = await withGzip(GZIP =>
+      parquetReadObjects({ file, metadata, rowStart, rowEnd, compressors: { ZSTD, GZIP } }),
+    );
     return read.map(record => columns.map(({ name }) => record[name]));
   });
   if (head.failure) return <Problem failure={head.failure} retry={head.reload} />;
