@@ -3,11 +3,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Failure } from '../../api/client';
-import { contentAddress, lakeAddress, type ObjectStats, type Place, stat } from '../../api/objects';
+import { contentAddress, type ObjectStats, type Place, stat } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { configuration } from '../../api/session';
 import { links } from '../../links';
-import { CopyButton, LinkButton } from '../../parts/button';
+import { LinkButton } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { RefPicker } from '../../parts/ref-picker';
@@ -146,7 +146,6 @@ function Actions({ place, stats, readOnly, reload }: ActionsProps) {
           Delete…
         </button>
       </Menu>
-      <CopyButton text={lakeAddress(place)} label="Copy lakefs:// address" />
       {open === 'metadata' && (
         <EditMetadata
           place={place}

@@ -55,7 +55,10 @@ export function ObjectRow({ item, repository, at, directory, change, ...rest }: 
       </a>
       {told && (
         <span class={`badge ${told.look}`}>
-          {told.sign} <span class="wide-only">{told.word}</span>
+          {told.sign}{' '}
+          <span class="wide-only" aria-hidden="true">
+            {told.word}
+          </span>
           <span class="visually-hidden">{told.word}, not committed</span>
         </span>
       )}

@@ -37,6 +37,7 @@ export function UploadDialog(props: UploadProps) {
   const [isChoosing, setChoosing] = useState(
     props.dropped.length > 0 || !uploads.value.some(isActive),
   );
+  const hasStarted = useRef(false);
   const wasActive = useRef(false);
   const active = uploads.value.some(isActive);
   useEffect(() => {
@@ -51,7 +52,14 @@ export function UploadDialog(props: UploadProps) {
   return (
     <Dialog title={`Upload to ${repository}, branch ${branch}`} isWide onClose={close}>
       {isChoosing ? (
-        <Choice {...props} onStarted={() => setChoosing(false)} />
+        <Choice
+          {...props}
+          dropped={hasStarted.current ? [] : props.dropped}
+          onStarted={() => {
+            hasStarted.current = true;
+            setChoosing(false);
+          }}
+        />
       ) : (
         <Running onClose={close} onMore={() => setChoosing(true)} />
       )}

@@ -2,6 +2,7 @@
 
 import {
   type AsyncBuffer,
+  cachedAsyncBuffer,
   type FileMetaData,
   parquetMetadataAsync,
   parquetReadObjects,
@@ -30,10 +31,12 @@ function columnsOf(metadata: FileMetaData) {
 export default function ParquetPreview({ place, stats }: PreviewProps) {
   const [page, setPage] = useState<[number, number]>([0, ROWS]);
   const file = useMemo<AsyncBuffer>(
-    () => ({
-      byteLength: stats.size_bytes,
-      slice: async (start, end = stats.size_bytes) => (await fetchRange(place, start, end)).buffer,
-    }),
+    () =>
+      cachedAsyncBuffer({
+        byteLength: stats.size_bytes,
+        slice: async (start, end = stats.size_bytes) =>
+          (await fetchRange(place, start, end)).buffer,
+      }),
     [place.repository, place.ref, place.path, stats.checksum],
   );
   const head = useResource(['parquet', place, stats.checksum], async () => {
