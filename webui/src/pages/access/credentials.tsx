@@ -2,6 +2,7 @@
 
 import { user } from '../../api/session';
 import { Keys } from './keys';
+import { EndSessions } from './sessions';
 
 export function Credentials() {
   const id = user.value?.id;
@@ -14,6 +15,7 @@ export function Credentials() {
             Key pairs of <b>{id}</b>, for programs and for logging in here.
           </p>
         </div>
+        {id && <EndSessions userId={id} />}
       </div>
       {id && <Keys userId={id} />}
     </div>

@@ -16,6 +16,7 @@ import { tell } from '../../parts/toast';
 import { Keys } from './keys';
 import { listGroups, listPolicies } from './lists';
 import { Attached, PAGE } from './names';
+import { EndSessions } from './sessions';
 
 export function UserPage({ id }: { id: string }) {
   const [isDeleting, setDeleting] = useState(false);
@@ -38,6 +39,7 @@ export function UserPage({ id }: { id: string }) {
         <LinkButton icon="help" href={`${links.access()}?${new URLSearchParams({ user: id })}`}>
           What may {id} do?
         </LinkButton>
+        <EndSessions userId={id} />
         <Button icon="trash" onClick={() => setDeleting(true)}>
           Delete user
         </Button>
