@@ -119,7 +119,7 @@ server:
   endpoint_url: ${location.origin}
 `;
   return (
-    <Dialog title="Your new access key" isWide onClose={onClose}>
+    <Dialog title={`New access key ${access_key_id}`} isWide onClose={onClose}>
       <div class="stack">
         <Notice kind="warning">Copy the secret now. It is not shown again.</Notice>
         <dl class="facts">
