@@ -1,6 +1,6 @@
 /** How the export of a branch goes: now, and in its last runs. */
 
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction, usePolling, useResource } from '../../api/resource';
 import { links } from '../../links';
@@ -33,7 +33,7 @@ function State({ state }: { state: string }) {
 }
 
 /** The state of the export, live while it works, with what can be done about it. */
-export function ExportState(path: Place) {
+export function ExportState({ onEnd, ...path }: Place & { onEnd: () => void }) {
   const { data, failure, reload } = useResource(['export-status', path], signal =>
     answer(
       api.GET('/repositories/{repository}/branches/{branch}/export-status', {
@@ -44,6 +44,11 @@ export function ExportState(path: Place) {
   );
   const isWorking = Boolean(data && (data.state === 'in-progress' || data.isPending));
   usePolling(isWorking, POLL_MS, reload);
+  const wasWorking = useRef(false);
+  useEffect(() => {
+    if (wasWorking.current && !isWorking) onEnd();
+    wasWorking.current = isWorking;
+  }, [isWorking]);
   if (!data) return failure ? <Problem failure={failure} retry={reload} /> : <Skeleton lines={2} />;
   return (
     <section class="card" aria-label="State of the export">
@@ -134,8 +139,8 @@ function Actions({ repository, branch, status, onDone }: ActionsProps) {
 }
 
 /** The last runs that ended. */
-export function ExportHistory(path: Place) {
-  const { data, failure, reload } = useResource(['export-runs', path], signal =>
+export function ExportHistory({ version, ...path }: Place & { version: number }) {
+  const { data, failure, reload } = useResource(['export-runs', path, version], signal =>
     answer(
       api.GET('/repositories/{repository}/branches/{branch}/export-runs', {
         params: { path },
@@ -143,10 +148,6 @@ export function ExportHistory(path: Place) {
       }),
     ),
   );
-  useEffect(() => {
-    addEventListener('focus', reload);
-    return () => removeEventListener('focus', reload);
-  }, [reload]);
   return (
     <section class="stack" aria-labelledby="export-runs">
       <div class="bar">

@@ -41,6 +41,9 @@ export function Export() {
   const loaded = useResource(['export', repository, branch], signal => load(path, signal));
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const { data } = loaded;
+  // Counts what was saved here and what has ended since, so that both parts look again.
+  const [saved, setSaved] = useState(0);
+  const [ended, setEnded] = useState(0);
   const close = () => setDialog(undefined);
   const why = read_only ? 'The repository is read-only.' : undefined;
   return (
@@ -85,7 +88,11 @@ export function Export() {
       )}
       {data && (
         <>
-          <ExportState key={branch} {...path} />
+          <ExportState
+            key={`${branch} ${saved}`}
+            {...path}
+            onEnd={() => setEnded(old => old + 1)}
+          />
           <Facts configuration={data} />
           <div class="bar">
             <Button icon="edit" onClick={() => setDialog('edit')}>
@@ -95,11 +102,19 @@ export function Export() {
               Delete configuration
             </Button>
           </div>
-          <ExportHistory {...path} />
+          <ExportHistory {...path} version={ended} />
         </>
       )}
       {dialog === 'edit' && (
-        <EditExport {...path} before={data ?? undefined} onSaved={loaded.reload} onClose={close} />
+        <EditExport
+          {...path}
+          before={data ?? undefined}
+          onSaved={() => {
+            loaded.reload();
+            setSaved(old => old + 1);
+          }}
+          onClose={close}
+        />
       )}
       {dialog === 'delete' && data && (
         <Confirm
