@@ -97,9 +97,12 @@ function Row({ repository, run: listed, onEnd, onShow }: RowProps) {
   }, [hasEnded]);
   return (
     <>
-      <State run={run} />
       <div class="grow">
-        <div>{outcomeText(run)}</div>
+        <div class="bar">
+          <State run={run} />
+          {run.dry_run && <span class="badge indigo">Dry run</span>}
+          {outcomeText(run)}
+        </div>
         <div class="small quiet">
           {run.start_time !== undefined && <Time at={run.start_time} />}
           {run.requested_by && ` by ${run.requested_by}`}
@@ -108,7 +111,6 @@ function Row({ repository, run: listed, onEnd, onShow }: RowProps) {
         {run.error && <div class="small wrap-anywhere">{run.error}</div>}
         <Problem failure={failure} retry={reload} />
       </div>
-      {run.dry_run && <span class="badge indigo">Dry run</span>}
       <Button isSmall onClick={onShow} aria-label={`Report of collection ${run.run_id}`}>
         Report
       </Button>
