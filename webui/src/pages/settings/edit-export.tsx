@@ -23,6 +23,17 @@ function problemOfUri(uri: string): string | undefined {
   return !uri || /^s3:\/\/[^/]+/.test(uri) ? undefined : 'Begin with s3:// and a bucket.';
 }
 
+async function save(repository: string, branch: string, body: Configuration): Promise<void> {
+  const path = { repository, branch };
+  await answer(
+    api.PUT('/repositories/{repository}/branches/{branch}/continuous-export', {
+      params: { path },
+      body,
+    }),
+  );
+  tell(`The export of ${branch} is configured; its head is exported now.`);
+}
+
 export function EditExport({ repository, branch, before, onSaved, onClose }: EditProps) {
   const [path, setPath] = useState(before?.exportPath ?? '');
   const [status, setStatus] = useState(before?.exportStatusPath ?? '');
@@ -31,19 +42,12 @@ export function EditExport({ repository, branch, before, onSaved, onClose }: Edi
   const problem = problemOfPatterns(patterns);
   const isGood = !problem && !problemOfUri(path) && !problemOfUri(status);
   const { run, isBusy, failure } = useAction(async () => {
-    const body = {
+    await save(repository, branch, {
       exportPath: path,
       exportStatusPath: status || null,
       lastKeysInPrefixRegexp: patterns.split('\n').filter(Boolean),
       isContinuous,
-    };
-    await answer(
-      api.PUT('/repositories/{repository}/branches/{branch}/continuous-export', {
-        params: { path: { repository, branch } },
-        body,
-      }),
-    );
-    tell(`The export of ${branch} is configured; its head is exported now.`);
+    });
     onSaved();
     onClose();
   });

@@ -45,7 +45,6 @@ export function Export() {
   const [saved, setSaved] = useState(0);
   const [ended, setEnded] = useState(0);
   const close = () => setDialog(undefined);
-  const why = read_only ? 'The repository is read-only.' : undefined;
   return (
     <div class="stack loose">
       <div class="page-head">
@@ -66,25 +65,7 @@ export function Export() {
       <Problem failure={loaded.failure} retry={loaded.reload} />
       {data === undefined && !loaded.failure && <Skeleton />}
       {data === null && (
-        <div class="card">
-          <Empty
-            icon="export"
-            title={`Branch ${branch} is not exported`}
-            actions={
-              <Button
-                kind="primary"
-                disabled={read_only}
-                title={why}
-                onClick={() => setDialog('edit')}
-              >
-                Set up an export
-              </Button>
-            }
-          >
-            Choose a path in S3. The head of the branch is copied there, and every later commit if
-            you wish.
-          </Empty>
-        </div>
+        <NoExport branch={branch} isReadOnly={read_only} onStart={() => setDialog('edit')} />
       )}
       {data && (
         <>
@@ -95,10 +76,10 @@ export function Export() {
           />
           <Facts configuration={data} />
           <div class="bar">
-            <Button icon="edit" onClick={() => setDialog('edit')}>
+            <Button icon="edit" disabled={read_only} onClick={() => setDialog('edit')}>
               Edit configuration
             </Button>
-            <Button icon="trash" onClick={() => setDialog('delete')}>
+            <Button icon="trash" disabled={read_only} onClick={() => setDialog('delete')}>
               Delete configuration
             </Button>
           </div>
@@ -117,22 +98,65 @@ export function Export() {
         />
       )}
       {dialog === 'delete' && data && (
-        <Confirm
-          title={`Stop the export of ${branch}?`}
-          action="Delete configuration"
-          onClose={close}
-          act={async () => {
-            await answer(api.DELETE(CONFIGURATION, { params: { path } }));
-            tell(`Branch ${branch} is no longer exported.`);
-            loaded.reload();
-          }}
-        >
-          <p>
-            The export of <b>{branch}</b> ends, within seconds if it is running. Exported objects
-            and reports stay at <code>{data.exportPath}</code>.
-          </p>
-        </Confirm>
+        <DeleteExport {...path} configuration={data} onDeleted={loaded.reload} onClose={close} />
       )}
+    </div>
+  );
+}
+
+interface DeleteProps extends Place {
+  configuration: Configuration;
+  onDeleted: () => void;
+  onClose: () => void;
+}
+
+function DeleteExport({ configuration, onDeleted, onClose, ...path }: DeleteProps) {
+  const { branch } = path;
+  const act = async () => {
+    await answer(api.DELETE(CONFIGURATION, { params: { path } }));
+    tell(`Branch ${branch} is no longer exported.`);
+    onDeleted();
+  };
+  return (
+    <Confirm
+      title={`Stop the export of ${branch}?`}
+      action="Delete configuration"
+      {...{ act, onClose }}
+    >
+      <p>
+        The export of <b>{branch}</b> ends, within seconds if it is running. Exported objects and
+        reports stay at <code>{configuration.exportPath}</code>.
+      </p>
+    </Confirm>
+  );
+}
+
+interface NoExportProps {
+  branch: string;
+  isReadOnly: boolean;
+  onStart: () => void;
+}
+
+function NoExport({ branch, isReadOnly, onStart }: NoExportProps) {
+  return (
+    <div class="card">
+      <Empty
+        icon="export"
+        title={`Branch ${branch} is not exported`}
+        actions={
+          <Button
+            kind="primary"
+            disabled={isReadOnly}
+            title={isReadOnly ? 'The repository is read-only.' : undefined}
+            onClick={onStart}
+          >
+            Set up an export
+          </Button>
+        }
+      >
+        Choose a path in S3. The head of the branch is copied there, and every later commit if you
+        wish.
+      </Empty>
     </div>
   );
 }

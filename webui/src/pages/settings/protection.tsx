@@ -74,25 +74,12 @@ export function Protection() {
         </Empty>
       )}
       {data && data.rules.length > 0 && (
-        <ul class="rows" aria-label="Rules">
-          {data.rules.map(({ pattern }) => (
-            <li class="row" key={pattern}>
-              <Icon name="lock" />
-              <div class="grow">
-                <code>{pattern}</code>
-                <Covered {...{ pattern, names, hasMore }} />
-              </div>
-              <Button
-                isSmall
-                kind="ghost"
-                icon="trash"
-                label={`Delete the rule ${pattern}`}
-                disabled={read_only}
-                onClick={() => setDeleting(pattern)}
-              />
-            </li>
-          ))}
-        </ul>
+        <RuleList
+          {...{ names, hasMore }}
+          rules={data.rules}
+          isReadOnly={read_only}
+          onDelete={setDeleting}
+        />
       )}
       {data && (
         <AddRule
@@ -103,22 +90,44 @@ export function Protection() {
         />
       )}
       {data && deleting !== undefined && (
-        <Confirm
-          title={`Delete the rule ${deleting}?`}
-          action="Delete rule"
+        <DeleteRule
+          {...{ names, hasMore }}
+          pattern={deleting}
+          act={() => save(data.rules.filter(({ pattern }) => pattern !== deleting))}
           onClose={() => setDeleting(undefined)}
-          act={async () => {
-            await save(data.rules.filter(({ pattern }) => pattern !== deleting));
-            tell(`The rule ${deleting} was deleted.`);
-          }}
-        >
-          <p>
-            Users may then write and commit directly, unless another rule covers the branch, to:
-          </p>
-          <Covered pattern={deleting} {...{ names, hasMore }} />
-        </Confirm>
+        />
       )}
     </div>
+  );
+}
+
+interface RuleListProps extends Omit<CoveredProps, 'pattern'> {
+  rules: Rule[];
+  isReadOnly: boolean;
+  onDelete: (pattern: string) => void;
+}
+
+function RuleList({ rules, isReadOnly, onDelete, ...covered }: RuleListProps) {
+  return (
+    <ul class="rows" aria-label="Rules">
+      {rules.map(({ pattern }) => (
+        <li class="row" key={pattern}>
+          <Icon name="lock" />
+          <div class="grow">
+            <code>{pattern}</code>
+            <Covered pattern={pattern} {...covered} />
+          </div>
+          <Button
+            isSmall
+            kind="ghost"
+            icon="trash"
+            label={`Delete the rule ${pattern}`}
+            disabled={isReadOnly}
+            onClick={() => onDelete(pattern)}
+          />
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -141,6 +150,29 @@ function Covered({ pattern, names, hasMore }: CoveredProps) {
         : 'No branch of today; it covers new ones of that name'}
       {scope}
     </div>
+  );
+}
+
+interface DeleteProps extends CoveredProps {
+  act: () => Promise<void>;
+  onClose: () => void;
+}
+
+function DeleteRule({ act, onClose, ...covered }: DeleteProps) {
+  const { pattern } = covered;
+  return (
+    <Confirm
+      title={`Delete the rule ${pattern}?`}
+      action="Delete rule"
+      onClose={onClose}
+      act={async () => {
+        await act();
+        tell(`The rule ${pattern} was deleted.`);
+      }}
+    >
+      <p>Users may then write and commit directly, unless another rule covers the branch, to:</p>
+      <Covered {...covered} />
+    </Confirm>
   );
 }
 
