@@ -1,3 +1,62 @@
+/** Who may do what: keys, users, groups, policies, and why something is allowed. */
+
+import { useLocation } from 'preact-iso';
+import './styles.css';
+import { links } from '../../links';
+import { useTitle } from '../../parts/title';
+import { NotFound } from '../../shell/not-found';
+import { Credentials } from './credentials';
+import { Explainer } from './explainer';
+import { GroupPage, Groups } from './groups';
+import { Policies } from './policies';
+import { PolicyPage } from './policy';
+import { UserPage } from './user';
+import { Users } from './users';
+
+const ROOMS = [
+  { room: 'credentials', text: 'My access keys', href: links.credentials(), list: Credentials },
+  { room: 'users', text: 'Users', href: links.users(), list: Users, page: UserPage },
+  { room: 'groups', text: 'Groups', href: links.groups(), list: Groups, page: GroupPage },
+  { room: 'policies', text: 'Policies', href: links.policies(), list: Policies, page: PolicyPage },
+  { room: 'access', text: 'Access explainer', href: links.access(), list: Explainer },
+];
+
 export default function AccessFrame() {
-  return <h1>Being built</h1>;
+  const [, , room = '', name = ''] = useLocation().path.split('/');
+  const id = decoded(name);
+  const current = ROOMS.find(each => each.room === room);
+  useTitle(id || '', current?.text ?? 'Access');
+  const List = current?.list;
+  const Page = current?.page;
+  return (
+    <main id="main" tabIndex={-1}>
+      <div class="two-columns">
+        <nav class="side-nav" aria-label="Access">
+          {ROOMS.map(each => (
+            <a
+              key={each.room}
+              href={each.href}
+              aria-current={each.room === room ? 'page' : undefined}
+            >
+              {each.text}
+            </a>
+          ))}
+        </nav>
+        <div>
+          {!name && List && <List />}
+          {id && Page && <Page key={id} id={id} />}
+          {(name ? !id || !Page : !List) && <NotFound />}
+        </div>
+      </div>
+    </main>
+  );
+}
+
+/** Return the name in the address; nothing for an address that no name encodes to. */
+function decoded(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,3 +1,43 @@
+/** The settings of a repository: a list of rooms at the side, one room beside it. */
+
+import { useLocation } from 'preact-iso';
+import './styles.css';
+import { links } from '../../links';
+import { useTitle } from '../../parts/title';
+import { NotFound } from '../../shell/not-found';
+import { useRepository } from '../../shell/repository';
+import { Export } from './export';
+import { General } from './general';
+import { Protection } from './protection';
+import { Retention } from './retention';
+
+const ROOMS = [
+  { room: 'general', text: 'General', component: General },
+  { room: 'retention', text: 'Retention', component: Retention },
+  { room: 'branch-protection', text: 'Branch protection', component: Protection },
+  { room: 'export', text: 'Continuous export', component: Export },
+] as const;
+
 export default function SettingsFrame() {
-  return <h1>Being built</h1>;
+  const { id } = useRepository();
+  const { path } = useLocation();
+  const here = path.split('/')[4] || 'general';
+  const current = ROOMS.find(({ room }) => room === here);
+  useTitle(current?.text ?? 'Settings', id);
+  return (
+    <div class="two-columns">
+      <nav class="side-nav" aria-label="Settings">
+        {ROOMS.map(({ room, text }) => (
+          <a
+            key={room}
+            href={links.settings(id, room)}
+            aria-current={room === here ? 'page' : undefined}
+          >
+            {text}
+          </a>
+        ))}
+      </nav>
+      <div>{current ? <current.component /> : <NotFound />}</div>
+    </div>
+  );
 }

@@ -1,0 +1,89 @@
+/** The dialog that writes a policy as JSON. */
+
+import { useState } from 'preact/hooks';
+import { answer, api, type Schemas } from '../../api/client';
+import { useAction } from '../../api/resource';
+import { Button } from '../../parts/button';
+import { Dialog } from '../../parts/dialog';
+import { AreaField, TextField } from '../../parts/field';
+import { Problem } from '../../parts/state';
+import { tell } from '../../parts/toast';
+
+type Policy = Schemas['PolicyRow'];
+type Statements = Schemas['PolicyBody']['statement'];
+
+const EXAMPLE = {
+  statement: [
+    {
+      effect: 'allow',
+      action: ['fs:ReadRepository', 'fs:ReadBranch', 'fs:ListObjects', 'fs:ReadObject'],
+      resource: 'arn:lakefs:fs:::repository/sales*',
+    },
+  ],
+};
+
+/** Return the statements in the text, or what is wrong; the server checks each of them. */
+function read(text: string): { statement: Statements } | { problem: string } {
+  try {
+    const value = JSON.parse(text);
+    return Array.isArray(value?.statement)
+      ? { statement: value.statement }
+      : { problem: 'Write an object with a list named statement.' };
+  } catch (error) {
+    return { problem: `This is not JSON: ${(error as Error).message}` };
+  }
+}
+
+interface EditProps {
+  policy?: Policy;
+  onSaved: (policy: Policy) => void;
+  onClose: () => void;
+}
+
+export function EditPolicy({ policy, onSaved, onClose }: EditProps) {
+  const [id, setId] = useState(policy?.id ?? '');
+  const [text, setText] = useState(
+    JSON.stringify(policy ? { statement: policy.statement } : EXAMPLE, null, 2),
+  );
+  const content = read(text);
+  const { run, isBusy, failure } = useAction(async (statement: Statements) => {
+    const body = { id, statement };
+    const params = { path: { policyId: id } };
+    const saved = policy
+      ? await answer(api.PUT('/auth/policies/{policyId}', { params, body }))
+      : await answer(api.POST('/auth/policies', { body }));
+    tell(`Policy ${id} was saved.`);
+    onClose();
+    onSaved(saved);
+  });
+  const isGood = 'statement' in content;
+  return (
+    <Dialog title={policy ? `Edit policy ${policy.id}` : 'Create policy'} isWide onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          if (isGood) run(content.statement);
+        }}
+      >
+        {!policy && <TextField label="Name" value={id} onText={setId} required autofocus />}
+        <AreaField
+          label="Statements"
+          isCode
+          rows={16}
+          value={text}
+          onText={setText}
+          problem={isGood ? undefined : content.problem}
+          hint="effect is allow or deny. Actions and resources may have wildcards: * and ?. A denial beats every permission."
+        />
+        <Problem failure={failure} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!isGood}>
+            Save policy
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,129 @@
+/** All groups, and one group: its members and its policies. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { answer, api } from '../../api/client';
+import { useResource } from '../../api/resource';
+import { links } from '../../links';
+import { Button } from '../../parts/button';
+import { Confirm } from '../../parts/dialog';
+import { Problem } from '../../parts/state';
+import { tell } from '../../parts/toast';
+import { listGroups, listPolicies, listUsers } from './lists';
+import { Attached, CreateNamed, NameList, PAGE } from './names';
+
+export function Groups() {
+  const [isCreating, setCreating] = useState(false);
+  const { route } = useLocation();
+  const create = async (id: string) => {
+    await answer(api.POST('/auth/groups', { body: { id, description: '' } }));
+    tell(`Group ${id} was created.`);
+    route(links.group(id));
+  };
+  return (
+    <>
+      <NameList
+        title="Groups"
+        about="The members of a group have the rights of its policies."
+        icon="group"
+        load={listGroups}
+        hrefOf={links.group}
+        note={({ description }) => <span class="small quiet cut">{description}</span>}
+        action={
+          <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+            Create group
+          </Button>
+        }
+      />
+      {isCreating && (
+        <CreateNamed title="Create group" create={create} onClose={() => setCreating(false)} />
+      )}
+    </>
+  );
+}
+
+export function GroupPage({ id }: { id: string }) {
+  const [isDeleting, setDeleting] = useState(false);
+  const { route } = useLocation();
+  const params = { path: { groupId: id } };
+  const { data, failure, reload } = useResource(['group', id], signal =>
+    answer(api.GET('/auth/groups/{groupId}', { params, signal })),
+  );
+  return (
+    <div class="stack loose">
+      <div class="page-head">
+        <div class="titles">
+          <h1 class="wrap-anywhere">{id}</h1>
+          <p>{data?.description || 'Group'}</p>
+        </div>
+        <Button icon="trash" onClick={() => setDeleting(true)}>
+          Delete group
+        </Button>
+      </div>
+      <Problem failure={failure} retry={reload} />
+      {data && (
+        <>
+          <Members id={id} />
+          <GroupPolicies id={id} />
+        </>
+      )}
+      {isDeleting && (
+        <Confirm
+          title={`Delete group ${id}?`}
+          action="Delete group"
+          onClose={() => setDeleting(false)}
+          act={async () => {
+            await answer(api.DELETE('/auth/groups/{groupId}', { params }));
+            tell(`Group ${id} was deleted.`);
+            route(links.groups());
+          }}
+        >
+          <p>
+            Its members lose the rights that they have through <b>{id}</b>. The users and the
+            policies stay.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function Members({ id: groupId }: { id: string }) {
+  const member = '/auth/groups/{groupId}/members/{userId}';
+  return (
+    <Attached
+      title="Members"
+      noun="user"
+      icon="user"
+      owner={groupId}
+      hrefOf={links.user}
+      suggest={(prefix, signal) => listUsers(prefix, '', signal)}
+      load={(after, signal) => {
+        const params = { path: { groupId }, query: { after, amount: PAGE } };
+        return answer(api.GET('/auth/groups/{groupId}/members', { params, signal }));
+      }}
+      add={userId => answer(api.PUT(member, { params: { path: { groupId, userId } } }))}
+      remove={userId => answer(api.DELETE(member, { params: { path: { groupId, userId } } }))}
+    />
+  );
+}
+
+function GroupPolicies({ id: groupId }: { id: string }) {
+  const policy = '/auth/groups/{groupId}/policies/{policyId}';
+  return (
+    <Attached
+      title="Policies"
+      noun="policy"
+      icon="policy"
+      owner={groupId}
+      hrefOf={links.policy}
+      suggest={(prefix, signal) => listPolicies(prefix, '', signal)}
+      load={(after, signal) => {
+        const params = { path: { groupId }, query: { after, amount: PAGE } };
+        return answer(api.GET('/auth/groups/{groupId}/policies', { params, signal }));
+      }}
+      add={policyId => answer(api.PUT(policy, { params: { path: { groupId, policyId } } }))}
+      remove={policyId => answer(api.DELETE(policy, { params: { path: { groupId, policyId } } }))}
+    />
+  );
+}

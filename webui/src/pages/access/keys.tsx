@@ -1,0 +1,153 @@
+/** The access keys of a user: list, create, delete. A secret is shown once. */
+
+import { useState } from 'preact/hooks';
+import { answer, api, type Schemas } from '../../api/client';
+import { useAction, usePages } from '../../api/resource';
+import { user } from '../../api/session';
+import { Button, CopyButton } from '../../parts/button';
+import { Confirm, Dialog } from '../../parts/dialog';
+import { Icon } from '../../parts/icon';
+import { PagedList } from '../../parts/list';
+import { Empty, Notice, Problem } from '../../parts/state';
+import { Time } from '../../parts/time';
+import { tell } from '../../parts/toast';
+import { PAGE } from './names';
+
+type Pair = Schemas['CredentialsWithSecret'];
+
+export function Keys({ userId }: { userId: string }) {
+  const [pair, setPair] = useState<Pair>();
+  const [deleting, setDeleting] = useState<string>();
+  const pages = usePages(['keys', userId], (after, signal) =>
+    answer(
+      api.GET('/auth/users/{userId}/credentials', {
+        params: { path: { userId }, query: { after, amount: PAGE } },
+        signal,
+      }),
+    ),
+  );
+  const creation = useAction(async () => {
+    const path = { userId };
+    setPair(await answer(api.POST('/auth/users/{userId}/credentials', { params: { path } })));
+    pages.reload();
+  });
+  return (
+    <div class="stack">
+      <div>
+        <Button kind="primary" icon="plus" isBusy={creation.isBusy} onClick={creation.run}>
+          Create access key
+        </Button>
+      </div>
+      <Problem failure={creation.failure} />
+      <PagedList
+        pages={pages}
+        label="Access keys"
+        keyOf={key => key.access_key_id}
+        row={key => (
+          <>
+            <Icon name="key" />
+            <code class="grow wrap-anywhere">{key.access_key_id}</code>
+            <span class="small quiet">
+              Created <Time at={key.creation_date} />
+            </span>
+            <Button
+              isSmall
+              kind="ghost"
+              icon="trash"
+              label={`Delete ${key.access_key_id}`}
+              onClick={() => setDeleting(key.access_key_id)}
+            />
+          </>
+        )}
+        empty={
+          <Empty icon="key" title="No access key yet">
+            Programs log in with a key pair, and so do people on this page.
+          </Empty>
+        }
+      />
+      {pair && <NewPair pair={pair} onClose={() => setPair(undefined)} />}
+      {deleting && (
+        <DeleteKey
+          {...{ userId }}
+          id={deleting}
+          onDeleted={pages.reload}
+          onClose={() => setDeleting(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface DeleteProps {
+  userId: string;
+  id: string;
+  onDeleted: () => void;
+  onClose: () => void;
+}
+
+function DeleteKey({ userId, id, onDeleted, onClose }: DeleteProps) {
+  const act = async () => {
+    const path = { userId, accessKeyId: id };
+    await answer(
+      api.DELETE('/auth/users/{userId}/credentials/{accessKeyId}', { params: { path } }),
+    );
+    tell(`The access key ${id} was deleted.`);
+    onDeleted();
+  };
+  return (
+    <Confirm title="Delete this access key?" action="Delete key" {...{ act, onClose }}>
+      <p>
+        Programs that use <code>{id}</code> of <b>{userId}</b> can no longer log in.
+      </p>
+      {userId === user.value?.id && (
+        <Notice kind="warning">
+          If you have logged in to this page with this key, your session ends with it. Keep another
+          key pair at hand.
+        </Notice>
+      )}
+    </Confirm>
+  );
+}
+
+/** The one time that the secret is shown. */
+function NewPair({ pair, onClose }: { pair: Pair; onClose: () => void }) {
+  const { access_key_id, secret_access_key } = pair;
+  const file = `credentials:
+  access_key_id: ${access_key_id}
+  secret_access_key: ${secret_access_key}
+server:
+  endpoint_url: ${location.origin}
+`;
+  return (
+    <Dialog title={`New access key ${access_key_id}`} isWide onClose={onClose}>
+      <div class="stack">
+        <Notice kind="warning">Copy the secret now. It is not shown again.</Notice>
+        <dl class="facts">
+          <dt>Access key ID</dt>
+          <dd>
+            <code>{access_key_id}</code>{' '}
+            <CopyButton text={access_key_id} label="Copy the access key ID" />
+          </dd>
+          <dt>Secret access key</dt>
+          <dd>
+            <code>{secret_access_key}</code>{' '}
+            <CopyButton text={secret_access_key} label="Copy the secret access key" />
+          </dd>
+        </dl>
+        <div class="bar">
+          <h3 class="grow">
+            For <code>graveler</code> and <code>lakectl</code>: the file{' '}
+            <code>~/.lakectl.yaml</code>
+          </h3>
+          <CopyButton text={file} label="Copy the file" />
+        </div>
+        <pre class="code-box">{file}</pre>
+        <div class="bar">
+          <Button kind="primary" onClick={onClose}>
+            I have copied it
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

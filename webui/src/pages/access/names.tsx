@@ -1,0 +1,221 @@
+/** Lists of users, groups and policies by name: found by their beginning, created, removed. */
+
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { type Page, useAction, usePages, useResource } from '../../api/resource';
+import { Button } from '../../parts/button';
+import { Dialog } from '../../parts/dialog';
+import { Field, TextField } from '../../parts/field';
+import { Icon, type IconName } from '../../parts/icon';
+import { PagedList } from '../../parts/list';
+import { Empty, Problem } from '../../parts/state';
+import { tell } from '../../parts/toast';
+
+export interface Named {
+  id: string;
+}
+
+export const PAGE = 100;
+
+interface NameListProps<Item extends Named> {
+  title: string;
+  about: string;
+  icon: IconName;
+  load: (prefix: string, after: string, signal: AbortSignal) => Promise<Page<Item>>;
+  hrefOf: (id: string) => string;
+  note?: (item: Item) => ComponentChildren;
+  action: ComponentChildren;
+}
+
+/** A page that lists everything of one kind; what is typed stays in the address. */
+export function NameList<Item extends Named>(props: NameListProps<Item>) {
+  const { title, about, icon, load, hrefOf, note, action } = props;
+  const { path, query, route } = useLocation();
+  const prefix = query.prefix ?? '';
+  const pages = usePages([title, prefix], (after, signal) => load(prefix, after, signal));
+  const find = (text: string) =>
+    route(text ? `${path}?${new URLSearchParams({ prefix: text })}` : path, true);
+  return (
+    <div class="stack">
+      <div class="page-head">
+        <div class="titles">
+          <h1>{title}</h1>
+          <p>{about}</p>
+        </div>
+        {action}
+      </div>
+      <div class="search-box">
+        <Icon name="search" />
+        <input
+          class="input search"
+          type="search"
+          aria-label={`Find ${title.toLowerCase()} by the beginning of the name`}
+          placeholder="Find by the beginning of the name"
+          value={prefix}
+          onInput={event => find(event.currentTarget.value)}
+        />
+      </div>
+      <PagedList
+        pages={pages}
+        label={title}
+        keyOf={({ id }) => id}
+        row={item => (
+          <>
+            <Icon name={icon} />
+            <a class="strong grow wrap-anywhere" href={hrefOf(item.id)}>
+              {item.id}
+            </a>
+            {note?.(item)}
+          </>
+        )}
+        empty={
+          <Empty
+            icon="search"
+            title={prefix ? `No name begins with “${prefix}”` : `No ${title.toLowerCase()} yet`}
+            actions={prefix ? <Button onClick={() => find('')}>Show all</Button> : undefined}
+          />
+        }
+      />
+    </div>
+  );
+}
+
+interface CreateProps {
+  title: string;
+  create: (id: string) => Promise<void>;
+  onClose: () => void;
+  hint?: string;
+}
+
+/** The dialog that asks for the name of something new. */
+export function CreateNamed({ title, create, onClose, hint }: CreateProps) {
+  const [id, setId] = useState('');
+  const { run, isBusy, failure } = useAction(() => create(id.trim()));
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          run();
+        }}
+      >
+        <TextField label="Name" hint={hint} value={id} onText={setId} required autofocus />
+        <Problem failure={failure} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!id.trim()}>
+            {title}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface AttachedProps {
+  title: string;
+  /** What one of them is called: "group". */
+  noun: string;
+  icon: IconName;
+  /** What the names belong to; another owner has another list. */
+  owner: string;
+  load: (after: string, signal: AbortSignal) => Promise<Page<Named>>;
+  suggest: (prefix: string, signal: AbortSignal) => Promise<Page<Named>>;
+  hrefOf: (id: string) => string;
+  add: (id: string) => Promise<unknown>;
+  remove: (id: string) => Promise<unknown>;
+  onChange?: () => void;
+}
+
+/** What is attached to a user or a group: added by name, removed with one press. */
+export function Attached(props: AttachedProps) {
+  const { title, noun, icon, owner, load, hrefOf, remove, onChange } = props;
+  const pages = usePages([title, owner], load);
+  const changed = () => {
+    pages.reload();
+    onChange?.();
+  };
+  const removal = useAction(async (id: string) => {
+    await remove(id);
+    tell(`${id} was removed from ${owner}.`);
+    changed();
+  });
+  return (
+    <section class="stack" aria-label={title}>
+      <h2>{title}</h2>
+      <Problem failure={removal.failure} />
+      <PagedList
+        pages={pages}
+        label={title}
+        keyOf={({ id }) => id}
+        row={({ id }) => (
+          <>
+            <Icon name={icon} />
+            <a class="grow wrap-anywhere" href={hrefOf(id)}>
+              {id}
+            </a>
+            <Button
+              isSmall
+              kind="ghost"
+              icon="close"
+              label={`Remove ${id}`}
+              disabled={removal.isBusy}
+              onClick={() => removal.run(id)}
+            />
+          </>
+        )}
+        empty={<p class="quiet">None yet. Add a {noun} by its name.</p>}
+      />
+      <AddNamed {...props} onAdded={changed} />
+    </section>
+  );
+}
+
+function AddNamed({ noun, owner, add, suggest, onAdded }: AttachedProps & { onAdded: () => void }) {
+  const [id, setId] = useState('');
+  const listId = useId();
+  const { data } = useResource([noun, id], signal => suggest(id, signal));
+  const { run, isBusy, failure } = useAction(async () => {
+    await add(id.trim());
+    tell(`${id.trim()} was added to ${owner}.`);
+    setId('');
+    onAdded();
+  });
+  return (
+    <form
+      class="form"
+      onSubmit={event => {
+        event.preventDefault();
+        run();
+      }}
+    >
+      <div class="bar add-named">
+        <Field label={`Add a ${noun}`}>
+          {described => (
+            <input
+              {...described}
+              class="input"
+              autocomplete="off"
+              spellcheck={false}
+              list={listId}
+              required
+              value={id}
+              onInput={event => setId(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Button type="submit" icon="plus" isBusy={isBusy}>
+          Add
+        </Button>
+      </div>
+      <datalist id={listId}>
+        {data?.results.map(each => (
+          <option key={each.id} value={each.id} />
+        ))}
+      </datalist>
+      <Problem failure={failure} />
+    </form>
+  );
+}

@@ -1,0 +1,104 @@
+/** The dialog that configures the export of a branch. */
+
+import { useState } from 'preact/hooks';
+import { answer, api } from '../../api/client';
+import { useAction } from '../../api/resource';
+import { Button } from '../../parts/button';
+import { Dialog } from '../../parts/dialog';
+import { AreaField, CheckField, TextField } from '../../parts/field';
+import { Problem } from '../../parts/state';
+import { tell } from '../../parts/toast';
+import type { Configuration } from './export';
+import { problemOfPatterns } from './patterns';
+
+interface EditProps {
+  repository: string;
+  branch: string;
+  before: Configuration | undefined;
+  onSaved: () => void;
+  onClose: () => void;
+}
+
+function problemOfUri(uri: string): string | undefined {
+  return !uri || /^s3:\/\/[^/]+/.test(uri) ? undefined : 'Begin with s3:// and a bucket.';
+}
+
+async function save(repository: string, branch: string, body: Configuration): Promise<void> {
+  const path = { repository, branch };
+  await answer(
+    api.PUT('/repositories/{repository}/branches/{branch}/continuous-export', {
+      params: { path },
+      body,
+    }),
+  );
+  tell(`The export of ${branch} is configured; its head is exported now.`);
+}
+
+export function EditExport({ repository, branch, before, onSaved, onClose }: EditProps) {
+  const [path, setPath] = useState(before?.exportPath ?? '');
+  const [status, setStatus] = useState(before?.exportStatusPath ?? '');
+  const [patterns, setPatterns] = useState((before?.lastKeysInPrefixRegexp ?? []).join('\n'));
+  const [isContinuous, setContinuous] = useState(before?.isContinuous ?? true);
+  const problem = problemOfPatterns(patterns);
+  const isGood = !problem && !problemOfUri(path) && !problemOfUri(status);
+  const { run, isBusy, failure } = useAction(async () => {
+    await save(repository, branch, {
+      exportPath: path,
+      exportStatusPath: status || null,
+      lastKeysInPrefixRegexp: patterns.split('\n').filter(Boolean),
+      isContinuous,
+    });
+    onSaved();
+    onClose();
+  });
+  return (
+    <Dialog title={`Export of ${branch}`} isWide onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          if (isGood) run();
+        }}
+      >
+        <TextField
+          label="Export path"
+          hint="It belongs to this branch alone. Your administrator allows paths by a setting."
+          placeholder="s3://company-bucket/example/latest"
+          value={path}
+          onText={setPath}
+          problem={problemOfUri(path)}
+          required
+        />
+        <TextField
+          label="Status path (optional)"
+          hint="Reports and manifests of the export are written here."
+          value={status}
+          onText={setStatus}
+          problem={problemOfUri(status)}
+        />
+        <AreaField
+          label="Patterns of success files (optional)"
+          isCode
+          rows={4}
+          hint="One regular expression of RE2 a line. A directory that matches gets a _lakefs_success; an object that matches is copied last."
+          value={patterns}
+          onText={setPatterns}
+          problem={problem}
+        />
+        <CheckField
+          label="Export every later commit"
+          hint="Without it, the branch is exported now and when somebody runs it."
+          isChecked={isContinuous}
+          onCheck={setContinuous}
+        />
+        <Problem failure={failure} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!isGood}>
+            Save and export
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,206 @@
+/** The dialog that edits the retention policy, by a form or as JSON, and tells what changes. */
+
+import { useEffect, useState } from 'preact/hooks';
+import { answer, api } from '../../api/client';
+import { useAction, useResource } from '../../api/resource';
+import { Button } from '../../parts/button';
+import { Dialog } from '../../parts/dialog';
+import { AreaField, TextField } from '../../parts/field';
+import { Notice, Problem } from '../../parts/state';
+import { tell } from '../../parts/toast';
+import { useRepository } from '../../shell/repository';
+import { changesOf, draftOf, EXAMPLE, type Rules, readRules, rulesText } from './rules';
+import { TimeLine } from './time-line';
+
+const RULES = '/repositories/{repository}/settings/gc_rules';
+const CHECK = '/repositories/{repository}/settings/gc_rules/check';
+// A pause in typing, after which the server is asked.
+const PAUSE_MS = 500;
+
+interface EditProps {
+  before: Rules | undefined;
+  start: Rules;
+  onSaved: (rules: Rules) => void;
+  onClose: () => void;
+}
+
+export function EditPolicy({ before, start, onSaved, onClose }: EditProps) {
+  const { id: repository } = useRepository();
+  const [text, setText] = useState(rulesText(start));
+  const [isForm, setForm] = useState(false);
+  const read = readRules(text);
+  const rules = 'rules' in read ? read.rules : undefined;
+  const problem = 'problem' in read ? read.problem : undefined;
+  const draft = isForm ? draftOf(text) : undefined;
+  const { run, isBusy, failure } = useAction(async (body: Rules) => {
+    await answer(api.PUT(RULES, { params: { path: { repository } }, body }));
+    onSaved(body);
+    tell('The retention policy was saved.');
+    onClose();
+  });
+  return (
+    <Dialog title="Edit policy" isWide onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          if (rules) run(rules);
+        }}
+      >
+        <div class="bar">
+          <div class="tabs grow" role="tablist" aria-label="How to edit">
+            <Tab text="JSON" isHere={!isForm} onClick={() => setForm(false)} />
+            <Tab text="Form" isHere={isForm} onClick={() => setForm(true)} />
+          </div>
+          <Button isSmall onClick={() => setText(rulesText(EXAMPLE))}>
+            Insert the example
+          </Button>
+        </div>
+        {draft ? (
+          <>
+            <RulesForm rules={draft} onRules={changed => setText(rulesText(changed))} />
+            {problem && <Notice kind="danger">{problem}</Notice>}
+          </>
+        ) : (
+          <AreaField
+            label="Policy"
+            isCode
+            rows={10}
+            value={text}
+            onText={setText}
+            problem={problem}
+            hint="Branches without a rule of their own keep objects for default_retention_days."
+          />
+        )}
+        {rules && <Preview before={before} rules={rules} repository={repository} />}
+        <Problem failure={failure} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" isBusy={isBusy} disabled={!rules}>
+            Save policy
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Tab({ text, isHere, onClick }: { text: string; isHere: boolean; onClick: () => void }) {
+  return (
+    <button type="button" role="tab" aria-selected={isHere} onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+function RulesForm({ rules, onRules }: { rules: Rules; onRules: (rules: Rules) => void }) {
+  const { branches } = rules;
+  const put = (at: number, change: Partial<Rules['branches'][number]>) =>
+    onRules({
+      ...rules,
+      branches: branches.map((rule, index) => (index === at ? { ...rule, ...change } : rule)),
+    });
+  return (
+    <div class="stack">
+      <TextField
+        label="Days on branches without a rule of their own"
+        type="number"
+        min={0}
+        value={String(rules.default_retention_days)}
+        onText={text => onRules({ ...rules, default_retention_days: Number(text) })}
+      />
+      {branches.map(({ branch_id, retention_days }, at) => (
+        <div class="bar rule-row" key={at}>
+          <TextField
+            label="Branch"
+            value={branch_id}
+            required
+            onText={name => put(at, { branch_id: name })}
+          />
+          <TextField
+            label="Days"
+            type="number"
+            min={0}
+            value={String(retention_days)}
+            onText={text => put(at, { retention_days: Number(text) })}
+          />
+          <Button
+            icon="trash"
+            label={`Delete the rule of ${branch_id}`}
+            onClick={() =>
+              onRules({ ...rules, branches: branches.filter((_, index) => index !== at) })
+            }
+          />
+        </div>
+      ))}
+      <div>
+        <Button
+          icon="plus"
+          onClick={() => {
+            const rule = { branch_id: freeName(rules), retention_days: 21 };
+            onRules({ ...rules, branches: [...branches, rule] });
+          }}
+        >
+          Add a branch
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function freeName({ branches }: Rules): string {
+  const taken = new Set(branches.map(({ branch_id }) => branch_id));
+  let name = 'main';
+  for (let number = 2; taken.has(name); number++) name = `branch-${number}`;
+  return name;
+}
+
+interface PreviewProps {
+  before: Rules | undefined;
+  rules: Rules;
+  repository: string;
+}
+
+/** Tells what saving would change, and what the server warns of. */
+function Preview({ before, rules, repository }: PreviewProps) {
+  const body = useSettled(JSON.stringify(rules));
+  const checked = useResource(['check', repository, body], signal =>
+    answer(api.POST(CHECK, { params: { path: { repository } }, body: JSON.parse(body), signal })),
+  );
+  const changes = changesOf(before, rules);
+  return (
+    <div class="stack" aria-live="polite">
+      {changes.length === 0 ? (
+        <p class="quiet">This is the policy in force.</p>
+      ) : (
+        <Notice kind={changes.some(({ isShorter }) => isShorter) ? 'warning' : 'info'}>
+          <ul>
+            {changes.map(({ text, isShorter }) => (
+              <li key={text}>
+                {text}
+                {isShorter && '; data may become unreadable sooner'}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      <Problem failure={checked.failure} />
+      {checked.data?.warnings.map(warning => (
+        <Notice key={warning} kind="warning">
+          {warning}
+        </Notice>
+      ))}
+      <TimeLine rules={rules} />
+    </div>
+  );
+}
+
+/** Return the value once it has not changed for a moment. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}

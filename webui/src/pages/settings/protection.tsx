@@ -1,0 +1,229 @@
+/** Branch protection: rules, and the branches that each of them covers. */
+
+import { useState } from 'preact/hooks';
+import { answer, api, type Schemas } from '../../api/client';
+import { useAction, useResource } from '../../api/resource';
+import { Button } from '../../parts/button';
+import { Confirm } from '../../parts/dialog';
+import { TextField } from '../../parts/field';
+import { Icon } from '../../parts/icon';
+import { Empty, Problem, Skeleton } from '../../parts/state';
+import { tell } from '../../parts/toast';
+import { countText } from '../../parts/words';
+import { useRepository } from '../../shell/repository';
+import { globMatches } from './globs';
+
+type Rule = Schemas['ProtectionRuleRow'];
+
+const RULES = '/repositories/{repository}/settings/branch_protection';
+const BRANCHES_READ = 1000;
+const BRANCHES_SHOWN = 8;
+
+interface Loaded {
+  rules: Rule[];
+  /** What the server calls this version of the rules: a change of others is not overwritten. */
+  version: string | undefined;
+}
+
+async function loadRules(repository: string, signal: AbortSignal): Promise<Loaded> {
+  const request = api.GET(RULES, { params: { path: { repository } }, signal });
+  const rules = await answer(request);
+  const version = (await request).response.headers.get('ETag') ?? undefined;
+  return { rules, version };
+}
+
+export function Protection() {
+  const { id: repository, read_only } = useRepository();
+  const path = { repository };
+  const loaded = useResource(['protection', repository], signal => loadRules(repository, signal));
+  const branches = useResource(['branches', repository], signal =>
+    answer(
+      api.GET('/repositories/{repository}/branches', {
+        params: { path, query: { amount: BRANCHES_READ } },
+        signal,
+      }),
+    ),
+  );
+  const [deleting, setDeleting] = useState<string>();
+  const { data } = loaded;
+  const names = branches.data?.results.map(({ id }) => id) ?? [];
+  const hasMore = branches.data?.pagination.has_more ?? false;
+  const save = async (rules: Rule[]) => {
+    const header = { 'If-Match': data?.version };
+    await answer(api.PUT(RULES, { params: { path, header }, body: rules }));
+    loaded.reload();
+  };
+  return (
+    <div class="stack loose">
+      <div class="page-head">
+        <div class="titles">
+          <h1>Branch protection</h1>
+          <p>
+            Nobody writes or commits to a protected branch directly. It changes by merging other
+            branches into it.
+          </p>
+        </div>
+      </div>
+      <Problem failure={loaded.failure} retry={loaded.reload} />
+      <Problem failure={branches.failure} retry={branches.reload} />
+      {!data && !loaded.failure && <Skeleton lines={3} />}
+      {data?.rules.length === 0 && (
+        <Empty icon="lock" title="No branch is protected">
+          Add the pattern <code>main</code> below, and changes of <code>main</code> have to be
+          merged.
+        </Empty>
+      )}
+      {data && data.rules.length > 0 && (
+        <RuleList
+          {...{ names, hasMore }}
+          rules={data.rules}
+          isReadOnly={read_only}
+          onDelete={setDeleting}
+        />
+      )}
+      {data && (
+        <AddRule
+          {...{ names, hasMore }}
+          taken={data.rules.map(({ pattern }) => pattern)}
+          isReadOnly={read_only}
+          add={pattern => save([...data.rules, { pattern }])}
+        />
+      )}
+      {data && deleting !== undefined && (
+        <DeleteRule
+          {...{ names, hasMore }}
+          pattern={deleting}
+          act={() => save(data.rules.filter(({ pattern }) => pattern !== deleting))}
+          onClose={() => setDeleting(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface RuleListProps extends Omit<CoveredProps, 'pattern'> {
+  rules: Rule[];
+  isReadOnly: boolean;
+  onDelete: (pattern: string) => void;
+}
+
+function RuleList({ rules, isReadOnly, onDelete, ...covered }: RuleListProps) {
+  return (
+    <ul class="rows" aria-label="Rules">
+      {rules.map(({ pattern }) => (
+        <li class="row" key={pattern}>
+          <Icon name="lock" />
+          <div class="grow">
+            <code>{pattern}</code>
+            <Covered pattern={pattern} {...covered} />
+          </div>
+          <Button
+            isSmall
+            kind="ghost"
+            icon="trash"
+            label={`Delete the rule ${pattern}`}
+            disabled={isReadOnly}
+            onClick={() => onDelete(pattern)}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface CoveredProps {
+  pattern: string;
+  names: string[];
+  hasMore: boolean;
+}
+
+/** Tells which branches the pattern covers now. */
+function Covered({ pattern, names, hasMore }: CoveredProps) {
+  const matching = names.filter(name => globMatches(pattern, name));
+  const rest = matching.length - BRANCHES_SHOWN;
+  const more = rest > 0 ? ` and ${rest} more` : '';
+  const scope = hasMore ? ` (of the first ${BRANCHES_READ} branches)` : '';
+  return (
+    <div class="small quiet wrap-anywhere">
+      {matching.length
+        ? `${countText(matching.length, 'branch', 'branches')}: ${matching.slice(0, BRANCHES_SHOWN).join(', ')}${more}`
+        : 'No branch of today; it covers new ones of that name'}
+      {scope}
+    </div>
+  );
+}
+
+interface DeleteProps extends CoveredProps {
+  act: () => Promise<void>;
+  onClose: () => void;
+}
+
+function DeleteRule({ act, onClose, ...covered }: DeleteProps) {
+  const { pattern } = covered;
+  return (
+    <Confirm
+      title={`Delete the rule ${pattern}?`}
+      action="Delete rule"
+      onClose={onClose}
+      act={async () => {
+        await act();
+        tell(`The rule ${pattern} was deleted.`);
+      }}
+    >
+      <p>Users may then write and commit directly, unless another rule covers the branch, to:</p>
+      <Covered {...covered} />
+    </Confirm>
+  );
+}
+
+interface AddProps extends Omit<CoveredProps, 'pattern'> {
+  taken: string[];
+  isReadOnly: boolean;
+  add: (pattern: string) => Promise<void>;
+}
+
+function AddRule({ taken, isReadOnly, add, ...covered }: AddProps) {
+  const [pattern, setPattern] = useState('');
+  const { run, isBusy, failure } = useAction(async () => {
+    await add(pattern);
+    tell(`Branches that match ${pattern} are protected.`);
+    setPattern('');
+  });
+  const isTaken = taken.includes(pattern);
+  return (
+    <form
+      class="form"
+      onSubmit={event => {
+        event.preventDefault();
+        if (!isTaken) run();
+      }}
+    >
+      <TextField
+        label="Protect branches that match"
+        value={pattern}
+        onText={setPattern}
+        required
+        problem={isTaken ? 'There is a rule of this pattern.' : undefined}
+        hint={
+          <>
+            <code>*</code> is any text, <code>?</code> one character, <code>[a-z]</code> one of a
+            set, <code>{'{main,release-*}'}</code> a choice. The whole name has to match.
+          </>
+        }
+      />
+      {pattern && <Covered pattern={pattern} {...covered} />}
+      <Problem failure={failure} />
+      <div>
+        <Button
+          kind="primary"
+          type="submit"
+          isBusy={isBusy}
+          disabled={isReadOnly}
+          title={isReadOnly ? 'The repository is read-only.' : undefined}
+        >
+          Protect
+        </Button>
+      </div>
+    </form>
+  );
+}

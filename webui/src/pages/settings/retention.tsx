@@ -1,0 +1,154 @@
+/** Retention: for how long deleted objects stay readable, and what past collections deleted. */
+
+import { useState } from 'preact/hooks';
+import { answer, api, Failure } from '../../api/client';
+import { type Resource, useResource } from '../../api/resource';
+import { Button } from '../../parts/button';
+import { Confirm } from '../../parts/dialog';
+import { Empty, Problem, Skeleton } from '../../parts/state';
+import { tell } from '../../parts/toast';
+import { countText } from '../../parts/words';
+import { useRepository } from '../../shell/repository';
+import { Collections } from './collections';
+import { EditPolicy } from './edit-policy';
+import { EXAMPLE, type Rules, rulesText } from './rules';
+import { TimeLine } from './time-line';
+
+const RULES = '/repositories/{repository}/settings/gc_rules';
+
+/** Return the rules; null if the repository has none. */
+async function loadRules(repository: string, signal: AbortSignal): Promise<Rules | null> {
+  try {
+    return await answer(api.GET(RULES, { params: { path: { repository } }, signal }));
+  } catch (error) {
+    if (error instanceof Failure && error.status === 404) return null;
+    throw error;
+  }
+}
+
+export function Retention() {
+  const { id: repository, read_only } = useRepository();
+  const rules = useResource(['rules', repository], signal => loadRules(repository, signal));
+  const [editing, setEditing] = useState<Rules>();
+  const [isDeleting, setDeleting] = useState(false);
+  const { data } = rules;
+  const why = read_only ? 'The repository is read-only.' : undefined;
+  return (
+    <div class="stack loose">
+      <div class="page-head">
+        <div class="titles">
+          <h1>Retention</h1>
+          <p>For how many days objects stay readable after they are deleted or overwritten.</p>
+        </div>
+        {data !== undefined && (
+          <Button
+            kind="primary"
+            icon="edit"
+            disabled={read_only}
+            title={why}
+            onClick={() => setEditing(data ?? { default_retention_days: 14, branches: [] })}
+          >
+            Edit policy
+          </Button>
+        )}
+        {data && (
+          <Button icon="trash" disabled={read_only} title={why} onClick={() => setDeleting(true)}>
+            Delete policy
+          </Button>
+        )}
+      </div>
+      <Problem failure={rules.failure} retry={rules.reload} />
+      {data === undefined && !rules.failure && <Skeleton />}
+      {data && <Policy rules={data} />}
+      {data === null && <NoPolicy isReadOnly={read_only} onStart={() => setEditing(EXAMPLE)} />}
+      {editing && (
+        <EditPolicy
+          before={data ?? undefined}
+          start={editing}
+          onSaved={saved => rules.set(saved)}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
+      {isDeleting && (
+        <DeletePolicy repository={repository} rules={rules} onClose={() => setDeleting(false)} />
+      )}
+      <Collections />
+    </div>
+  );
+}
+
+function Policy({ rules }: { rules: Rules }) {
+  return (
+    <section class="stack" aria-label="The policy in force">
+      <p>
+        Objects that are deleted stay readable for{' '}
+        <b>{countText(rules.default_retention_days, 'day')}</b>
+        {rules.branches.map(({ branch_id, retention_days }) => (
+          <span key={branch_id}>
+            ; on <code>{branch_id}</code> for <b>{countText(retention_days, 'day')}</b>
+          </span>
+        ))}
+        .
+      </p>
+      <TimeLine rules={rules} />
+      <ul class="points">
+        <li>If several branches keep an object, the one that keeps it longest decides.</li>
+        <li>What the head of a branch has is never deleted, however old it is.</li>
+        <li>
+          Commits stay: their objects can still be listed. Reading an object that was collected
+          answers <code>410 Gone</code>.
+        </li>
+        <li>A tag keeps no objects. To keep those of a commit, make a branch of it.</li>
+      </ul>
+      <details>
+        <summary>The policy as JSON</summary>
+        <pre class="code-box">{rulesText(rules)}</pre>
+      </details>
+    </section>
+  );
+}
+
+function NoPolicy({ isReadOnly, onStart }: { isReadOnly: boolean; onStart: () => void }) {
+  return (
+    <div class="card">
+      <Empty
+        icon="clock"
+        title="Everything is kept forever"
+        actions={
+          <Button kind="primary" disabled={isReadOnly} onClick={onStart}>
+            Start with an example
+          </Button>
+        }
+      >
+        Without a policy, no object that was ever committed is deleted from storage. The example
+        keeps deleted objects for 14 days, and those of <code>main</code> for 21. You see it before
+        it is saved.
+      </Empty>
+    </div>
+  );
+}
+
+function DeletePolicy({
+  repository,
+  rules,
+  onClose,
+}: {
+  repository: string;
+  rules: Resource<Rules | null>;
+  onClose: () => void;
+}) {
+  const act = async () => {
+    await answer(api.DELETE(RULES, { params: { path: { repository } } }));
+    rules.set(null);
+    tell('The policy was deleted. Committed objects are now kept forever.');
+  };
+  return (
+    <Confirm title="Delete the retention policy?" action="Delete policy" {...{ act, onClose }}>
+      <p>
+        The rules of <b>{repository}</b> are deleted. From then on, no committed object is
+        collected, and the storage grows.
+      </p>
+      <p>Objects that were collected before do not come back.</p>
+    </Confirm>
+  );
+}
