@@ -1,1 +1,0 @@
-import{t as e}from"./jsxRuntime-BY_AK3X-.js";function t(){return e(`h1`,{children:`Being built`})}export{t as default};

@@ -1,1 +1,0 @@
-import{o as e}from"./state-DUH2bJU_.js";import{a as t}from"./words-BuBVPhZr.js";import{t as n}from"./jsxRuntime-BY_AK3X-.js";var r=1e6;function i({end:r,size_bytes:i,onMore:a}){return n(`div`,{class:`bar small`,children:[n(`span`,{class:`quiet`,children:[`The first `,t(r),` of `,t(i),` are loaded`]}),n(e,{isSmall:!0,onClick:a,children:`Load more`})]})}export{r as n,i as t};

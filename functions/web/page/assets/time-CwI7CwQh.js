@@ -1,1 +1,0 @@
-import{r as e,t}from"./words-BuBVPhZr.js";import{t as n}from"./jsxRuntime-BY_AK3X-.js";function r({at:r}){return n(`time`,{datetime:new Date(r*1e3).toISOString(),title:e(r),children:t(r)})}export{r as t};
