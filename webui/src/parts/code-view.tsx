@@ -1,5 +1,6 @@
 /** Text with line numbers; coloured by its language, if it is a known one. */
 
+import './code-view.css';
 import DOMPurify from 'dompurify';
 import type { HLJSApi, LanguageFn } from 'highlight.js';
 import highlighter from 'highlight.js/lib/core';

@@ -1,5 +1,6 @@
 /** Markdown as a page shows it: without scripts, styles or frames, whoever wrote it. */
 
+import './markdown.css';
 import DOMPurify from 'dompurify';
 import { marked } from 'marked';
 import { useLayoutEffect, useRef } from 'preact/hooks';

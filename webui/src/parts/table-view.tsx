@@ -1,5 +1,6 @@
 /** A table of data, a hundred rows at a time. */
 
+import './table-view.css';
 import { useState } from 'preact/hooks';
 import { Button } from './button';
 

@@ -19,6 +19,7 @@ import { useCurrentRef, useRepository } from '../../shell/repository';
 import { Crumbs } from './crumbs';
 import { DeleteObjects } from './delete';
 import { downloadAll } from './downloads';
+import { FirstSteps } from './first-steps';
 import { Readme } from './readme';
 import { ObjectRow } from './row';
 import './styles.css';
@@ -95,15 +96,8 @@ export default function ObjectsBrowser() {
             )}
           </span>
         </div>
-        <Problem failure={changes.failure} retry={changes.reload} />
-        {changes.data && changes.data.count > 0 && (
-          <Notice kind="warning">
-            {changes.data.isCut && 'More than '}
-            {countText(changes.data.count, 'entry', 'entries')} here{' '}
-            {changes.data.count === 1 ? 'has' : 'have'} uncommitted changes.{' '}
-            <a href={links.changes(repository.id, ref)}>See all changes</a>
-          </Notice>
-        )}
+        <Uncommitted repository={repository.id} at={ref} changes={changes} />
+        {!path && !filter && <FirstSteps />}
         <Listing
           key={place}
           {...{ pages, path, filter, at: ref, changes: changes.data?.kinds, readOnly, reload }}
@@ -123,6 +117,25 @@ export default function ObjectsBrowser() {
         />
       )}
     </DropZone>
+  );
+}
+
+interface UncommittedProps {
+  repository: string;
+  at: string;
+  changes: ReturnType<typeof useUncommitted>;
+}
+
+/** Says that the directory has uncommitted changes, if it has. */
+function Uncommitted({ repository, at, changes: { data, failure, reload } }: UncommittedProps) {
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  if (!data?.count) return null;
+  return (
+    <Notice kind="warning">
+      {data.isCut && 'More than '}
+      {countText(data.count, 'entry', 'entries')} here {data.count === 1 ? 'has' : 'have'}{' '}
+      uncommitted changes. <a href={links.changes(repository, at)}>See all changes</a>
+    </Notice>
   );
 }
 
