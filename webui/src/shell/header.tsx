@@ -10,6 +10,8 @@ import { Menu } from '../parts/menu';
 import { isPaletteOpen } from './palette';
 import { chooseTheme, theme } from './theme';
 
+const PALETTE_KEYS = /Mac/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+
 export function Header() {
   const { path, route } = useLocation();
   const [, , repository] = path.startsWith('/repositories/') ? path.split('/') : [];
@@ -37,13 +39,12 @@ export function Header() {
       <Button
         class="find"
         icon="search"
-        aria-label="Find or go to"
+        aria-label={`Find or go to ${PALETTE_KEYS}`}
         onClick={() => {
           isPaletteOpen.value = true;
         }}
       >
-        <span class="words">Find or go to</span>{' '}
-        <kbd>{/Mac/.test(navigator.platform) ? '⌘K' : 'Ctrl K'}</kbd>
+        <span class="words">Find or go to</span> <kbd>{PALETTE_KEYS}</kbd>
       </Button>
       <ThemeButton />
       <Menu label={`Account of ${user.value?.id ?? ''}`} icon="user">

@@ -119,11 +119,10 @@ function OpenPalette() {
     command?.run();
   };
   useEffect(() => element.current?.showModal(), []);
-  useEffect(
-    () =>
-      element.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }),
-    [at],
-  );
+  // The braces matter: Chromium's scrollIntoView returns a promise, which is no cleanup.
+  useEffect(() => {
+    element.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {

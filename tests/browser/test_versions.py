@@ -1,0 +1,106 @@
+"""From a fresh installation to a merge: change, commit, compare, merge, and resolve a conflict."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import lakes
+from tests.browser.visits import session_of
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """A stack of its own, with nothing in it."""
+    stack = Stack(tmp_path_factory.mktemp("fresh"))
+    yield stack
+    stack.stop()
+
+
+def commit(page, message):
+    page.get_by_role("button", name="Commit…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Message").fill(message)
+    dialog.get_by_role("button", name="Commit", exact=True).click()
+    expect(dialog).to_have_count(0)
+
+
+def upload(page, name, content):
+    page.get_by_role("button", name="Upload", exact=True).first.click()
+    dialog = page.get_by_role("dialog", name=re.compile("^Upload to"))
+    file = {"name": name, "mimeType": "text/plain", "buffer": content}
+    dialog.locator("input[type=file]").first.set_input_files(file)
+    dialog.get_by_role("button", name=re.compile("^Upload")).last.click()
+    expect(dialog.get_by_role("button", name="Upload more")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+
+def test_the_first_two_minutes_lead_from_nothing_to_a_merge(visiting, fresh):
+    session = session_of(fresh, fresh.access_key_id, fresh.secret_access_key)
+    visit = visiting(fresh, storage_state=session)
+    visit.expect_statuses(404)  # no object is at the path that an upload writes
+    page = visit.open("/repositories")
+    page.get_by_role("button", name="Try with sample data").click()
+    page.get_by_role("dialog").get_by_role("button", name="Create repository").click()
+    expect(page).to_have_url(re.compile("/repositories/quickstart/objects"))
+    page = visit.open("/repositories/quickstart/branches")
+    page.get_by_role("button", name="Create branch").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill("work")
+    dialog.get_by_role("button", name="Create branch").click()
+    expect(dialog).to_have_count(0)
+    page = visit.open("/repositories/quickstart/objects?ref=work")
+    upload(page, "by-hand.txt", b"made in the browser\n")
+    expect(page.get_by_role("link", name="by-hand.txt")).to_be_visible()
+    page = visit.open("/repositories/quickstart/changes?ref=work")
+    expect(page.get_by_text("by-hand.txt").first).to_be_visible()
+    commit(page, "Add a file by hand")
+    expect(page.get_by_role("heading", name="work has no uncommitted changes")).to_be_visible()
+    page = visit.open("/repositories/quickstart/compare?ref=main&compare=work")
+    expect(page.get_by_text("by-hand.txt").first).to_be_visible()
+    page.get_by_role("button", name="Merge…").click()
+    page.get_by_role("button", name="Merge into main").click()
+    expect(page.get_by_role("heading", name="main lacks nothing of work")).to_be_visible()
+    page = visit.open("/repositories/quickstart/objects?ref=main")
+    expect(page.get_by_role("link", name="by-hand.txt")).to_be_visible()
+
+
+def test_a_conflict_is_told_and_a_strategy_settles_it(visit, client):
+    repository = lakes.create(client, files={"price.txt": b"1", "other.txt": b"1"})
+    main = repository.branch("main")
+    work = repository.branch("work").create("main")
+    lakes.change(work, "On work", {"price.txt": b"2"})
+    lakes.change(main, "On main", {"price.txt": b"3"})
+    visit.expect_statuses(409)
+    page = visit.open(f"/repositories/{repository.id}/compare?ref=main&compare=work")
+    page.get_by_role("button", name="Merge…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Merge into main").click()
+    expect(dialog.get_by_role("list", name="Conflicts")).to_contain_text("price.txt")
+    assert main.object("price.txt").reader(mode="rb").read() == b"3"
+    dialog.get_by_label("Objects that both changed").select_option("source-wins")
+    dialog.get_by_role("button", name="Merge into main").click()
+    expect(dialog).to_have_count(0)
+    assert main.object("price.txt").reader(mode="rb").read() == b"2"
+
+
+def test_two_users_at_once_see_each_others_work(visiting, session, client):
+    name = lakes.create(client, files={"a.txt": b"a"}).id
+    one, other = (visiting(storage_state=session) for _ in range(2))
+    other.expect_statuses(404)  # no object is at the path that the upload writes
+    path = f"/repositories/{name}/changes?ref=main"
+    seen = one.open(path)
+    upload(other.open(f"/repositories/{name}/objects?ref=main"), "b.txt", b"b")
+    seen.get_by_role("button", name="Look again").click()
+    expect(seen.get_by_text("b.txt").first).to_be_visible()
+    commit(other.open(path), "Add b")
+    one.expect_statuses(400)
+    seen.get_by_role("button", name="Commit…").click()
+    dialog = seen.get_by_role("dialog")
+    dialog.get_by_label("Message").fill("Add b as well")
+    dialog.get_by_role("button", name="Commit", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text(re.compile("no changes", re.IGNORECASE))

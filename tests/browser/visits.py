@@ -1,0 +1,107 @@
+"""A user in a browser at the page, and everything that went wrong on the way."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import requests
+from playwright.sync_api import Browser, ConsoleMessage, Page, Response
+
+from tests.support.stack import Stack
+
+PATIENCE_MS = 15_000
+AXE = Path(__file__).parents[2] / "webui" / "node_modules" / "axe-core" / "axe.min.js"
+# Chromium tells it of each answer from 400 on, which `Visit` judges itself.
+_OF_AN_ANSWER = re.compile(r"Failed to load resource: ")
+# There, a 404 says that nothing was set yet, and the page shows that.
+_NOTHING_SET = re.compile(r"/(settings/gc_rules|continuous-export)$")
+_SERIOUS = ("serious", "critical")
+
+
+def session_of(stack: Stack, access_key_id: str, secret_access_key: str) -> dict[str, Any]:
+    """Log in as the page does; return the browser state with the session's cookie."""
+    login = {"access_key_id": access_key_id, "secret_access_key": secret_access_key}
+    answer = requests.post(f"{stack.endpoint}/api/v1/auth/login", json=login, timeout=30)
+    answer.raise_for_status()
+    cookies = [
+        {
+            "name": cookie.name,
+            "value": cookie.value,
+            "domain": "127.0.0.1",
+            "path": "/",
+            "expires": -1,
+            "httpOnly": True,
+            "secure": False,
+            "sameSite": "Lax",
+        }
+        for cookie in answer.cookies
+    ]
+    assert cookies
+    return {"cookies": cookies, "origins": []}
+
+
+class Visit:
+    """One user's browser at the page. A test fails on its `problems`."""
+
+    def __init__(self, browser: Browser, stack: Stack, **options: Any) -> None:
+        self.context = browser.new_context(base_url=stack.endpoint, **options)
+        self.context.set_default_timeout(PATIENCE_MS)
+        self.context.tracing.start(snapshots=True)
+        self._errors: list[str] = []
+        self._allowed: list[str] = []
+        self._expected: set[int] = set()
+        self.context.on("console", self._on_console)
+        self.context.on("weberror", lambda told: self._errors.append(f"error: {told.error}"))
+        self.context.on("response", self._on_response)
+        self.page: Page = self.context.new_page()
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """Every error that no test allowed."""
+        return [told for told in self._errors if not any(text in told for text in self._allowed)]
+
+    def expect_statuses(self, *statuses: int) -> None:
+        """Take answers with these statuses for a part of the journey."""
+        self._expected |= set(statuses)
+
+    def allow_errors(self, text: str) -> None:
+        """Take errors that have this text, which a fault of the test's own brings about."""
+        self._allowed.append(text)
+
+    def open(self, path: str) -> Page:
+        """Show the page at the path; return it once its content is there."""
+        self.page.goto(path)
+        self.wait()
+        return self.page
+
+    def wait(self) -> None:
+        """Wait until nothing is being loaded."""
+        self.page.wait_for_load_state("networkidle")
+        self.page.locator(".skeleton").first.wait_for(state="detached")
+
+    def serious_barriers(self) -> Sequence[str]:
+        """Return what axe finds that keeps people from using what is shown."""
+        self.page.evaluate(AXE.read_text() + "; 0")
+        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{each['id']}: {each['help']}: {[node['html'][:120] for node in each['nodes'][:3]]}"
+            for each in found["violations"]
+            if each["impact"] in _SERIOUS
+        ]
+
+    def keep(self, folder: Path, name: str) -> None:
+        """Save a screenshot and the trace: `playwright show-trace` replays it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=folder / f"{name}.png")
+        self.context.tracing.stop(path=folder / f"{name}.trace.zip")
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not _OF_AN_ANSWER.match(message.text):
+            self._errors.append(f"console: {message.text}")
+
+    def _on_response(self, response: Response) -> None:
+        if response.status == 404 and _NOTHING_SET.search(response.url):
+            return
+        if response.status >= 400 and response.status not in self._expected:
+            self._errors.append(f"{response.status}: {response.request.method} {response.url}")
