@@ -76,7 +76,9 @@ export function VirtualList<Item>({ pages, label, row, keyOf, empty }: ListProps
   const [virtualizer] = useState(() => new Virtualizer<HTMLElement, HTMLLIElement>(options));
   virtualizer.setOptions(options);
   useEffect(() => (hasItems ? virtualizer._didMount() : undefined), [virtualizer, hasItems]);
-  useEffect(() => virtualizer._willUpdate());
+  useEffect(() => {
+    virtualizer._willUpdate();
+  });
 
   const rows = hasItems ? virtualizer.getVirtualItems() : [];
   const last = rows.at(-1)?.index ?? 0;

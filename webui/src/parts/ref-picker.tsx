@@ -80,7 +80,7 @@ export function RefPicker({ repository, value, onChoose, label, kinds = ALL }: P
         icon={/^[0-9a-f]{20,}$/.test(value) ? 'commit' : 'branch'}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
-        aria-label={`${label}: ${value || 'none'}`}
+        aria-label={`${label}: ${value ? shortId(value) : 'Choose…'}`}
         onClick={() => setOpen(!isOpen)}
       >
         <span class="cut">{value ? shortId(value) : 'Choose…'}</span>

@@ -77,7 +77,9 @@ function Gate() {
     await loadSession();
     if (user.value === null && (await isNew())) route(links.setup(), true);
   });
-  useEffect(() => run(), []);
+  useEffect(() => {
+    run();
+  }, []);
   const isLogIn = path === '/auth/login';
   const isSetup = path === links.setup();
   const current = user.value;

@@ -118,7 +118,9 @@ function OpenPalette() {
     close();
     command?.run();
   };
-  useEffect(() => element.current?.showModal(), []);
+  useEffect(() => {
+    element.current?.showModal();
+  }, []);
   // The braces matter: Chromium's scrollIntoView returns a promise, which is no cleanup.
   useEffect(() => {
     element.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });

@@ -49,7 +49,9 @@ export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: Choi
     ['conflicts', repository, source, destination],
     signal => conflictsOf(refs, signal),
   );
-  useEffect(() => heading.current?.scrollIntoView({ block: 'nearest' }), [data]);
+  useEffect(() => {
+    heading.current?.scrollIntoView({ block: 'nearest' });
+  }, [data]);
   const left = data?.rows.filter(({ path }) => !winners[path]).length ?? 0;
   return (
     <div class="stack tight" ref={heading}>

@@ -37,7 +37,9 @@ const IMAGE = /\.(png|jpe?g|gif|webp|avif|bmp|ico|svg)$/i;
 
 export function ObjectDiff({ source, path, row, previous, next, open }: ObjectProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    heading.current?.focus();
+  }, []);
   const { data, failure, reload } = useResource(
     ['object diff', source.name, path, row?.type],
     async signal => {

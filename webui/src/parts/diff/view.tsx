@@ -104,7 +104,9 @@ function Summary({ pages }: { pages: Pages<DiffRow> }) {
 function Filters({ isListed }: { isListed: boolean }) {
   const [{ prefix = '', type = '', view = 'tree' }, setQuery] = useQuery();
   const [text, setText] = useState(prefix);
-  useEffect(() => setText(prefix), [prefix]);
+  useEffect(() => {
+    setText(prefix);
+  }, [prefix]);
   return (
     <div class="bar">
       <form
