@@ -36,7 +36,15 @@ export function Markdown({ text, resolve }: MarkdownProps) {
       if (!ABSOLUTE.test(target)) link.href = resolve?.(target, false) ?? '';
       else if (!target.startsWith('#')) link.rel = 'noreferrer noopener nofollow';
     }
+    for (const heading of content.querySelectorAll('h1, h2, h3, h4, h5')) lower(heading);
     box.current?.replaceChildren(content);
   }, [text, resolve]);
   return <div class="prose" ref={box} />;
+}
+
+/** Put the heading one level lower: the page itself has the first one. */
+function lower(heading: Element): void {
+  const lowered = document.createElement(`h${Number(heading.tagName[1]) + 1}`);
+  lowered.append(...heading.childNodes);
+  heading.replaceWith(lowered);
 }

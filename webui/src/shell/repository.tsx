@@ -25,7 +25,8 @@ export function useRepository(): Repository {
 
 /** Return the ref in the address; without one, the repository's default branch. */
 export function useCurrentRef(): string {
-  return useLocation().query.ref || useRepository().default_branch;
+  const { default_branch } = useRepository();
+  return useLocation().query.ref || default_branch;
 }
 
 interface Tab {

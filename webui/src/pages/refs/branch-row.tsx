@@ -131,7 +131,7 @@ function Protection({ name, shared, rule }: { name: string; shared: Shared; rule
   });
   if (rule !== undefined && !hasOwn)
     return (
-      <a href={links.settings(repository, 'branch-protection')}>
+      <a href={links.settings(repository, 'branches')}>
         <Icon name="lock" /> Protected by rule {rule}
       </a>
     );

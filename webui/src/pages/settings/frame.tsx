@@ -14,7 +14,7 @@ import { Retention } from './retention';
 const ROOMS = [
   { room: 'general', text: 'General', component: General },
   { room: 'retention', text: 'Retention', component: Retention },
-  { room: 'branch-protection', text: 'Branch protection', component: Protection },
+  { room: 'branches', text: 'Branch protection', component: Protection },
   { room: 'export', text: 'Continuous export', component: Export },
 ] as const;
 
