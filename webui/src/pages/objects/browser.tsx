@@ -27,7 +27,8 @@ import { DropZone } from './drop';
 import type { Dropped } from './dropped';
 import { DirectorySize } from './size';
 import { useBranch, useUncommitted } from './uncommitted';
-import { UploadDialog } from './upload';
+import { UploadDialog, useWhenUploaded } from './upload';
+import { clearEnded, isUploading, uploads } from './uploads';
 
 export default function ObjectsBrowser() {
   const repository = useRepository();
@@ -55,6 +56,12 @@ export default function ObjectsBrowser() {
     changes.reload();
   };
   const [dropped, setDropped] = useState<Dropped[]>();
+  useWhenUploaded(() => {
+    reload();
+    if (dropped) return; // the dialog shows how they ended
+    if (uploads.value.some(({ state }) => state === 'failed')) setDropped([]);
+    else clearEnded();
+  });
   const readOnly = repository.read_only
     ? 'This repository is read-only'
     : branch.data
@@ -84,7 +91,7 @@ export default function ObjectsBrowser() {
               title={readOnly}
               onClick={() => setDropped([])}
             >
-              Upload
+              {isUploading.value ? 'Uploading…' : 'Upload'}
             </Button>
           </span>
         </div>
@@ -113,7 +120,6 @@ export default function ObjectsBrowser() {
           directory={path}
           dropped={dropped}
           onClose={() => setDropped(undefined)}
-          onUploaded={reload}
         />
       )}
     </DropZone>

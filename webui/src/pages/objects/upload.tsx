@@ -17,6 +17,7 @@ import {
   cancelUpload,
   clearEnded,
   isActive,
+  isUploading,
   retryFailed,
   startUploads,
   type Upload,
@@ -29,24 +30,23 @@ interface UploadProps {
   directory: string;
   dropped: Dropped[];
   onClose: () => void;
-  onUploaded: () => void;
+}
+
+/** Call `act` when the last of the uploads has ended, also of those that no dialog shows. */
+export function useWhenUploaded(act: () => void): void {
+  const wasUploading = useRef(isUploading.value);
+  useEffect(() => {
+    if (wasUploading.current && !isUploading.value) act();
+    wasUploading.current = isUploading.value;
+  }, [isUploading.value]);
 }
 
 export function UploadDialog(props: UploadProps) {
-  const { repository, branch, onClose, onUploaded } = props;
-  const [isChoosing, setChoosing] = useState(
-    props.dropped.length > 0 || !uploads.value.some(isActive),
-  );
+  const { repository, branch, onClose } = props;
+  const [isChoosing, setChoosing] = useState(props.dropped.length > 0 || !uploads.value.length);
   const hasStarted = useRef(false);
-  const wasActive = useRef(false);
-  const active = uploads.value.some(isActive);
-  useEffect(() => {
-    if (wasActive.current && !active) onUploaded();
-    wasActive.current = active;
-  }, [active]);
   const close = () => {
-    if (!isChoosing) onUploaded();
-    if (!active) clearEnded();
+    clearEnded();
     onClose();
   };
   return (

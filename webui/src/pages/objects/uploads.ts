@@ -1,6 +1,6 @@
 /** The uploads of this tab; they go on while the user moves from page to page. */
 
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { type Failure, failureOf } from '../../api/client';
 import { abandon, send } from './transfer';
 
@@ -25,6 +25,9 @@ let count = 0;
 export function isActive({ state }: Upload): boolean {
   return state === 'waiting' || state === 'sending';
 }
+
+/** Whether files are being sent, whatever page is shown. */
+export const isUploading = computed(() => uploads.value.some(isActive));
 
 function change(id: number, to: Partial<Upload>): void {
   uploads.value = uploads.value.map(each => (each.id === id ? { ...each, ...to } : each));
