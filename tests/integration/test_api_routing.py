@@ -21,6 +21,7 @@ from functions.api.routes import (
     prefixes,
     recorded_uploads,
     rights,
+    sessions,
     tasks,
 )
 from functions.api.routing import Template
@@ -33,7 +34,7 @@ TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
 
 
 # Continuous export, which today's lakeFS does not have, and more.
-OURS = (collection_runs, exports, tasks, prefixes, recorded_uploads, rights)
+OURS = (collection_runs, exports, tasks, prefixes, recorded_uploads, rights, sessions)
 
 
 def filled(path: str) -> str:
