@@ -3,10 +3,10 @@
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { links } from '../../links';
+import { matchesGlob } from '../../parts/glob';
 import { Icon } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { tell } from '../../parts/toast';
-import { matchesGlob } from './glob';
 import { DistanceBadge, LastCommit } from './last-commit';
 
 /** What the rows share. */

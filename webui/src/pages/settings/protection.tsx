@@ -6,12 +6,12 @@ import { useAction, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
+import { matchesGlob } from '../../parts/glob';
 import { Icon } from '../../parts/icon';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
 import { useRepository } from '../../shell/repository';
-import { globMatches } from './globs';
 
 type Rule = Schemas['ProtectionRuleRow'];
 
@@ -139,7 +139,7 @@ interface CoveredProps {
 
 /** Tells which branches the pattern covers now. */
 function Covered({ pattern, names, hasMore }: CoveredProps) {
-  const matching = names.filter(name => globMatches(pattern, name));
+  const matching = names.filter(name => matchesGlob(pattern, name));
   const rest = matching.length - BRANCHES_SHOWN;
   const more = rest > 0 ? ` and ${rest} more` : '';
   const scope = hasMore ? ` (of the first ${BRANCHES_READ} branches)` : '';

@@ -1,9 +1,8 @@
 /** The two versions of a changed object: their facts and, while they are small, their content. */
 
-import { answer, api, Failure, failureOfAnswer, type Schemas } from '../../api/client';
+import { Failure } from '../../api/client';
+import { fetchRange, type ObjectStats, stat } from '../../api/objects';
 import type { Sides } from './source';
-
-export type ObjectStats = Schemas['ObjectStats'];
 
 export interface Version {
   ref: string;
@@ -23,10 +22,7 @@ async function versionOf(
   signal: AbortSignal,
 ): Promise<Version> {
   try {
-    const params = { path: { repository, ref }, query: { path } };
-    const stats = await answer(
-      api.GET('/repositories/{repository}/refs/{ref}/objects/stat', { params, signal }),
-    );
+    const stats = await stat({ repository, ref, path }, signal);
     return { ref, stats };
   } catch (error) {
     if (error instanceof Failure && error.status === 404) return { ref };
@@ -47,24 +43,15 @@ export async function versionsOf(
   return { left, right };
 }
 
-/** The address of an object's content. */
-export function contentAddress(repository: string, ref: string, path: string): string {
-  const query = new URLSearchParams({ path });
-  return `/api/v1/repositories/${encodeURIComponent(repository)}/refs/${encodeURIComponent(ref)}/objects?${query}`;
-}
-
 /** Return the content of a version; nothing where there is none. */
 export async function bytesOf(
   repository: string,
-  version: Version,
+  { ref, stats }: Version,
   path: string,
   signal: AbortSignal,
 ): Promise<ArrayBuffer> {
-  if (!version.stats) return new ArrayBuffer(0);
-  const response = await fetch(contentAddress(repository, version.ref, path), { signal });
-  if (!response.ok)
-    throw failureOfAnswer(response.status, await response.json().catch(() => undefined));
-  return response.arrayBuffer();
+  if (!stats) return new ArrayBuffer(0);
+  return (await fetchRange({ repository, ref, path }, 0, stats.size_bytes, signal)).buffer;
 }
 
 /** Return the text of UTF-8 bytes; nothing for other bytes. */

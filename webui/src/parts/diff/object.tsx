@@ -2,20 +2,14 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import type { Failure } from '../../api/client';
+import { contentAddress } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button, LinkButton } from '../button';
 import { Notice, Problem, Skeleton } from '../state';
 import { Time } from '../time';
 import { sizeText } from '../words';
-import {
-  bytesOf,
-  contentAddress,
-  textOf,
-  type Version,
-  type Versions,
-  versionsOf,
-} from './content';
+import { bytesOf, textOf, type Version, type Versions, versionsOf } from './content';
 import { Sign } from './counts';
 import type { DiffRow, DiffSource } from './source';
 import { TableDiff } from './table';
@@ -201,7 +195,7 @@ function Images({
         <figure key={ref} class="diff-image">
           {stats ? (
             <img
-              src={contentAddress(repository, ref, path)}
+              src={contentAddress({ repository, ref, path })}
               alt={side ? 'After the change' : 'Before the change'}
               loading="lazy"
             />
