@@ -7,7 +7,8 @@ import { answer, api, type Schemas } from '../api/client';
 import { useResource } from '../api/resource';
 import { links } from '../links';
 import { LinkButton } from '../parts/button';
-import { Icon, type IconName } from '../parts/icon';
+import type { IconName } from '../parts/icon';
+import { Nav } from '../parts/nav';
 import { Empty, Notice, Problem, Skeleton } from '../parts/state';
 import { repositoryPages } from '../routes';
 import { NotFound } from './not-found';
@@ -60,17 +61,16 @@ export function RepositoryFrame() {
   const room = path.split('/')[3] ?? '';
   return (
     <>
-      <nav class="tabs repository-tabs" aria-label="Repository">
-        {TABS.map(tab => {
-          const isHere = room.startsWith(tab.room) || (tab.room === 'object' && room === 'history');
-          return (
-            <a key={tab.room} href={tab.href(name)} aria-current={isHere ? 'page' : undefined}>
-              <Icon name={tab.icon} />
-              {tab.text}
-            </a>
-          );
-        })}
-      </nav>
+      <Nav
+        label="Repository"
+        look="tabs repository-tabs"
+        links={TABS.map(({ text, icon, href, ...tab }) => ({
+          text,
+          icon,
+          href: href(name),
+          isHere: room.startsWith(tab.room) || (tab.room === 'object' && room === 'history'),
+        }))}
+      />
       <main id="main" tabIndex={-1}>
         {failure?.status === 404 ? (
           <Empty

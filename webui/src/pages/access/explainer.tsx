@@ -70,7 +70,7 @@ function Ask({ actions, start, onAsk }: AskProps) {
   const left = /\{(repository|path|branch|tag|uri|name)\}/.exec(resource)?.[0];
   return (
     <form
-      class="form"
+      class="form page"
       onSubmit={event => {
         event.preventDefault();
         if (!left) onAsk({ user: who.trim(), action, resource: resource.trim() });

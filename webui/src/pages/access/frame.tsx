@@ -3,6 +3,7 @@
 import { useLocation } from 'preact-iso';
 import './styles.css';
 import { links } from '../../links';
+import { Nav } from '../../parts/nav';
 import { useTitle } from '../../parts/title';
 import { NotFound } from '../../shell/not-found';
 import { Credentials } from './credentials';
@@ -31,17 +32,15 @@ export default function AccessFrame() {
   return (
     <main id="main" tabIndex={-1}>
       <div class="two-columns">
-        <nav class="side-nav" aria-label="Access">
-          {ROOMS.map(each => (
-            <a
-              key={each.room}
-              href={each.href}
-              aria-current={each.room === room ? 'page' : undefined}
-            >
-              {each.text}
-            </a>
-          ))}
-        </nav>
+        <Nav
+          label="Access"
+          look="side-nav"
+          links={ROOMS.map(({ text, href, ...each }) => ({
+            text,
+            href,
+            isHere: each.room === room,
+          }))}
+        />
         <div>
           {!name && List && <List />}
           {id && Page && <Page key={id} id={id} />}

@@ -46,24 +46,25 @@ export default function Changes() {
           onChoose={ref => setQuery({ ref, object: undefined, prefix: undefined })}
         />
         <Button icon="refresh" label="Look again" kind="ghost" onClick={changed} />
-        <span class="push" />
-        <Button
-          icon="undo"
-          disabled={Boolean(locked)}
-          title={locked}
-          onClick={() => setResetting('')}
-        >
-          Undo all…
-        </Button>
-        <Button
-          kind="primary"
-          icon="commit"
-          disabled={Boolean(locked)}
-          title={locked}
-          onClick={() => setCommitting(true)}
-        >
-          Commit…
-        </Button>
+        <span class="push bar">
+          <Button
+            icon="undo"
+            disabled={Boolean(locked)}
+            title={locked}
+            onClick={() => setResetting('')}
+          >
+            Undo all…
+          </Button>
+          <Button
+            kind="primary"
+            icon="commit"
+            disabled={Boolean(locked)}
+            title={locked}
+            onClick={() => setCommitting(true)}
+          >
+            Commit…
+          </Button>
+        </span>
       </div>
       <RunningTask repository={repository.id} branch={branch} onEnd={changed} />
       <Diff

@@ -14,6 +14,7 @@ import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
 import { useCurrentRef, useRepository } from '../../shell/repository';
 import { Crumbs } from './crumbs';
+import { ObjectNav } from './nav';
 import './styles.css';
 
 const SHOWN = 30;
@@ -41,16 +42,7 @@ export default function ObjectHistory() {
         onChoose={chosen => route(links.history(repository, chosen, path))}
       />
       <Crumbs repository={repository} at={ref} path={path} />
-      <nav class="tabs" aria-label="Object">
-        <a href={here(repository, ref, path)}>
-          <Icon name={isFolder ? 'folder' : 'eye'} />
-          {isFolder ? 'Objects' : 'Preview'}
-        </a>
-        <a href={links.history(repository, ref, path)} aria-current="page">
-          <Icon name="history" />
-          History
-        </a>
-      </nav>
+      <ObjectNav place={{ repository, ref, path }} here="history" />
       {pages.isLoading && (
         <p class="small quiet" role="status">
           Searching the commits of {shortId(ref)}. A long history takes a while…

@@ -20,6 +20,7 @@ import { useCurrentRef, useRepository } from '../../shell/repository';
 import { Crumbs } from './crumbs';
 import { DeleteObjects } from './delete';
 import { EditMetadata } from './metadata';
+import { ObjectNav } from './nav';
 import { Preview } from './preview';
 import { copyPermanent } from './row';
 import './styles.css';
@@ -52,16 +53,7 @@ export default function ObjectPage() {
         {data && <Actions {...{ place, readOnly, stats: data, reload }} />}
       </div>
       <Crumbs repository={repository.id} at={ref} path={path} />
-      <nav class="tabs" aria-label="Object">
-        <a href={links.object(repository.id, ref, path)} aria-current="page">
-          <Icon name="eye" />
-          Preview
-        </a>
-        <a href={links.history(repository.id, ref, path)}>
-          <Icon name="history" />
-          History
-        </a>
-      </nav>
+      <ObjectNav place={place} here="content" />
       <Missing {...{ failure, place, reload }} />
       {!data && !failure && <Skeleton />}
       {data && <Preview key={`${ref} ${data.checksum} ${path}`} place={place} stats={data} />}

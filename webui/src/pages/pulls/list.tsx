@@ -6,6 +6,7 @@ import { usePages } from '../../api/resource';
 import { links } from '../../links';
 import { LinkButton } from '../../parts/button';
 import { PagedList } from '../../parts/list';
+import { Nav } from '../../parts/nav';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
@@ -60,17 +61,15 @@ export default function Pulls() {
         {create}
       </div>
       <div class="stack">
-        <nav class="tabs" aria-label="State">
-          {STATES.map(each => (
-            <a
-              key={each}
-              href={`${path}?status=${each}`}
-              aria-current={each === state ? 'page' : undefined}
-            >
-              {TEXTS[each]}
-            </a>
-          ))}
-        </nav>
+        <Nav
+          label="State"
+          look="tabs"
+          links={STATES.map(each => ({
+            text: TEXTS[each],
+            href: `${path}?status=${each}`,
+            isHere: each === state,
+          }))}
+        />
         <PagedList
           pages={pages}
           label={`${TEXTS[state]} pull requests`}

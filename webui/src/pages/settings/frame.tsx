@@ -3,6 +3,7 @@
 import { useLocation } from 'preact-iso';
 import './styles.css';
 import { links } from '../../links';
+import { Nav } from '../../parts/nav';
 import { useTitle } from '../../parts/title';
 import { NotFound } from '../../shell/not-found';
 import { useRepository } from '../../shell/repository';
@@ -26,17 +27,15 @@ export default function SettingsFrame() {
   useTitle(current?.text ?? 'Settings', id);
   return (
     <div class="two-columns">
-      <nav class="side-nav" aria-label="Settings">
-        {ROOMS.map(({ room, text }) => (
-          <a
-            key={room}
-            href={links.settings(id, room)}
-            aria-current={room === here ? 'page' : undefined}
-          >
-            {text}
-          </a>
-        ))}
-      </nav>
+      <Nav
+        label="Settings"
+        look="side-nav"
+        links={ROOMS.map(({ room, text }) => ({
+          text,
+          href: links.settings(id, room),
+          isHere: room === here,
+        }))}
+      />
       <div>{current ? <current.component /> : <NotFound />}</div>
     </div>
   );

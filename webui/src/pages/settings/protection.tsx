@@ -192,7 +192,7 @@ function AddRule({ taken, isReadOnly, add, ...covered }: AddProps) {
   const isTaken = taken.includes(pattern);
   return (
     <form
-      class="form"
+      class="form page"
       onSubmit={event => {
         event.preventDefault();
         if (!isTaken) run();
