@@ -10,14 +10,18 @@ from collections.abc import Mapping
 from graveler.errors import ForbiddenError
 
 _HEADER = "sec-fetch-site"
+_USE_HEADER = "sec-fetch-dest"
 _OWN = "same-origin"
 _OTHERS = frozenset({"cross-site", "same-site"})
+# A person who follows a link, and a script of the page that fetches.
+_USES = frozenset({"document", "empty"})
 
 _BY_COOKIE = (
     "a session cookie makes changes from this server's own page only: send an Authorization header"
 )
 _WHICH_PAGE = "or open the page by https, or at 127.0.0.1, where browsers say which page it is"
 _FROM_ELSEWHERE = "a page of another site sends this request: open this server's own page"
+_EMBEDDED = "a page embeds this address as an image or another part: open it itself"
 
 
 def check_change_by_cookie(headers: Mapping[str, str]) -> None:
@@ -40,3 +44,13 @@ def check_not_from_elsewhere(headers: Mapping[str, str]) -> None:
     """
     if headers.get(_HEADER) in _OTHERS:
         raise ForbiddenError(_FROM_ELSEWHERE)
+
+
+def check_not_embedded(headers: Mapping[str, str]) -> None:
+    """Check that no document embeds the address: a text in a lake could do it to its readers.
+
+    Raises:
+        ForbiddenError: the browser would show the answer as an image, a video or the like.
+    """
+    if headers.get(_USE_HEADER, "empty") not in _USES:
+        raise ForbiddenError(_EMBEDDED)

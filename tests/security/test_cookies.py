@@ -112,3 +112,13 @@ def test_no_other_site_logs_a_visitor_out(api, site):
     assert (reply.status, reply.cookies) == (403, [])
     for ours in ("same-origin", "none", None):
         assert api.send(event("GET", "/logout", headers=said(ours))).status == 307
+
+
+@pytest.mark.parametrize("use", ["image", "video", "audio", "track", "iframe", "style", "script"])
+def test_no_text_in_a_lake_logs_its_readers_out(api, use):
+    headers = {**said("same-origin"), "sec-fetch-dest": use}
+    reply = api.send(event("GET", "/logout", headers=headers))
+    assert (reply.status, reply.cookies) == (403, [])
+    for ours in ("document", "empty"):
+        headers = {**said("same-origin"), "sec-fetch-dest": ours}
+        assert api.send(event("GET", "/logout", headers=headers)).status == 307

@@ -150,6 +150,7 @@ def get_auth_capabilities(request: Request) -> Answer:  # noqa: ARG001 - every r
 def log_out(request: Request) -> Answer:
     """Delete the browser's session cookie, and redirect to the page that logs in."""
     sites.check_not_from_elsewhere(request.headers)
+    sites.check_not_embedded(request.headers)
     answer = answers.empty(307, {"Location": "/auth/login"})
     answer.cookies.append(session_cookie.without_session(request))
     return answer

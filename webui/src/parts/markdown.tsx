@@ -13,9 +13,14 @@ interface MarkdownProps {
 
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*:|\/\/|[#\\])/i;
 const INLINE_IMAGE = /^data:image\//i;
+// Only `img` may load something: many other elements would fetch any address of ours, such as the log-out.
+const TAGS =
+  'a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li ol p pre s ' +
+  'samp span strong sub summary sup table tbody td tfoot th thead tr ul';
+const ATTRIBUTES = 'align alt colspan height href open rowspan src start title width';
 const OPTIONS = {
-  FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'iframe', 'svg', 'math'],
-  FORBID_ATTR: ['style', 'id', 'name', 'class', 'target'],
+  ALLOWED_TAGS: ['#text', ...TAGS.split(' ')],
+  ALLOWED_ATTR: ATTRIBUTES.split(' '),
   RETURN_DOM_FRAGMENT: true as const,
 };
 
@@ -25,10 +30,8 @@ export function Markdown({ text, resolve }: MarkdownProps) {
     const content = DOMPurify.sanitize(marked.parse(text, { async: false }), OPTIONS);
     for (const image of content.querySelectorAll('img')) {
       const source = image.getAttribute('src') ?? '';
-      // Another address could be one of ours that acts, such as the log-out.
       if (!INLINE_IMAGE.test(source))
         image.src = ABSOLUTE.test(source) ? '' : (resolve?.(source, true) ?? '');
-      image.removeAttribute('srcset');
       image.loading = 'lazy';
     }
     for (const link of content.querySelectorAll('a')) {

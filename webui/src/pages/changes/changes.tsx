@@ -19,7 +19,7 @@ export default function Changes() {
   const branch = useCurrentRef();
   const [, setQuery] = useQuery();
   const [isCommitting, setCommitting] = useState(false);
-  const [resetting, setResetting] = useState<string>();
+  const [resetting, setResetting] = useState<DiffRow | 'all'>();
   const [version, setVersion] = useState(0);
   useTitle(`Uncommitted changes of ${branch}`, repository.id);
   const changed = () => setVersion(version + 1);
@@ -31,7 +31,7 @@ export default function Changes() {
       icon="undo"
       label={`Undo the changes of ${row.path}`}
       disabled={Boolean(locked)}
-      onClick={() => setResetting(row.path)}
+      onClick={() => setResetting(row)}
     />
   );
   return (
@@ -51,7 +51,7 @@ export default function Changes() {
             icon="undo"
             disabled={Boolean(locked)}
             title={locked}
-            onClick={() => setResetting('')}
+            onClick={() => setResetting('all')}
           >
             Undo all…
           </Button>
@@ -82,11 +82,11 @@ export default function Changes() {
           onClose={() => setCommitting(false)}
         />
       )}
-      {resetting !== undefined && (
+      {resetting && (
         <Reset
           repository={repository.id}
           branch={branch}
-          path={resetting}
+          row={resetting === 'all' ? undefined : resetting}
           onDone={changed}
           onClose={() => setResetting(undefined)}
         />

@@ -2,19 +2,23 @@
 
 import { answer, api } from '../../api/client';
 import { Confirm } from '../../parts/dialog';
+import type { DiffRow } from '../../parts/diff/source';
 import { tell } from '../../parts/toast';
 
 interface ResetProps {
   repository: string;
   branch: string;
-  /** Empty for all; a folder ends in a slash. */
-  path: string;
+  /** The object or the folder; nothing for all of the branch. */
+  row: Pick<DiffRow, 'path' | 'path_type'> | undefined;
   onDone: () => void;
   onClose: () => void;
 }
 
-export function Reset({ repository, branch, path, onDone, onClose }: ResetProps) {
-  const type = !path ? 'reset' : path.endsWith('/') ? 'common_prefix' : 'object';
+export function Reset({ repository, branch, row, onDone, onClose }: ResetProps) {
+  const path = row?.path ?? '';
+  // The type tells a folder: an object's path may end in a slash as well.
+  const kind = row?.path_type === 'common_prefix' ? 'common_prefix' : 'object';
+  const type = row ? kind : 'reset';
   const act = async () => {
     await answer(
       api.PUT('/repositories/{repository}/branches/{branch}', {

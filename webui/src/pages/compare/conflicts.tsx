@@ -1,22 +1,36 @@
 /** The objects that two refs changed in different ways, and how to go on. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { answer, api } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { type Version, versionsOf } from '../../parts/diff/content';
 import { type DiffRow, refsSource } from '../../parts/diff/source';
 import { Notice, Problem, Skeleton } from '../../parts/state';
 import { agoText, countText, shortId, sizeText } from '../../parts/words';
-import type { Winner, Winners } from './resolve';
+import type { Heads, Winner, Winners } from './resolve';
 
 const ENOUGH = 100;
 
-/** Return the first conflicts; a diff is looked through until there are enough. */
+interface Found {
+  heads: Heads;
+  rows: DiffRow[];
+  hasMore: boolean;
+}
+
+/** Return the first conflicts of the two heads; their diff is read until there are enough. */
 async function conflictsOf(
   { repository, source, destination }: ConflictsProps,
   signal: AbortSignal,
-): Promise<{ rows: DiffRow[]; hasMore: boolean }> {
-  const diff = refsSource(repository, destination, source, 'three_dot');
+): Promise<Found> {
+  const heads = await answer(
+    api.GET('/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}', {
+      params: { path: { repository, sourceRef: source, destinationBranch: destination } },
+      signal,
+    }),
+  );
+  const { source_commit_id, destination_commit_id } = heads;
+  const diff = refsSource(repository, destination_commit_id, source_commit_id, 'three_dot');
   const rows: DiffRow[] = [];
   let after = '';
   while (true) {
@@ -24,7 +38,7 @@ async function conflictsOf(
     rows.push(...page.results.filter(({ type }) => type === 'conflict'));
     after = page.pagination.next_offset;
     if (!page.pagination.has_more || rows.length >= ENOUGH)
-      return { rows: rows.slice(0, ENOUGH), hasMore: page.pagination.has_more };
+      return { heads, rows: rows.slice(0, ENOUGH), hasMore: page.pagination.has_more };
   }
 }
 
@@ -37,8 +51,8 @@ interface ConflictsProps {
 interface ChoiceProps extends ConflictsProps {
   winners: Winners;
   onWinners: (winners: Winners) => void;
-  /** Merge with the choices; each conflict has one. */
-  onMerge: () => void;
+  /** Merge these heads with the choices; each conflict has one. */
+  onMerge: (heads: Heads) => void;
   isBusy: boolean;
 }
 
@@ -72,6 +86,7 @@ export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: Choi
               <Conflict
                 key={path}
                 {...refs}
+                heads={data.heads}
                 path={path}
                 winner={data.hasMore ? undefined : (winners[path] ?? '')}
                 onWinner={winner => onWinners({ ...winners, [path]: winner })}
@@ -85,7 +100,12 @@ export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: Choi
             </p>
           ) : (
             <div class="bar">
-              <Button icon="merge" disabled={left > 0} isBusy={isBusy} onClick={onMerge}>
+              <Button
+                icon="merge"
+                disabled={left > 0}
+                isBusy={isBusy}
+                onClick={() => onMerge(data.heads)}
+              >
                 Merge with these choices
               </Button>
               {left > 0 && <span class="small quiet">{countText(left, 'choice')} to make</span>}
@@ -97,20 +117,25 @@ export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: Choi
   );
 }
 
-interface ConflictProps extends ConflictsProps {
+interface SidesProps extends ConflictsProps {
+  heads: Heads;
   path: string;
+}
+
+interface ConflictProps extends SidesProps {
   /** Empty before the choice; nothing where none can be made. */
   winner: Winner | '' | undefined;
   onWinner: (winner: Winner) => void;
 }
 
-function Conflict({ winner, onWinner, path, ...refs }: ConflictProps) {
+function Conflict({ winner, onWinner, ...sides }: ConflictProps) {
+  const { source, destination, path } = sides;
   const [isOpen, setOpen] = useState(false);
   return (
     <li class="row conflict">
       <span class="grow wrap-anywhere mono">{path}</span>
       {isOpen ? (
-        <ConflictSides {...refs} path={path} />
+        <ConflictSides {...sides} />
       ) : (
         <Button isSmall kind="ghost" onClick={() => setOpen(true)}>
           Show both sides
@@ -126,35 +151,30 @@ function Conflict({ winner, onWinner, path, ...refs }: ConflictProps) {
           <option value="" disabled>
             Choose…
           </option>
-          <option value="source">Take {shortId(refs.source)}</option>
-          <option value="destination">Keep {refs.destination}</option>
+          <option value="source">Take {shortId(source)}</option>
+          <option value="destination">Keep {destination}</option>
         </select>
       )}
     </li>
   );
 }
 
-function ConflictSides({
-  repository,
-  source,
-  destination,
-  path,
-}: ConflictsProps & { path: string }) {
-  const { data, failure, reload } = useResource(
-    ['conflict', repository, source, destination, path],
-    signal => versionsOf(repository, { left: destination, right: source }, path, signal),
+function ConflictSides({ repository, source, destination, heads, path }: SidesProps) {
+  const sides = { left: heads.destination_commit_id, right: heads.source_commit_id };
+  const { data, failure, reload } = useResource(['conflict', repository, sides, path], signal =>
+    versionsOf(repository, sides, path, signal),
   );
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <span class="spinner" role="status" aria-label="Loading" />;
-  const text = ({ ref, stats }: Version) =>
+  const text = (name: string, { stats }: Version) =>
     stats
-      ? `${shortId(ref)}: ${sizeText(stats.size_bytes)}, stored ${agoText(stats.mtime)}`
-      : `${shortId(ref)}: deleted`;
+      ? `${name}: ${sizeText(stats.size_bytes)}, stored ${agoText(stats.mtime)}`
+      : `${name}: deleted`;
   return (
     <span class="small quiet">
-      {text(data.left)}
+      {text(destination, data.left)}
       <br />
-      {text(data.right)}
+      {text(shortId(source), data.right)}
     </span>
   );
 }

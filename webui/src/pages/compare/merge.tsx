@@ -12,7 +12,7 @@ import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-f
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
 import { Conflicts } from './conflicts';
-import { mergeResolved, type Winners } from './resolve';
+import { type Heads, mergeResolved, type Winners } from './resolve';
 
 interface Options {
   strategy: string;
@@ -35,6 +35,8 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
   const [metadata, setMetadata] = useState<Metadata>([]);
   const [options, setOptions] = useState(PLAIN);
   const [winners, setWinners] = useState<Winners>({});
+  // Choices count for the conflicts that were seen; a refused merge shows the new ones.
+  const [attempt, setAttempt] = useState(0);
   const finish = (commit: string) => {
     tell(`${shortId(source)} was merged into ${destination}: commit ${shortId(commit)}.`);
     onDone();
@@ -54,19 +56,20 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
     );
     finish(result.reference);
   });
-  const resolution = useAction(async () =>
-    finish(
-      await mergeResolved({
-        repository,
-        source,
-        destination,
-        winners,
-        message: message.trim(),
-        metadata: metadataOf(metadata),
-        squash: options.squash_merge,
-      }),
-    ),
-  );
+  const resolution = useAction(async (heads: Heads) => {
+    try {
+      const about = { message: message.trim(), metadata: metadataOf(metadata) };
+      const squash = options.squash_merge;
+      const refs = { repository, source, destination };
+      finish(await mergeResolved({ ...refs, heads, winners, ...about, squash }));
+    } catch (error) {
+      if (error instanceof Failure && error.status === 409) {
+        setWinners({});
+        setAttempt(attempt + 1);
+      }
+      throw error;
+    }
+  });
   const isConflict = failure instanceof Failure && failure.status === 409;
   return (
     <Dialog title={`Merge ${shortId(source)} into ${destination}`} isWide onClose={onClose}>
@@ -89,6 +92,7 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
         {isConflict ? (
           <>
             <Conflicts
+              key={attempt}
               {...{ repository, source, destination, winners }}
               onWinners={setWinners}
               onMerge={resolution.run}

@@ -2,12 +2,13 @@
  * Merges with a choice for each object in conflict.
  *
  * A branch of its own takes the source, then merges the destination and keeps the source's objects in
- * conflicts, then takes those of the destination that were chosen. It contains the destination's head,
- * so its merge has no conflicts. If the destination changed meanwhile, that merge is refused, and
- * nothing of it is lost.
+ * conflicts, then takes those of the destination that were chosen. All of this is about the two commits
+ * whose conflicts the user saw. The branch contains the destination's one, so its merge has no
+ * conflicts. Later commits of the destination are merged as usual, and refused if they conflict; later
+ * commits of the source are left for the next merge.
  */
 
-import { answer, api } from '../../api/client';
+import { answer, api, Failure } from '../../api/client';
 import { versionsOf } from '../../parts/diff/content';
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
@@ -17,8 +18,15 @@ export type Winner = 'source' | 'destination';
 /** The side whose object wins, by path. */
 export type Winners = Readonly<Record<string, Winner>>;
 
+/** The commits whose conflicts the user saw. */
+export interface Heads {
+  source_commit_id: string;
+  destination_commit_id: string;
+}
+
 interface Resolution {
   repository: string;
+  heads: Heads;
   source: string;
   destination: string;
   winners: Winners;
@@ -29,12 +37,8 @@ interface Resolution {
 
 /** Return the ID of the merge's commit. */
 export async function mergeResolved(resolution: Resolution): Promise<string> {
-  const { repository, source, destination } = resolution;
-  const { source_commit_id, destination_commit_id } = await answer(
-    api.GET('/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}', {
-      params: { path: { repository, sourceRef: source, destinationBranch: destination } },
-    }),
-  );
+  const { repository, source, destination, heads } = resolution;
+  const { source_commit_id, destination_commit_id } = heads;
   const branch = `resolve-${destination_commit_id.slice(0, 8)}-${Date.now().toString(36)}`;
   await answer(
     api.POST('/repositories/{repository}/branches', {
@@ -54,6 +58,10 @@ export async function mergeResolved(resolution: Resolution): Promise<string> {
       metadata: resolution.metadata,
       squash_merge: resolution.squash,
     });
+  } catch (error) {
+    if (!(error instanceof Failure && error.status === 409)) throw error;
+    const message = `${destination} has changed since you chose. Look at the conflicts again.`;
+    throw new Failure(message, error.status, error.details);
   } finally {
     // A branch that stays does no harm; the outcome of the merge is what counts.
     await answer(

@@ -23,9 +23,14 @@ export interface Tree {
   loadMore: (prefix: string) => void;
 }
 
+const isFolder = ({ path_type }: DiffRow) => path_type === 'common_prefix';
+
+/** So many changes are shown without folders that hide them. */
+const FEW = 30;
+
 /** `all` has every row of the diff, if they are known: then folders open without a request. */
 export function useTree(source: DiffSource, root: string, all: DiffRow[] | undefined): Tree {
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [loaded, setLoaded] = useState<Record<string, Folder>>({});
   const abort = useRef(new AbortController());
 
@@ -49,6 +54,7 @@ export function useTree(source: DiffSource, root: string, all: DiffRow[] | undef
       );
   };
   const isLocal = all !== undefined;
+  const startsOpen = isLocal && all.length <= FEW;
   useEffect(() => {
     abort.current = new AbortController();
     setLoaded({});
@@ -57,16 +63,17 @@ export function useTree(source: DiffSource, root: string, all: DiffRow[] | undef
   }, [source.name, root, isLocal]);
 
   const toggle = (prefix: string) => {
-    const next = new Set(open);
-    if (next.delete(prefix)) return setOpen(next);
-    setOpen(next.add(prefix));
+    const next = new Set(toggled);
+    if (!next.delete(prefix)) next.add(prefix);
+    setToggled(next);
     if (!isLocal && !loaded[prefix]) load(prefix, undefined);
   };
   const rows: TreeRow[] = [];
   const add = (prefix: string, depth: number) => {
     const folder = all ? { rows: groupRows(all, prefix), isLoading: false } : loaded[prefix];
     for (const row of folder?.rows ?? []) {
-      const isOpen = open.has(row.path);
+      // An object may be called like its folder, `a/` in `a/`: only the folder opens.
+      const isOpen = isFolder(row) && startsOpen !== toggled.has(row.path);
       rows.push({ kind: 'change', row, depth, isOpen });
       if (isOpen) add(row.path, depth + 1);
     }

@@ -274,7 +274,9 @@ function TreeList({
         reload: () => {},
       }}
       label="Changed objects by folder"
-      keyOf={item => (item.kind === 'more' ? `more ${item.prefix}` : item.row.path)}
+      keyOf={item =>
+        item.kind === 'more' ? `more ${item.prefix}` : `${item.row.path_type} ${item.row.path}`
+      }
       row={row}
       empty={<NoMatch />}
     />

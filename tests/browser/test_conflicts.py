@@ -1,0 +1,76 @@
+"""A conflict is settled by what its user saw: nobody's later work is decided for them."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import lakes
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def conflict(client):
+    """A repository whose branches `main` and `work` have both changed `price.txt`."""
+    files = {"price.txt": b"1", "stock.txt": b"1", "name.txt": b"1"}
+    repository = lakes.create(client, files=files)
+    work = repository.branch("work").create("main")
+    lakes.change(work, "On work", {"price.txt": b"2", "stock.txt": b"2"})
+    lakes.change(repository.branch("main"), "On main", {"price.txt": b"3"})
+    return repository
+
+
+def content(repository, path):
+    return repository.branch("main").object(path).reader(mode="rb").read()
+
+
+def choose(visit, repository, side):
+    """Open the merge, see its conflict, and choose a side; return the dialog."""
+    visit.expect_statuses(409)
+    page = visit.open(f"/repositories/{repository.id}/compare?ref=main&compare=work")
+    page.get_by_role("button", name="Merge…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Merge into main").click()
+    dialog.get_by_label("Object to take at price.txt").select_option(side)
+    return dialog
+
+
+@pytest.mark.parametrize(("side", "expected"), [("source", b"2"), ("destination", b"3")])
+def test_the_chosen_side_of_each_conflict_is_merged_with_all_other_changes(
+    visit, conflict, side, expected
+):
+    dialog = choose(visit, conflict, side)
+    dialog.get_by_role("button", name="Merge with these choices").click()
+    expect(dialog).to_have_count(0)
+    assert content(conflict, "price.txt") == expected
+    assert content(conflict, "stock.txt") == b"2"
+    assert [branch.id for branch in conflict.branches()] == ["main", "work"]
+
+
+def test_a_conflict_that_came_after_the_choice_is_shown_and_not_decided(visit, conflict):
+    dialog = choose(visit, conflict, "source")
+    lakes.change(conflict.branch("main"), "A late repair", {"stock.txt": b"repaired"})
+    dialog.get_by_role("button", name="Merge with these choices").click()
+    expect(dialog.get_by_role("alert").last).to_contain_text("main has changed since you chose")
+    expect(dialog.get_by_role("list", name="Conflicts")).to_contain_text("stock.txt")
+    expect(dialog.get_by_text(re.compile("2 choices to make"))).to_be_visible()
+    assert content(conflict, "stock.txt") == b"repaired"
+    dialog.get_by_label("Object to take at price.txt").select_option("source")
+    dialog.get_by_label("Object to take at stock.txt").select_option("destination")
+    dialog.get_by_role("button", name="Merge with these choices").click()
+    expect(dialog).to_have_count(0)
+    assert content(conflict, "price.txt") == b"2"
+    assert content(conflict, "stock.txt") == b"repaired"
+
+
+def test_what_both_sides_committed_after_the_choice_is_neither_lost_nor_merged_unseen(
+    visit, conflict
+):
+    dialog = choose(visit, conflict, "source")
+    lakes.change(conflict.branch("main"), "Another object", {"name.txt": b"late"})
+    lakes.change(conflict.branch("work"), "Not looked at", {"price.txt": b"unseen"})
+    dialog.get_by_role("button", name="Merge with these choices").click()
+    expect(dialog).to_have_count(0)
+    assert content(conflict, "name.txt") == b"late"
+    assert content(conflict, "price.txt") == b"2"

@@ -1,0 +1,58 @@
+"""Whatever people name their objects and write into them, a page acts on that object alone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import lakes
+
+pytestmark = pytest.mark.browser
+
+README = b"""# Attack
+
+<video src="/logout" poster="/logout"></video><audio src="/logout"></audio>
+<picture><source srcset="/logout"><img src="/logout" srcset="/logout 1x"></picture>
+<table background="/logout"><tr><td background="/logout">cell</td></tr></table>
+![logout](/logout) <script>document.title = 'attacked'</script> <b onclick="alert(1)">bold</b>
+<a href="javascript:alert(1)">link</a> <form action="/logout"><button>press</button></form>
+"""
+
+
+@pytest.fixture
+def marked(client):
+    """A repository with a folder that holds an object of the folder's own name."""
+    repository = lakes.create(client, files={"dir/": b"", "dir/a.txt": b"a", "dir/b.txt": b"b"})
+    repository.branch("main").object("dir/").upload(b"changed")
+    repository.branch("main").object("dir/a.txt").upload(b"changed")
+    return repository
+
+
+def test_undoing_an_object_named_like_its_folder_leaves_the_folder(visit, marked):
+    page = visit.open(f"/repositories/{marked.id}/changes?ref=main&view=list")
+    page.get_by_role("button", name="Undo the changes of dir/", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Undo changes").click()
+    expect(page.get_by_text("The changes of dir/ were undone.")).to_be_visible()
+    main = marked.branch("main")
+    assert [change.path for change in main.uncommitted()] == ["dir/a.txt"]
+    assert main.object("dir/a.txt").reader(mode="rb").read() == b"changed"
+
+
+def test_a_changed_folder_marker_is_shown_in_its_folder(visit, marked):
+    page = visit.open(f"/repositories/{marked.id}/changes?ref=main")
+    expect(page.get_by_role("button", name="a.txt", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="dir/", exact=True)).to_have_count(2)
+
+
+def test_a_document_of_a_lake_neither_runs_script_nor_ends_the_session(visit, client):
+    repository = lakes.create(client, files={"README.md": README})
+    visit.allow_errors("Executing inline event handler")  # refused, and so told
+    visit.expect_statuses(404)  # an image's address is a path of the lake, where nothing is
+    asked = []
+    visit.page.on("request", lambda request: asked.append(request.url))
+    page = visit.open(f"/repositories/{repository.id}/objects?ref=main")
+    expect(page.get_by_role("heading", name="Attack")).to_be_visible()
+    expect(page.get_by_text("bold")).to_be_visible()
+    assert page.locator(".prose").locator("video, audio, source, script, form").count() == 0
+    assert [url for url in asked if url.endswith("/logout")] == []
+    assert "attacked" not in page.title()
+    page.reload()
+    expect(page.get_by_role("heading", name="Attack")).to_be_visible()
