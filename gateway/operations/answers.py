@@ -9,7 +9,8 @@ from gateway.protocol import dates, metadata
 from gateway.transfer.store import Reading
 from graveler.http import untrusted
 
-XML = "application/xml"
+# Documents have names that users chose, and the web page may have the same origin.
+DOCUMENT_HEADERS: Mapping[str, str] = {"Content-Type": "application/xml", **untrusted.HEADERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Answer:
 
 def of_document(content: bytes, headers: Mapping[str, str] | None = None) -> Answer:
     """Return an answer with an XML document."""
-    return Answer(200, {"Content-Type": XML, **(headers or {})}, content)
+    return Answer(200, {**DOCUMENT_HEADERS, **(headers or {})}, content)
 
 
 def etag_of(checksum: str) -> str:

@@ -10,7 +10,7 @@ from functools import cached_property
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from gateway.lake.port import Description, Stored
-from gateway.operations.answers import XML, Answer, etag_of
+from gateway.operations.answers import DOCUMENT_HEADERS, Answer, etag_of
 from gateway.operations.call import Call
 from gateway.operations.content import Arriving, Content
 from gateway.operations.tags import with_tags
@@ -190,5 +190,5 @@ def _answer(call: Call, form: Form, checksum: str) -> Answer:
     status = form.fields.get("success_action_status")
     if status == "201":
         document = post_response(location, call.bucket, call.key, checksum)
-        return Answer(201, {**headers, "Content-Type": XML}, document)
+        return Answer(201, {**headers, **DOCUMENT_HEADERS}, document)
     return Answer(200 if status == "200" else 204, headers)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from gateway.lake.port import KeyPair, Lakes
-from gateway.operations.answers import XML, Answer
+from gateway.operations.answers import DOCUMENT_HEADERS, Answer
 from gateway.operations.call import Call
 from gateway.operations.content import Arriving, Content
 from gateway.operations.errors import error_of
@@ -197,5 +197,5 @@ def _refusal(head: Head, record: Record, error: S3Error) -> Answer:
         details={**details_of_refusal(head, error), **error.details},
         host_id=record.request_id,
     )
-    headers: Mapping[str, str] = {"Content-Type": XML, **error.headers}
+    headers: Mapping[str, str] = {**DOCUMENT_HEADERS, **error.headers}
     return Answer(error.code.status, headers, document)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from graveler.access.digests import DIGEST_BYTES, secret_digest
-from graveler.errors import AuthenticationError
+from graveler.errors import AuthenticationError, InvalidInputError
 from graveler.http.login_limits import LoginLimits
 from graveler.operations.accounts import set_up
 from graveler.ports import AccountStore, Clock, ExternalPrincipal, LoginKey, LookUp, User
@@ -29,6 +29,8 @@ from graveler.times import NS_PER_S
 
 # The web UI logs out on exactly this text, and `lakectl doctor` recognizes it.
 FAILURE_MESSAGE = "error authenticating request"
+_TWO_SESSIONS = "the request has two different session cookies"
+_DELETE_COOKIES = "another server of this host has set one: delete this site's cookies, then log in"
 
 SESSION_COOKIE = "internal_auth_session"
 SESSION_LIFE_S = 30 * 24 * 60 * 60
@@ -104,6 +106,7 @@ class Authenticator:
 
         Raises:
             AuthenticationError: the credential is not valid.
+            InvalidInputError: two cookies have different sessions.
             TooManyAttemptsError: the key or the address has failed too often.
         """
         if authorization:
@@ -113,8 +116,10 @@ class Authenticator:
             if scheme.lower() == "bearer":
                 return self._user_of_token(value.strip())
             return None
-        token = _token_of(cookies)
-        return None if token is None else self._user_of_token(token)
+        tokens = _tokens_of(cookies)
+        if len(tokens) > 1:  # another server of the same host has set one of them
+            raise InvalidInputError(_TWO_SESSIONS, _DELETE_COOKIES)
+        return self._user_of_token(tokens.pop()) if tokens else None
 
     def log_in(self, access_key_id: str, secret_access_key: str, address: str = "") -> Session:
         """Return a new session of the key's user.
@@ -351,15 +356,12 @@ class _Memory(Generic[K, V]):
 
 def has_session(cookies: Sequence[str]) -> bool:
     """Whether one of the cookies is that of a session."""
-    return _token_of(cookies) is not None
+    return bool(_tokens_of(cookies))
 
 
-def _token_of(cookies: Sequence[str]) -> str | None:
-    for cookie in cookies:
-        name, _, value = cookie.strip().partition("=")
-        if name == SESSION_COOKIE:
-            return value.strip('"')
-    return None
+def _tokens_of(cookies: Sequence[str]) -> set[str]:
+    named = (cookie.strip().partition("=") for cookie in cookies)
+    return {value.strip('"') for name, _, value in named if name == SESSION_COOKIE}
 
 
 def _basic_pair(encoded: str) -> tuple[str, str]:

@@ -122,3 +122,12 @@ def test_no_text_in_a_lake_logs_its_readers_out(api, use):
     for ours in ("document", "empty"):
         headers = {**said("same-origin"), "sec-fetch-dest": ours}
         assert api.send(event("GET", "/logout", headers=headers)).status == 307
+
+
+def test_nobody_works_in_the_session_that_another_server_of_the_host_planted(api, cookie):
+    name, _, _ = cookie.partition("=")
+    path = "/api/v1/repositories"
+    for cookies in ([f"{name}=planted", cookie], [cookie, f"{name}=planted"]):
+        reply = api.send(event("GET", path, cookies=cookies))
+        assert (reply.status, "two different session cookies" in reply.message) == (400, True)
+    assert api.send(event("GET", path, cookies=[cookie, cookie])).status == 200
