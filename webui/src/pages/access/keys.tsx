@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction, usePages } from '../../api/resource';
-import { user } from '../../api/session';
+import { sessionKey } from '../../api/session';
 import { Button, CopyButton } from '../../parts/button';
 import { Confirm, Dialog } from '../../parts/dialog';
 import { Icon } from '../../parts/icon';
@@ -46,9 +46,16 @@ export function Keys({ userId }: { userId: string }) {
         row={key => (
           <>
             <Icon name="key" />
-            <code class="grow wrap-anywhere">{key.access_key_id}</code>
-            <span class="small quiet">
-              Created <Time at={key.creation_date} />
+            <span class="grow bar">
+              <code class="wrap-anywhere">{key.access_key_id}</code>
+              {key.access_key_id === sessionKey.value && (
+                <span class="badge indigo" title="You logged in to this page with this key">
+                  This session
+                </span>
+              )}
+              <span class="small quiet push">
+                Created <Time at={key.creation_date} />
+              </span>
             </span>
             <Button
               isSmall
@@ -99,10 +106,10 @@ function DeleteKey({ userId, id, onDeleted, onClose }: DeleteProps) {
       <p>
         Programs that use <code>{id}</code> of <b>{userId}</b> can no longer log in.
       </p>
-      {userId === user.value?.id && (
+      {id === sessionKey.value && (
         <Notice kind="warning">
-          If you have logged in to this page with this key, your session ends with it. Keep another
-          key pair at hand.
+          You logged in to this page with this key, so this session ends with it. Keep another key
+          pair at hand.
         </Notice>
       )}
     </Confirm>
