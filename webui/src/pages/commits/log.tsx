@@ -11,7 +11,7 @@ import { Icon } from '../../parts/icon';
 import { VirtualList } from '../../parts/list';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
-import { Empty } from '../../parts/state';
+import { Empty, Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
@@ -24,7 +24,8 @@ import { RevertDialog } from './revert';
 type Commit = Schemas['CommitRow'];
 
 const PAGE = 500;
-const REFS = 200;
+// The most that the server returns at once.
+const REFS = 1000;
 
 interface Name {
   kind: 'branch' | 'tag';
@@ -32,10 +33,7 @@ interface Name {
 }
 
 /** Return the branches and tags by the commit that they name; of very many, the first. */
-async function namesByCommit(
-  repository: string,
-  signal: AbortSignal,
-): Promise<Map<string, Name[]>> {
+async function namesByCommit(repository: string, signal: AbortSignal) {
   const params = { path: { repository }, query: { amount: REFS } };
   const [branches, tags] = await Promise.all([
     answer(api.GET('/repositories/{repository}/branches', { params, signal })),
@@ -46,7 +44,7 @@ async function namesByCommit(
     names.set(commit_id, [...(names.get(commit_id) ?? []), { kind, id }]);
   for (const branch of branches.results) add('branch', branch);
   for (const tag of tags.results) add('tag', tag);
-  return names;
+  return { names, isPart: branches.pagination.has_more || tags.pagination.has_more };
 }
 
 /** Return the commits of the ref in pages, newest first. */
@@ -111,6 +109,13 @@ export default function Log() {
           />
         )}
       </div>
+      <Problem failure={names.failure} retry={names.reload} />
+      {names.data?.isPart && (
+        <p class="small quiet">
+          Commits show the names of the first {REFS.toLocaleString('en')} branches and the first{' '}
+          {REFS.toLocaleString('en')} tags; there are more.
+        </p>
+      )}
       <VirtualList
         key={`${ref} ${isFirstParent}`}
         pages={pages}
@@ -121,7 +126,7 @@ export default function Log() {
             commit={commit}
             graph={rows[index]}
             width={width}
-            names={names.data?.get(commit.id) ?? []}
+            names={names.data?.names.get(commit.id) ?? []}
             isChosen={chosen.includes(commit)}
             onChoose={() => choose(commit)}
             current={ref}

@@ -3,7 +3,7 @@
 import './diff.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Pages, usePages } from '../../api/resource';
+import { type Pages, useAllPages, usePages } from '../../api/resource';
 import { Button } from '../button';
 import { Icon } from '../icon';
 import { VirtualList } from '../list';
@@ -80,9 +80,7 @@ const keyOf = (row: DiffRow) => row.path;
 function Summary({ pages }: { pages: Pages<DiffRow> }) {
   const { items, hasMore, isLoading, failure, more } = pages;
   const [isCounting, setCounting] = useState(false);
-  useEffect(() => {
-    if (isCounting && hasMore && !isLoading && !failure) more();
-  }, [isCounting, hasMore, isLoading, failure, items.length]);
+  useAllPages(pages, isCounting);
   return (
     <div class="bar" aria-live="polite">
       <strong>
