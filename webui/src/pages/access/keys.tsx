@@ -1,22 +1,21 @@
 /** The access keys of a user: list, create, delete. A secret is shown once. */
 
 import { useState } from 'preact/hooks';
-import { answer, api, type Schemas } from '../../api/client';
+import { answer, api } from '../../api/client';
 import { useAction, usePages } from '../../api/resource';
 import { sessionKey } from '../../api/session';
 import { Button, CopyButton } from '../../parts/button';
 import { Confirm, Dialog } from '../../parts/dialog';
 import { Icon } from '../../parts/icon';
+import { type KeyPair, NewKeyPair } from '../../parts/key-pair';
 import { PagedList } from '../../parts/list';
 import { Empty, Notice, Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
 import { PAGE } from './names';
 
-type Pair = Schemas['CredentialsWithSecret'];
-
 export function Keys({ userId }: { userId: string }) {
-  const [pair, setPair] = useState<Pair>();
+  const [pair, setPair] = useState<KeyPair>();
   const [deleting, setDeleting] = useState<string>();
   const pages = usePages(['keys', userId], (after, signal) =>
     answer(
@@ -117,7 +116,7 @@ function DeleteKey({ userId, id, onDeleted, onClose }: DeleteProps) {
 }
 
 /** The one time that the secret is shown. */
-function NewPair({ pair, onClose }: { pair: Pair; onClose: () => void }) {
+function NewPair({ pair, onClose }: { pair: KeyPair; onClose: () => void }) {
   const { access_key_id, secret_access_key } = pair;
   const file = `credentials:
   access_key_id: ${access_key_id}
@@ -128,19 +127,7 @@ server:
   return (
     <Dialog title={`New access key ${access_key_id}`} isWide onClose={onClose}>
       <div class="stack">
-        <Notice kind="warning">Copy the secret now. It is not shown again.</Notice>
-        <dl class="facts">
-          <dt>Access key ID</dt>
-          <dd>
-            <code>{access_key_id}</code>{' '}
-            <CopyButton text={access_key_id} label="Copy the access key ID" />
-          </dd>
-          <dt>Secret access key</dt>
-          <dd>
-            <code>{secret_access_key}</code>{' '}
-            <CopyButton text={secret_access_key} label="Copy the secret access key" />
-          </dd>
-        </dl>
+        <NewKeyPair {...pair} />
         <div class="bar">
           <h3 class="grow">
             For <code>graveler</code> and <code>lakectl</code>: the file{' '}
