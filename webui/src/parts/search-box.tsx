@@ -1,5 +1,6 @@
-/** A field that narrows the list below it while one types. */
+/** Fields that narrow the list below them. */
 
+import { useEffect, useState } from 'preact/hooks';
 import { Icon } from './icon';
 
 interface SearchProps {
@@ -10,6 +11,7 @@ interface SearchProps {
   onText: (text: string) => void;
 }
 
+/** Narrows while one types. */
 export function SearchBox({ label, placeholder, value, onText }: SearchProps) {
   return (
     <div class="search-box">
@@ -23,5 +25,41 @@ export function SearchBox({ label, placeholder, value, onText }: SearchProps) {
         onInput={event => onText(event.currentTarget.value)}
       />
     </div>
+  );
+}
+
+interface PathProps {
+  label: string;
+  value: string;
+  onPath: (path: string) => void;
+}
+
+/** Narrows to paths on Enter, since each path is a request of its own; an emptied field at once. */
+export function PathBox({ label, value, onPath }: PathProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => {
+    setText(value);
+  }, [value]);
+  return (
+    <form
+      class="search-box"
+      onSubmit={event => {
+        event.preventDefault();
+        onPath(text);
+      }}
+    >
+      <Icon name="filter" />
+      <input
+        class="input search"
+        type="search"
+        aria-label={label}
+        placeholder="Path begins with… (Enter)"
+        value={text}
+        onInput={event => {
+          setText(event.currentTarget.value);
+          if (!event.currentTarget.value) onPath('');
+        }}
+      />
+    </form>
   );
 }

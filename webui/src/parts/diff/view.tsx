@@ -8,6 +8,7 @@ import { Button } from '../button';
 import { Icon } from '../icon';
 import { VirtualList } from '../list';
 import { useQuery } from '../query';
+import { PathBox } from '../search-box';
 import { Problem } from '../state';
 import { countText, sizeText } from '../words';
 import { CountBadges, FolderCounts, Sign } from './counts';
@@ -101,32 +102,13 @@ function Summary({ pages }: { pages: Pages<DiffRow> }) {
 
 function Filters({ isListed }: { isListed: boolean }) {
   const [{ prefix = '', type = '', view = 'tree' }, setQuery] = useQuery();
-  const [text, setText] = useState(prefix);
-  useEffect(() => {
-    setText(prefix);
-  }, [prefix]);
   return (
     <div class="bar">
-      <form
-        class="search-box"
-        onSubmit={event => {
-          event.preventDefault();
-          setQuery({ prefix: text });
-        }}
-      >
-        <Icon name="filter" />
-        <input
-          class="input search"
-          type="search"
-          aria-label="Show only paths that begin with"
-          placeholder="Path begins with… (Enter)"
-          value={text}
-          onInput={event => {
-            setText(event.currentTarget.value);
-            if (!event.currentTarget.value) setQuery({ prefix: undefined }, true);
-          }}
-        />
-      </form>
+      <PathBox
+        label="Show only paths that begin with"
+        value={prefix}
+        onPath={path => setQuery({ prefix: path })}
+      />
       <select
         class="select diff-type"
         aria-label="Type of change"
