@@ -64,6 +64,17 @@ class Session:
     expires_at: int  # Unix seconds
 
 
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """The user whom a credential names, and the access key behind it.
+
+    A session of an external principal has no access key.
+    """
+
+    user: str
+    access_key_id: str | None
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class _Proven:
     """A key whose secret this process has seen, as it was found; never printed."""
@@ -94,15 +105,15 @@ class Authenticator:
             AuthenticationError: the request has no valid credential.
             TooManyAttemptsError: the key or the address has failed too often.
         """
-        user = self.presented_user_of(authorization, cookies, address)
-        if user is None:
+        presented = self.presented_by(authorization, cookies, address)
+        if presented is None:
             raise AuthenticationError(FAILURE_MESSAGE)
-        return user
+        return presented.user
 
-    def presented_user_of(
+    def presented_by(
         self, authorization: str | None, cookies: Sequence[str], address: str = ""
-    ) -> str | None:
-        """Return the user's name as `user_of` does; None if the request has no credential.
+    ) -> Presented | None:
+        """Return the user and the access key of the request; None if it has no credential.
 
         Raises:
             AuthenticationError: the credential is not valid.
@@ -112,14 +123,15 @@ class Authenticator:
         if authorization:
             scheme, _, value = authorization.strip().partition(" ")
             if scheme.lower() == "basic":
-                return self._user_of_key(*_basic_pair(value.strip()), address)
+                access_key_id, secret = _basic_pair(value.strip())
+                return Presented(self._user_of_key(access_key_id, secret, address), access_key_id)
             if scheme.lower() == "bearer":
-                return self._user_of_token(value.strip())
+                return self._presented_by_token(value.strip())
             return None
         tokens = _tokens_of(cookies)
         if len(tokens) > 1:  # another server of the same host has set one of them
             raise InvalidInputError(_TWO_SESSIONS, _DELETE_COOKIES)
-        return self._user_of_token(tokens.pop()) if tokens else None
+        return self._presented_by_token(tokens.pop()) if tokens else None
 
     def log_in(self, access_key_id: str, secret_access_key: str, address: str = "") -> Session:
         """Return a new session of the key's user.
@@ -235,7 +247,7 @@ class Authenticator:
         self._keys.clear()
         self._users.clear()
 
-    def _user_of_token(self, token: str) -> str:
+    def _presented_by_token(self, token: str) -> Presented:
         import jwt  # noqa: PLC0415 - requests with an access key never need it
 
         try:
@@ -260,7 +272,7 @@ class Authenticator:
             raise AuthenticationError(FAILURE_MESSAGE)
         if not user or not self._is_open(str(user), claims):
             raise AuthenticationError(FAILURE_MESSAGE)
-        return str(user)
+        return Presented(str(user), claims.get(_KEY_CLAIM))
 
     def _is_open(self, user: str, claims: Mapping[str, object]) -> bool:
         """Return whether the credential that began the session is still the user's.

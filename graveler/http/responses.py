@@ -101,8 +101,14 @@ class UserRow(Struct, frozen=True, omit_defaults=True):
     friendly_name: str | None = None
 
 
-class CurrentUser(Struct, frozen=True):
+class CurrentUser(Struct, frozen=True, omit_defaults=True):
+    """The user, and the access key of the request or of the log-in that began its session.
+
+    lakeFS has no such field; its clients pass over it.
+    """
+
     user: UserRow
+    access_key_id: str | None = None
 
 
 class AuthCapabilities(Struct, frozen=True):

@@ -113,7 +113,8 @@ def test_a_login_gives_a_token_and_a_cookie_that_both_work(api):
         {"headers": {"authorization": f"Bearer {token.token}"}},
         {"cookies": [cookie.partition(";")[0]]},
     ):
-        assert api.send(event("GET", "/api/v1/user", **credentials)).json["user"]["id"] == "ann"
+        current = api.send(event("GET", "/api/v1/user", **credentials)).json
+        assert (current["user"]["id"], current["access_key_id"]) == ("ann", ACCESS_KEY_ID)
 
 
 def test_a_deployment_with_tls_keeps_its_cookie_to_tls():
@@ -139,7 +140,8 @@ def test_logging_out_forgets_the_cookie(api):
 def test_the_current_user_is_returned(api):
     reply = api.ask("GET", "/user")
     assert reply.json == {
-        "user": {"id": "ann", "creation_date": 1_600_000_000, "friendly_name": "ann"}
+        "user": {"id": "ann", "creation_date": 1_600_000_000, "friendly_name": "ann"},
+        "access_key_id": ACCESS_KEY_ID,
     }
     models.CurrentUser.from_dict(reply.json)
 

@@ -41,18 +41,17 @@ _LOGIN_CONFIG = responses.LoginConfig(
 )
 def get_current_user(request: Request) -> Answer:
     authenticator = request.services.authenticator
-    name = authenticator.presented_user_of(
+    presented = authenticator.presented_by(
         request.header("authorization"), request.cookies, request.address
     )
-    if name is None:
+    if presented is None:
         # Clients call this to learn whether they are logged in.
         return answers.of_json(responses.CurrentUser(responses.UserRow("", 0)))
-    user = request.services.accounts.user(name)
+    user = request.services.accounts.user(presented.user)
     if user is None:  # deleted since its credential was last looked up
         raise AuthenticationError(FAILURE_MESSAGE)
-    return answers.of_json(
-        responses.CurrentUser(responses.UserRow(user.name, user.creation_date, user.name))
-    )
+    row = responses.UserRow(user.name, user.creation_date, user.name)
+    return answers.of_json(responses.CurrentUser(row, presented.access_key_id))
 
 
 @operations.add(

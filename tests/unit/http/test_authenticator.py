@@ -5,7 +5,7 @@ import jwt
 import pytest
 
 from graveler.errors import AuthenticationError, TooManyAttemptsError
-from graveler.http.auth import MEMORY_S, SESSION_LIFE_S, Authenticator
+from graveler.http.auth import MEMORY_S, SESSION_LIFE_S, Authenticator, Presented
 from graveler.http.login_limits import FAILURES_OF_ADDRESS_MAX, FAILURES_OF_KEY_MAX
 from graveler.operations.accounts import set_up
 from graveler.ports import Credential, ExternalPrincipal, User
@@ -94,14 +94,14 @@ def test_no_credential_is_refused(authenticator):
     ],
 )
 def test_a_request_may_present_no_credential(authenticator, header, cookies):
-    assert authenticator.presented_user_of(header, cookies) is None
+    assert authenticator.presented_by(header, cookies) is None
 
 
 def test_a_presented_credential_must_be_valid(authenticator):
-    assert authenticator.presented_user_of(basic(), []) == "ann"
+    assert authenticator.presented_by(basic(), []) == Presented("ann", KEY)
     for header, cookies in ((basic(secret="wrong"), []), (None, ["internal_auth_session=x"])):
         with pytest.raises(AuthenticationError):
-            authenticator.presented_user_of(header, cookies)
+            authenticator.presented_by(header, cookies)
 
 
 def test_a_bad_header_is_not_rescued_by_a_good_cookie(authenticator):
@@ -240,7 +240,8 @@ def test_a_principal_s_session_ends_with_the_principal_and_its_user(
     accounts.create_principal(ExternalPrincipal(ROLE, "ann"))
     session = authenticator.log_in_principal(accounts.principal(ROLE), 600)
     assert session.expires_at == clock.now_ns() // 10**9 + 600
-    assert authenticator.user_of(f"Bearer {session.token}", []) == "ann"
+    bearer = f"Bearer {session.token}"
+    assert authenticator.presented_by(bearer, []) == Presented("ann", None)
     end(accounts)
     clock.tick(MEMORY_S)
     with pytest.raises(AuthenticationError):

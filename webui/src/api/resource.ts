@@ -129,6 +129,14 @@ export function usePages<Item>(key: Key, load: LoadPage<Item>): Pages<Item> {
   };
 }
 
+/** Load page after page to the end, for what needs the whole list; a failure stops it. */
+export function useAllPages<Item>(pages: Pages<Item>, isActive = true): void {
+  const { items, hasMore, isLoading, failure, more } = pages;
+  useEffect(() => {
+    if (isActive && hasMore && !isLoading && !failure) more();
+  }, [isActive, hasMore, isLoading, failure, items.length]);
+}
+
 /** Call `act` every so often while `isActive`, but never while the page is hidden. */
 export function usePolling(isActive: boolean, every_ms: number, act: () => void): void {
   const latest = useRef(act);

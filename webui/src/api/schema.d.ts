@@ -2075,8 +2075,14 @@ export interface components {
             creation_date: number;
             secret_access_key: string;
         };
-        /** CurrentUser */
+        /**
+         * CurrentUser
+         * @description The user, and the access key of the request or of the log-in that began its session.
+         *
+         *         lakeFS has no such field; its clients pass over it.
+         */
         CurrentUser: {
+            access_key_id?: string;
             user: components["schemas"]["UserRow"];
         };
         /** DiffRow */

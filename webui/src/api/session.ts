@@ -8,6 +8,9 @@ export type User = Schemas['UserRow'];
 /** `undefined` until the server has been asked; `null` for nobody. */
 export const user = signal<User | null | undefined>(undefined);
 
+/** The access key of the log-in that began this session: without it, the session ends. */
+export const sessionKey = signal<string | undefined>(undefined);
+
 export const configuration = signal<Schemas['Config'] | undefined>(undefined);
 
 /** Whether the session has ended while its user was at work; the page stays, and asks to log in again. */
@@ -23,6 +26,7 @@ export async function loadSession(): Promise<void> {
   try {
     const current = await answer(api.GET('/user'));
     configuration.value = await answer(api.GET('/config'));
+    sessionKey.value = current.access_key_id ?? undefined;
     user.value = current.user;
   } catch (error) {
     if (!(error instanceof Failure && error.status === 401)) throw error;

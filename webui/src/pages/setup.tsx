@@ -1,16 +1,15 @@
 /** The first page of a new deployment: creates the first administrator, whose key pair is shown once. */
 
 import { useState } from 'preact/hooks';
-import { answer, api, type Schemas } from '../api/client';
+import { answer, api } from '../api/client';
 import { useAction, useResource } from '../api/resource';
 import favicon from '../favicon.svg?url';
 import { links } from '../links';
-import { Button, CopyButton, LinkButton } from '../parts/button';
+import { Button, LinkButton } from '../parts/button';
 import { TextField } from '../parts/field';
+import { type KeyPair, NewKeyPair } from '../parts/key-pair';
 import { Notice, Problem } from '../parts/state';
 import { useTitle } from '../parts/title';
-
-type KeyPair = Schemas['CredentialsWithSecret'];
 
 export function Setup() {
   useTitle('Set up');
@@ -83,19 +82,7 @@ function FirstAdministrator({ onCreated }: { onCreated: (keyPair: KeyPair) => vo
 function Created({ keyPair }: { keyPair: KeyPair }) {
   return (
     <>
-      <Notice kind="warning">Keep this key pair now: the secret is never shown again.</Notice>
-      <dl class="facts">
-        <dt>Access key ID</dt>
-        <dd class="bar">
-          <code>{keyPair.access_key_id}</code>
-          <CopyButton text={keyPair.access_key_id} label="Copy the access key ID" />
-        </dd>
-        <dt>Secret access key</dt>
-        <dd class="bar">
-          <code>{keyPair.secret_access_key}</code>
-          <CopyButton text={keyPair.secret_access_key} label="Copy the secret access key" />
-        </dd>
-      </dl>
+      <NewKeyPair {...keyPair} />
       <LinkButton kind="primary" href={links.logIn()}>
         Log in
       </LinkButton>

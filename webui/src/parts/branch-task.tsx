@@ -14,7 +14,7 @@ const KINDS: Record<string, string> = {
   import: 'An import',
   'merge-pull-request': 'A merge of a pull request',
 };
-const RECENT = 20;
+const RECENT = 100;
 const EVERY_MS = 3000;
 
 interface RunningProps {

@@ -49,6 +49,11 @@ export function momentText(time_s: number): string {
   return moments.format(time_s * 1000);
 }
 
+/** Return whether the ref is a whole commit ID, and so no branch. */
+export function isCommitId(ref: string): boolean {
+  return /^[0-9a-f]{64}$/.test(ref);
+}
+
 /** The first characters of an ID, enough to tell it from its neighbours. */
 export function shortId(id: string): string {
   return /^[0-9a-f]{20,}$/.test(id) ? id.slice(0, 12) : id;

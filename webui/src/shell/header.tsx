@@ -1,7 +1,7 @@
 /** The bar on top: where one is, the palette, the theme, the account. */
 
 import { useLocation } from 'preact-iso';
-import { logOut, user } from '../api/session';
+import { configuration, logOut, user } from '../api/session';
 import favicon from '../favicon.svg?url';
 import { links } from '../links';
 import { Button } from '../parts/button';
@@ -61,6 +61,12 @@ export function Header() {
         <button type="button" onClick={leave}>
           <Icon name="logout" /> Log out
         </button>
+        <hr />
+        <div class="small quiet" style={{ padding: '6px 10px' }}>
+          {location.origin}
+          <br />
+          API of lakeFS {configuration.value?.version_config.version}
+        </div>
       </Menu>
     </header>
   );

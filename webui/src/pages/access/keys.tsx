@@ -1,22 +1,21 @@
 /** The access keys of a user: list, create, delete. A secret is shown once. */
 
 import { useState } from 'preact/hooks';
-import { answer, api, type Schemas } from '../../api/client';
+import { answer, api } from '../../api/client';
 import { useAction, usePages } from '../../api/resource';
-import { user } from '../../api/session';
+import { sessionKey } from '../../api/session';
 import { Button, CopyButton } from '../../parts/button';
 import { Confirm, Dialog } from '../../parts/dialog';
 import { Icon } from '../../parts/icon';
+import { type KeyPair, NewKeyPair } from '../../parts/key-pair';
 import { PagedList } from '../../parts/list';
 import { Empty, Notice, Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
 import { PAGE } from './names';
 
-type Pair = Schemas['CredentialsWithSecret'];
-
 export function Keys({ userId }: { userId: string }) {
-  const [pair, setPair] = useState<Pair>();
+  const [pair, setPair] = useState<KeyPair>();
   const [deleting, setDeleting] = useState<string>();
   const pages = usePages(['keys', userId], (after, signal) =>
     answer(
@@ -46,9 +45,16 @@ export function Keys({ userId }: { userId: string }) {
         row={key => (
           <>
             <Icon name="key" />
-            <code class="grow wrap-anywhere">{key.access_key_id}</code>
-            <span class="small quiet">
-              Created <Time at={key.creation_date} />
+            <span class="grow bar">
+              <code class="wrap-anywhere">{key.access_key_id}</code>
+              {key.access_key_id === sessionKey.value && (
+                <span class="badge indigo" title="You logged in to this page with this key">
+                  This session
+                </span>
+              )}
+              <span class="small quiet push">
+                Created <Time at={key.creation_date} />
+              </span>
             </span>
             <Button
               isSmall
@@ -99,10 +105,10 @@ function DeleteKey({ userId, id, onDeleted, onClose }: DeleteProps) {
       <p>
         Programs that use <code>{id}</code> of <b>{userId}</b> can no longer log in.
       </p>
-      {userId === user.value?.id && (
+      {id === sessionKey.value && (
         <Notice kind="warning">
-          If you have logged in to this page with this key, your session ends with it. Keep another
-          key pair at hand.
+          You logged in to this page with this key, so this session ends with it. Keep another key
+          pair at hand.
         </Notice>
       )}
     </Confirm>
@@ -110,7 +116,7 @@ function DeleteKey({ userId, id, onDeleted, onClose }: DeleteProps) {
 }
 
 /** The one time that the secret is shown. */
-function NewPair({ pair, onClose }: { pair: Pair; onClose: () => void }) {
+function NewPair({ pair, onClose }: { pair: KeyPair; onClose: () => void }) {
   const { access_key_id, secret_access_key } = pair;
   const file = `credentials:
   access_key_id: ${access_key_id}
@@ -121,19 +127,7 @@ server:
   return (
     <Dialog title={`New access key ${access_key_id}`} isWide onClose={onClose}>
       <div class="stack">
-        <Notice kind="warning">Copy the secret now. It is not shown again.</Notice>
-        <dl class="facts">
-          <dt>Access key ID</dt>
-          <dd>
-            <code>{access_key_id}</code>{' '}
-            <CopyButton text={access_key_id} label="Copy the access key ID" />
-          </dd>
-          <dt>Secret access key</dt>
-          <dd>
-            <code>{secret_access_key}</code>{' '}
-            <CopyButton text={secret_access_key} label="Copy the secret access key" />
-          </dd>
-        </dl>
+        <NewKeyPair {...pair} />
         <div class="bar">
           <h3 class="grow">
             For <code>graveler</code> and <code>lakectl</code>: the file{' '}

@@ -9,6 +9,7 @@ import { Dialog } from '../../parts/dialog';
 import { Field, TextField } from '../../parts/field';
 import { Icon, type IconName } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
+import { SearchBox } from '../../parts/search-box';
 import { Empty, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 
@@ -45,17 +46,12 @@ export function NameList<Item extends Named>(props: NameListProps<Item>) {
         </div>
         {action}
       </div>
-      <div class="search-box">
-        <Icon name="search" />
-        <input
-          class="input search"
-          type="search"
-          aria-label={`Find ${title.toLowerCase()} by the beginning of the name`}
-          placeholder="Find by the beginning of the name"
-          value={prefix}
-          onInput={event => find(event.currentTarget.value)}
-        />
-      </div>
+      <SearchBox
+        label={`Find ${title.toLowerCase()} by the beginning of the name`}
+        placeholder="Find by the beginning of the name"
+        value={prefix}
+        onText={find}
+      />
       <PagedList
         pages={pages}
         label={title}

@@ -13,12 +13,13 @@ import { Icon, type IconName } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { RefPicker } from '../../parts/ref-picker';
 import { tell } from '../../parts/toast';
-import { shortId } from '../../parts/words';
+import { isCommitId, shortId } from '../../parts/words';
 import { useRepository } from '../../shell/repository';
+import { MoveDialog } from './move';
 import { RevertDialog } from './revert';
 
 type Commit = Schemas['CommitRow'];
-type Asked = 'branch' | 'tag' | 'revert' | 'pick';
+type Asked = 'branch' | 'tag' | 'revert' | 'pick' | 'move';
 
 interface CommitProps {
   commit: Commit;
@@ -34,6 +35,7 @@ const CHANGES: readonly { asked: Asked; icon: IconName; text: string }[] = [
   { asked: 'tag', icon: 'tag', text: 'Create a tag here…' },
   { asked: 'revert', icon: 'undo', text: 'Revert on a branch…' },
   { asked: 'pick', icon: 'plus', text: 'Cherry-pick to a branch…' },
+  { asked: 'move', icon: 'back', text: 'Move a branch here…' },
 ];
 
 export function CommitMenu({ commit, branch, onDone, text }: CommitProps) {
@@ -47,6 +49,7 @@ export function CommitMenu({ commit, branch, onDone, text }: CommitProps) {
           <button
             type="button"
             key={each.asked}
+            class={each.asked === 'move' ? 'danger' : undefined}
             disabled={repository.read_only}
             title={repository.read_only ? 'The repository is read-only' : undefined}
             onClick={() => setAsked(each.asked)}
@@ -73,6 +76,14 @@ export function CommitMenu({ commit, branch, onDone, text }: CommitProps) {
       )}
       {asked === 'pick' && (
         <PickDialog commit={commit} branch={branch} onDone={onDone} onClose={close} />
+      )}
+      {asked === 'move' && (
+        <MoveDialog
+          commit={commit}
+          branch={isCommitId(branch) ? repository.default_branch : branch}
+          onDone={onDone}
+          onClose={close}
+        />
       )}
     </>
   );
@@ -129,7 +140,7 @@ function PickDialog({ commit, branch, onDone, onClose }: DialogProps & { branch:
   const repository = useRepository();
   const { route } = useLocation();
   const isMerge = commit.parents.length > 1;
-  const [to, setTo] = useState(branch === commit.id ? repository.default_branch : branch);
+  const [to, setTo] = useState(isCommitId(branch) ? repository.default_branch : branch);
   const [parent, setParent] = useState('1');
   const { run, isBusy, failure } = useAction(async () => {
     const made = await answer(

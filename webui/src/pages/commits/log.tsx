@@ -3,20 +3,20 @@
 import './styles.css';
 import { useMemo, useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
-import { type Pages, usePages, useResource } from '../../api/resource';
+import { type Pages, useAllPages, usePages, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button, CopyButton, LinkButton } from '../../parts/button';
-import { CheckField } from '../../parts/field';
 import { Icon } from '../../parts/icon';
 import { VirtualList } from '../../parts/list';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
-import { Empty } from '../../parts/state';
+import { Empty, Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
 import { useCurrentRef, useRepository } from '../../shell/repository';
 import { CommitMenu } from './actions';
+import { type Filters, filtersOf, LogFilters, NoMatch } from './filters';
 import { Graph, graphWidth } from './graph';
 import { type GraphRow, Lanes } from './lanes';
 import { RevertDialog } from './revert';
@@ -24,7 +24,8 @@ import { RevertDialog } from './revert';
 type Commit = Schemas['CommitRow'];
 
 const PAGE = 500;
-const REFS = 200;
+// The most that the server returns at once.
+const REFS = 1000;
 
 interface Name {
   kind: 'branch' | 'tag';
@@ -32,10 +33,7 @@ interface Name {
 }
 
 /** Return the branches and tags by the commit that they name; of very many, the first. */
-async function namesByCommit(
-  repository: string,
-  signal: AbortSignal,
-): Promise<Map<string, Name[]>> {
+async function namesByCommit(repository: string, signal: AbortSignal) {
   const params = { path: { repository }, query: { amount: REFS } };
   const [branches, tags] = await Promise.all([
     answer(api.GET('/repositories/{repository}/branches', { params, signal })),
@@ -46,33 +44,40 @@ async function namesByCommit(
     names.set(commit_id, [...(names.get(commit_id) ?? []), { kind, id }]);
   for (const branch of branches.results) add('branch', branch);
   for (const tag of tags.results) add('tag', tag);
-  return names;
+  return { names, isPart: branches.pagination.has_more || tags.pagination.has_more };
 }
 
-/** Return the commits of the ref in pages, newest first. */
-function useLog(repository: string, ref: string, isFirstParent: boolean): Pages<Commit> {
-  return usePages<Commit>(['log', repository, ref, isFirstParent], (after, signal) =>
+/** Return the commits of the ref in pages, newest first, as the address narrows them. */
+function useLog(repository: string, ref: string, filters: Filters): Pages<Commit> {
+  const { isFirstParent, prefix, since } = filters;
+  const narrowed = {
+    first_parent: isFirstParent,
+    ...(prefix && { prefixes: [prefix] }),
+    ...(since && { since: new Date(`${since}T00:00:00`).toISOString() }),
+  };
+  const pages = usePages<Commit>(['log', repository, ref, narrowed], (after, signal) =>
     answer(
       api.GET('/repositories/{repository}/refs/{ref}/commits', {
-        params: {
-          path: { repository, ref },
-          query: { after, amount: PAGE, first_parent: isFirstParent },
-        },
+        params: { path: { repository, ref }, query: { after, amount: PAGE, ...narrowed } },
         signal,
       }),
     ),
   );
+  // A page ends after some seconds of search, so it may be empty: search on until there is one.
+  useAllPages(pages, !pages.items.length);
+  return pages;
 }
 
 export default function Log() {
   const repository = useRepository();
   const ref = useCurrentRef();
   const [query, setQuery] = useQuery();
-  const isFirstParent = query.first_parent === 'true';
+  const filters = filtersOf(query);
+  const { isFirstParent } = filters;
   const [chosen, setChosen] = useState<readonly Commit[]>([]);
   const [isReverting, setReverting] = useState(false);
   useTitle(`Commits of ${ref}`, repository.id);
-  const pages = useLog(repository.id, ref, isFirstParent);
+  const pages = useLog(repository.id, ref, filters);
   const names = useResource(['names', repository.id, ref], signal =>
     namesByCommit(repository.id, signal),
   );
@@ -97,11 +102,7 @@ export default function Log() {
           label="Commits of"
           onChoose={value => setQuery({ ref: value })}
         />
-        <CheckField
-          label="First parents only"
-          isChecked={isFirstParent}
-          onCheck={isOn => setQuery({ first_parent: isOn ? 'true' : undefined }, true)}
-        />
+        <LogFilters {...filters} />
         <span class="push" />
         {chosen.length > 0 && (
           <ChosenTools
@@ -111,24 +112,37 @@ export default function Log() {
           />
         )}
       </div>
+      <Problem failure={names.failure} retry={names.reload} />
+      {names.data?.isPart && (
+        <p class="small quiet">
+          Commits show the names of the first {REFS.toLocaleString('en')} branches and the first{' '}
+          {REFS.toLocaleString('en')} tags; there are more.
+        </p>
+      )}
       <VirtualList
-        key={`${ref} ${isFirstParent}`}
+        key={`${ref} ${JSON.stringify(filters)}`}
         pages={pages}
         label={`Commits of ${ref}`}
         keyOf={commit => commit.id}
         row={(commit, index) => (
           <Row
             commit={commit}
-            graph={rows[index]}
+            graph={filters.prefix ? undefined : rows[index]}
             width={width}
-            names={names.data?.get(commit.id) ?? []}
+            names={names.data?.names.get(commit.id) ?? []}
             isChosen={chosen.includes(commit)}
             onChoose={() => choose(commit)}
             current={ref}
             onDone={reload}
           />
         )}
-        empty={<NoCommits repository={repository.id} branch={ref} />}
+        empty={
+          filters.prefix || filters.since ? (
+            <NoMatch />
+          ) : (
+            <NoCommits repository={repository.id} branch={ref} />
+          )
+        }
       />
       {isReverting && (
         <RevertDialog

@@ -9,7 +9,7 @@ import { CheckField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { RefPicker } from '../../parts/ref-picker';
 import { tell } from '../../parts/toast';
-import { countText } from '../../parts/words';
+import { countText, isCommitId } from '../../parts/words';
 import { useRepository } from '../../shell/repository';
 
 type Commit = Schemas['CommitRow'];
@@ -23,8 +23,7 @@ interface RevertProps {
 
 export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) {
   const repository = useRepository();
-  const isId = /^[0-9a-f]{64}$/.test(branch);
-  const [on, setOn] = useState(isId ? repository.default_branch : branch);
+  const [on, setOn] = useState(isCommitId(branch) ? repository.default_branch : branch);
   const [isEmptyAllowed, setEmptyAllowed] = useState(false);
   const [done, setDone] = useState(0);
   const { run, isBusy, failure } = useAction(async () => {

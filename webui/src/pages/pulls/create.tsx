@@ -6,6 +6,7 @@ import { answer, api } from '../../api/client';
 import { useAction, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button, LinkButton } from '../../parts/button';
+import { countRows, refsSource } from '../../parts/diff/source';
 import { AreaField, TextField } from '../../parts/field';
 import { RefPicker } from '../../parts/ref-picker';
 import { Notice, Problem } from '../../parts/state';
@@ -14,8 +15,6 @@ import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
 import { useRepository } from '../../shell/repository';
 import './styles.css';
-
-const COUNTED = 1000;
 
 export default function CreatePull() {
   const { id: repository, default_branch, read_only } = useRepository();
@@ -95,25 +94,18 @@ interface Branches {
   destination: string;
 }
 
-/** Tells how many objects the merge would change, up to a thousand. */
+/** Tells how many objects the merge would change, as far as the first page of the diff has them. */
 export function Preview({ repository, source, destination }: Branches) {
-  const { data, failure, reload } = useResource([repository, source, destination], signal =>
-    answer(
-      api.GET('/repositories/{repository}/refs/{leftRef}/diff/{rightRef}', {
-        params: {
-          path: { repository, leftRef: destination, rightRef: source },
-          query: { type: 'three_dot', amount: COUNTED },
-        },
-        signal,
-      }),
-    ),
+  const changes = refsSource(repository, destination, source, 'three_dot');
+  const { data, failure, reload } = useResource([changes.name], signal =>
+    changes.load({ prefix: '', after: '' }, signal),
   );
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <p class="quiet">Counting the changes…</p>;
   const { results, pagination } = data;
   if (!results.length)
     return <Notice kind="warning">There is nothing to merge: no object differs.</Notice>;
-  const conflicts = results.filter(({ type }) => type === 'conflict').length;
+  const conflicts = countRows(results).conflict;
   const more = pagination.has_more ? 'More than ' : '';
   return (
     <Notice kind={conflicts ? 'warning' : 'info'}>

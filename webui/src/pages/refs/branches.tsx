@@ -6,8 +6,8 @@ import { answer, api, type Schemas } from '../../api/client';
 import { type Pages, usePages, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { CheckField } from '../../parts/field';
-import { Icon } from '../../parts/icon';
 import { VirtualList } from '../../parts/list';
+import { SearchBox } from '../../parts/search-box';
 import { Empty, Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { useRepository } from '../../shell/repository';
@@ -166,17 +166,12 @@ interface ToolsProps {
 function Tools({ prefix, sort, distance, hasMore, setQuery }: ToolsProps) {
   return (
     <div class="ref-tools">
-      <div class="search-box">
-        <Icon name="search" />
-        <input
-          class="input search"
-          type="search"
-          aria-label="Find branches by the beginning of their names"
-          placeholder="Name begins with"
-          value={prefix}
-          onInput={event => setQuery({ prefix: event.currentTarget.value })}
-        />
-      </div>
+      <SearchBox
+        label="Find branches by the beginning of their names"
+        placeholder="Name begins with"
+        value={prefix}
+        onText={text => setQuery({ prefix: text })}
+      />
       <select
         class="select"
         aria-label="Sort"

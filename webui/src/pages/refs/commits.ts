@@ -1,11 +1,11 @@
 /** What is known of commits. A commit never changes, so it is asked for once and remembered. */
 
 import { answer, api, type Schemas } from '../../api/client';
+import { type Distance, distanceOf } from '../../parts/distance';
 
 export type Commit = Schemas['CommitRow'];
 
 const AT_ONCE = 8;
-const COUNTED = 1000;
 
 const remembered = new Map<string, Promise<unknown>>();
 
@@ -38,39 +38,11 @@ export async function timesOf(repository: string, ids: string[]): Promise<Map<st
   return times;
 }
 
-export interface Distance {
-  ahead: number;
-  behind: number;
-  /** Whether there are more commits than were counted. */
-  isPart: boolean;
-}
-
-/** Count the commits that one has and the other lacks, at most a thousand of each. */
-export function distanceOf(repository: string, commit: string, from: string): Promise<Distance> {
-  return remember(`${repository} ${commit} ${from}`, async () => {
-    if (commit === from) return { ahead: 0, behind: 0, isPart: false };
-    const path = { repository, sourceRef: commit, destinationBranch: from };
-    const { base_commit_id: base } = await answer(
-      api.GET('/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}', {
-        params: { path },
-      }),
-    );
-    const [ours, theirs] = await Promise.all([
-      idsSince(repository, commit, base),
-      idsSince(repository, from, base),
-    ]);
-    return {
-      ahead: [...ours.ids].filter(id => id !== base && !theirs.ids.has(id)).length,
-      behind: [...theirs.ids].filter(id => id !== base && !ours.ids.has(id)).length,
-      isPart: ours.hasMore || theirs.hasMore,
-    };
-  });
-}
-
-async function idsSince(repository: string, ref: string, base: string) {
-  const params = { path: { repository, ref }, query: { amount: COUNTED, stop_at: base } };
-  const { results, pagination } = await answer(
-    api.GET('/repositories/{repository}/refs/{ref}/commits', { params }),
-  );
-  return { ids: new Set(results.map(({ id }) => id)), hasMore: pagination.has_more };
+/** Count how far two commits are apart. */
+export function distanceOfCommits(
+  repository: string,
+  commit: string,
+  from: string,
+): Promise<Distance> {
+  return remember(`${repository} ${commit} ${from}`, () => distanceOf(repository, commit, from));
 }

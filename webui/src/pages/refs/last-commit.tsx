@@ -3,7 +3,7 @@
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Time } from '../../parts/time';
-import { commitOf, distanceOf } from './commits';
+import { commitOf, distanceOfCommits } from './commits';
 
 export function LastCommit({ repository, id }: { repository: string; id: string }) {
   const { data, failure } = useResource([repository, id], () => commitOf(repository, id));
@@ -38,7 +38,7 @@ interface DistanceProps {
 
 export function DistanceBadge({ repository, commit, from, name }: DistanceProps) {
   const { data, failure } = useResource([repository, commit, from], () =>
-    distanceOf(repository, commit, from),
+    distanceOfCommits(repository, commit, from),
   );
   if (failure)
     return (

@@ -9,6 +9,7 @@ import { Button } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { VirtualList } from '../../parts/list';
 import { Menu } from '../../parts/menu';
+import { SearchBox } from '../../parts/search-box';
 import { Empty } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { useRepository } from '../../shell/repository';
@@ -59,17 +60,12 @@ export default function Tags() {
       </div>
       <div class="stack">
         {!isFresh && (
-          <div class="search-box">
-            <Icon name="search" />
-            <input
-              class="input search"
-              type="search"
-              aria-label="Find tags by the beginning of their names"
-              placeholder="Name begins with"
-              value={prefix}
-              onInput={event => find(event.currentTarget.value)}
-            />
-          </div>
+          <SearchBox
+            label="Find tags by the beginning of their names"
+            placeholder="Name begins with"
+            value={prefix}
+            onText={find}
+          />
         )}
         <VirtualList
           pages={pages}

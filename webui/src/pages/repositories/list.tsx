@@ -8,6 +8,7 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
+import { SearchBox } from '../../parts/search-box';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
@@ -47,17 +48,12 @@ export default function Repositories() {
       </div>
       <div class="stack">
         {!isFresh && (
-          <div class="search-box">
-            <Icon name="search" />
-            <input
-              class="input search"
-              type="search"
-              aria-label="Find repositories by name"
-              placeholder="Find by name"
-              value={search}
-              onInput={event => searchFor(event.currentTarget.value)}
-            />
-          </div>
+          <SearchBox
+            label="Find repositories by name"
+            placeholder="Find by name"
+            value={search}
+            onText={searchFor}
+          />
         )}
         <PagedList
           pages={pages}

@@ -9,7 +9,16 @@ import { AreaField, TextField } from '../../parts/field';
 import { Notice, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { useRepository } from '../../shell/repository';
-import { changesOf, draftOf, EXAMPLE, type Rules, readRules, rulesText } from './rules';
+import {
+  changesOf,
+  draftOf,
+  EXAMPLE,
+  isDays,
+  type Rules,
+  readRules,
+  rulesText,
+  spansOf,
+} from './rules';
 import { TimeLine } from './time-line';
 
 const RULES = '/repositories/{repository}/settings/gc_rules';
@@ -59,7 +68,7 @@ export function EditPolicy({ before, start, onSaved, onClose }: EditProps) {
         {draft ? (
           <>
             <RulesForm rules={draft} onRules={changed => setText(rulesText(changed))} />
-            {problem && <Notice kind="danger">{problem}</Notice>}
+            {problem && hasDays(draft) && <Notice kind="danger">{problem}</Notice>}
           </>
         ) : (
           <AreaField
@@ -102,12 +111,10 @@ function RulesForm({ rules, onRules }: { rules: Rules; onRules: (rules: Rules) =
     });
   return (
     <div class="stack">
-      <TextField
+      <DaysField
         label="Days on branches without a rule of their own"
-        type="number"
-        min={0}
-        value={String(rules.default_retention_days)}
-        onText={text => onRules({ ...rules, default_retention_days: Number(text) })}
+        days={rules.default_retention_days}
+        onDays={days => onRules({ ...rules, default_retention_days: days })}
       />
       {branches.map(({ branch_id, retention_days }, at) => (
         <div class="bar rule-row" key={at}>
@@ -117,12 +124,10 @@ function RulesForm({ rules, onRules }: { rules: Rules; onRules: (rules: Rules) =
             required
             onText={name => put(at, { branch_id: name })}
           />
-          <TextField
+          <DaysField
             label="Days"
-            type="number"
-            min={0}
-            value={String(retention_days)}
-            onText={text => put(at, { retention_days: Number(text) })}
+            days={retention_days}
+            onDays={days => put(at, { retention_days: days })}
           />
           <Button
             icon="trash"
@@ -145,6 +150,31 @@ function RulesForm({ rules, onRules }: { rules: Rules; onRules: (rules: Rules) =
         </Button>
       </div>
     </div>
+  );
+}
+
+/** Return whether each field of days holds some; a field that does not tells of it. */
+function hasDays(rules: Rules): boolean {
+  return spansOf(rules).every(({ days }) => isDays(days));
+}
+
+interface DaysProps {
+  label: string;
+  /** What is no number is null in the JSON. */
+  days: number | null;
+  onDays: (days: number) => void;
+}
+
+function DaysField({ label, days, onDays }: DaysProps) {
+  return (
+    <TextField
+      label={label}
+      type="number"
+      min={0}
+      value={String(days ?? '')}
+      onText={text => onDays(text ? Number(text) : Number.NaN)}
+      problem={isDays(days) ? undefined : 'Write a whole number, 0 or more.'}
+    />
   );
 }
 

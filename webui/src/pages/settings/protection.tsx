@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
-import { useAction, useResource } from '../../api/resource';
+import { useAction, useAllPages, usePages, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
@@ -16,7 +16,7 @@ import { useRepository } from '../../shell/repository';
 type Rule = Schemas['ProtectionRuleRow'];
 
 const RULES = '/repositories/{repository}/settings/branch_protection';
-const BRANCHES_READ = 1000;
+const PAGE = 1000;
 const BRANCHES_SHOWN = 8;
 
 interface Loaded {
@@ -36,18 +36,19 @@ export function Protection() {
   const { id: repository, read_only } = useRepository();
   const path = { repository };
   const loaded = useResource(['protection', repository], signal => loadRules(repository, signal));
-  const branches = useResource(['branches', repository], signal =>
+  const branches = usePages(['branches', repository], (after, signal) =>
     answer(
       api.GET('/repositories/{repository}/branches', {
-        params: { path, query: { amount: BRANCHES_READ } },
+        params: { path, query: { after, amount: PAGE } },
         signal,
       }),
     ),
   );
+  useAllPages(branches);
   const [deleting, setDeleting] = useState<string>();
   const { data } = loaded;
-  const names = branches.data?.results.map(({ id }) => id) ?? [];
-  const hasMore = branches.data?.pagination.has_more ?? false;
+  const names = branches.items.map(({ id }) => id);
+  const { hasMore } = branches;
   const save = async (rules: Rule[]) => {
     const header = { 'If-Match': data?.version };
     await answer(api.PUT(RULES, { params: { path, header }, body: rules }));
@@ -65,7 +66,7 @@ export function Protection() {
         </div>
       </div>
       <Problem failure={loaded.failure} retry={loaded.reload} />
-      <Problem failure={branches.failure} retry={branches.reload} />
+      <Problem failure={branches.failure} retry={branches.more} />
       {!data && !loaded.failure && <Skeleton lines={3} />}
       {data?.rules.length === 0 && (
         <Empty icon="lock" title="No branch is protected">
@@ -134,6 +135,7 @@ function RuleList({ rules, isReadOnly, onDelete, ...covered }: RuleListProps) {
 interface CoveredProps {
   pattern: string;
   names: string[];
+  /** Whether branches are still to be loaded. */
   hasMore: boolean;
 }
 
@@ -142,7 +144,8 @@ function Covered({ pattern, names, hasMore }: CoveredProps) {
   const matching = names.filter(name => matchesGlob(pattern, name));
   const rest = matching.length - BRANCHES_SHOWN;
   const more = rest > 0 ? ` and ${rest} more` : '';
-  const scope = hasMore ? ` (of the first ${BRANCHES_READ} branches)` : '';
+  if (hasMore && !names.length) return <div class="small quiet">Looking through the branches…</div>;
+  const scope = hasMore ? ` (of ${names.length.toLocaleString('en')} branches so far…)` : '';
   return (
     <div class="small quiet wrap-anywhere">
       {matching.length

@@ -71,9 +71,12 @@ function problemOfBranch(rule: unknown, place: string, names: Set<unknown>): str
   return problemOfDays(rule.retention_days, `retention_days of branch ${rule.branch_id}`);
 }
 
+export function isDays(days: unknown): boolean {
+  return Number.isInteger(days) && (days as number) >= 0 && (days as number) <= DAYS_MAX;
+}
+
 function problemOfDays(days: unknown, name: string): string | undefined {
-  const isGood = Number.isInteger(days) && (days as number) >= 0 && (days as number) <= DAYS_MAX;
-  return isGood ? undefined : `${name} must be a whole number of days, 0 or more.`;
+  return isDays(days) ? undefined : `${name} must be a whole number of days, 0 or more.`;
 }
 
 function unknownField(value: Record<string, unknown>, known: string[]): string | undefined {

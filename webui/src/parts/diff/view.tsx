@@ -3,11 +3,12 @@
 import './diff.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Pages, usePages } from '../../api/resource';
+import { type Pages, useAllPages, usePages } from '../../api/resource';
 import { Button } from '../button';
 import { Icon } from '../icon';
 import { VirtualList } from '../list';
 import { useQuery } from '../query';
+import { PathBox } from '../search-box';
 import { Problem } from '../state';
 import { countText, sizeText } from '../words';
 import { CountBadges, FolderCounts, Sign } from './counts';
@@ -80,9 +81,7 @@ const keyOf = (row: DiffRow) => row.path;
 function Summary({ pages }: { pages: Pages<DiffRow> }) {
   const { items, hasMore, isLoading, failure, more } = pages;
   const [isCounting, setCounting] = useState(false);
-  useEffect(() => {
-    if (isCounting && hasMore && !isLoading && !failure) more();
-  }, [isCounting, hasMore, isLoading, failure, items.length]);
+  useAllPages(pages, isCounting);
   return (
     <div class="bar" aria-live="polite">
       <strong>
@@ -103,32 +102,13 @@ function Summary({ pages }: { pages: Pages<DiffRow> }) {
 
 function Filters({ isListed }: { isListed: boolean }) {
   const [{ prefix = '', type = '', view = 'tree' }, setQuery] = useQuery();
-  const [text, setText] = useState(prefix);
-  useEffect(() => {
-    setText(prefix);
-  }, [prefix]);
   return (
     <div class="bar">
-      <form
-        class="search-box"
-        onSubmit={event => {
-          event.preventDefault();
-          setQuery({ prefix: text });
-        }}
-      >
-        <Icon name="filter" />
-        <input
-          class="input search"
-          type="search"
-          aria-label="Show only paths that begin with"
-          placeholder="Path begins with… (Enter)"
-          value={text}
-          onInput={event => {
-            setText(event.currentTarget.value);
-            if (!event.currentTarget.value) setQuery({ prefix: undefined }, true);
-          }}
-        />
-      </form>
+      <PathBox
+        label="Show only paths that begin with"
+        value={prefix}
+        onPath={path => setQuery({ prefix: path })}
+      />
       <select
         class="select diff-type"
         aria-label="Type of change"
