@@ -5,7 +5,7 @@ import type { Failure } from '../../api/client';
 import { failureOf } from '../../api/client';
 import { type DiffRow, type DiffSource, groupRows } from './source';
 
-interface Folder {
+export interface Folder {
   rows: DiffRow[];
   /** Where the next page begins; nothing once all are loaded. */
   next?: string;
@@ -21,6 +21,27 @@ export interface Tree {
   rows: TreeRow[];
   toggle: (prefix: string) => void;
   loadMore: (prefix: string) => void;
+}
+
+/** Return the rows of a folder with those of its open folders below them; a folder that is not loaded has a row that says so. */
+export function treeRows(
+  root: string,
+  open: ReadonlySet<string>,
+  folderAt: (prefix: string) => Folder | undefined,
+): TreeRow[] {
+  const rows: TreeRow[] = [];
+  const add = (prefix: string, depth: number) => {
+    const folder: Folder = folderAt(prefix) ?? { rows: [], isLoading: true };
+    for (const row of folder.rows) {
+      const isOpen = open.has(row.path);
+      rows.push({ kind: 'change', row, depth, isOpen });
+      if (isOpen) add(row.path, depth + 1);
+    }
+    if (folder.isLoading || folder.failure || folder.next !== undefined)
+      rows.push({ kind: 'more', prefix, depth, folder });
+  };
+  add(root, 0);
+  return rows;
 }
 
 /** `all` has every row of the diff, if they are known: then folders open without a request. */
@@ -62,18 +83,8 @@ export function useTree(source: DiffSource, root: string, all: DiffRow[] | undef
     setOpen(next.add(prefix));
     if (!isLocal && !loaded[prefix]) load(prefix, undefined);
   };
-  const rows: TreeRow[] = [];
-  const add = (prefix: string, depth: number) => {
-    const folder = all ? { rows: groupRows(all, prefix), isLoading: false } : loaded[prefix];
-    for (const row of folder?.rows ?? []) {
-      const isOpen = open.has(row.path);
-      rows.push({ kind: 'change', row, depth, isOpen });
-      if (isOpen) add(row.path, depth + 1);
-    }
-    const rest: Folder = folder ?? { rows: [], isLoading: true };
-    if (rest.isLoading || rest.failure || rest.next !== undefined)
-      rows.push({ kind: 'more', prefix, depth, folder: rest });
-  };
-  add(root, 0);
+  const rows = treeRows(root, open, prefix =>
+    all ? { rows: groupRows(all, prefix), isLoading: false } : loaded[prefix],
+  );
   return { rows, toggle, loadMore: prefix => load(prefix, loaded[prefix]) };
 }
