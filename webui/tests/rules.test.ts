@@ -50,7 +50,7 @@ test('what is wrong is named with its place', () => {
 test('a form shows a draft with wrong names and numbers, but only one of the right shape', () => {
   const draft = { default_retention_days: 'many', branches: [{ branch_id: '' }] };
   assert.deepEqual(draftOf(JSON.stringify(draft)), draft);
-  for (const text of ['{', '[]', '{}', '{"branches": 1}', '{"branches": [1]}', 'null'])
+  for (const text of ['{', '[]', '{}', '{"branches": 1}', '{"branches": [{}, 1]}', 'null'])
     assert.equal(draftOf(text), undefined, text);
 });
 
