@@ -31,7 +31,9 @@ _FOREVER = "public, max-age=31536000, immutable"
 # A browser asks each time, so a new version of the page is seen at once.
 _ASKED = "no-cache"
 
-_ROBOTS = b"User-agent: *\nDisallow: /\n"
+# A robot has no session, so it finds the log-in and nothing else. Search engines also list pages
+# that they may not read: forbidding ours would hide nothing.
+_ROBOTS = b"User-agent: *\nDisallow: /api/\n"
 
 
 class File:

@@ -61,6 +61,10 @@ def test_the_sources_pass_the_compiler_and_the_linter(workplace):
     run(workplace, "npm", "run", "check")
 
 
+def test_the_rules_of_the_page_pass_their_own_tests(workplace):
+    run(workplace, "npm", "test")
+
+
 def test_the_types_of_the_page_are_those_of_the_api(workplace, tmp_path):
     described = tmp_path / "openapi.json"
     described.write_text(document(API_PREFIX))

@@ -79,7 +79,7 @@ def test_an_asset_is_kept_for_a_year(app, path, content, kind):
 def test_the_icon_and_the_word_to_robots_are_asked_for_each_time(app):
     icon, robots = show(app, "/favicon.svg"), show(app, "/robots.txt")
     assert (icon.content, icon.headers["content-type"]) == (ICON, "image/svg+xml")
-    assert robots.content == b"User-agent: *\nDisallow: /\n"
+    assert robots.content == b"User-agent: *\nDisallow: /api/\n"
     assert icon.headers["cache-control"] == robots.headers["cache-control"] == "no-cache"
 
 

@@ -50,3 +50,10 @@ export const links = {
   policy: (id: string) => `/auth/policies/${segment(id)}`,
   access: () => '/auth/access',
 };
+
+/** Return where to go after the log-in: a path of this page, never another site. */
+export function safeNext(next: string | undefined): string {
+  return next?.startsWith('/') && !/^\/[/\\]/.test(next) && !next.startsWith('/auth/login')
+    ? next
+    : links.repositories();
+}

@@ -25,9 +25,10 @@ whenLoggedOut(() => {
 export async function loadSession(): Promise<void> {
   try {
     const current = await answer(api.GET('/user'));
-    configuration.value = await answer(api.GET('/config'));
+    // Without a session, the server names nobody, and refuses all else.
+    if (current.user.id) configuration.value = await answer(api.GET('/config'));
+    user.value = current.user.id ? current.user : null;
     sessionKey.value = current.access_key_id ?? undefined;
-    user.value = current.user;
   } catch (error) {
     if (!(error instanceof Failure && error.status === 401)) throw error;
     user.value = null;

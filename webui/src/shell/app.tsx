@@ -4,7 +4,7 @@ import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useAction } from '../api/resource';
 import { hasEnded, isNew, loadSession, user } from '../api/session';
-import { links } from '../links';
+import { links, safeNext } from '../links';
 import { LogIn, LogInAgain } from '../pages/log-in';
 import { Setup } from '../pages/setup';
 import { Button, LinkButton } from '../parts/button';
@@ -135,11 +135,4 @@ function Elsewhere() {
       <NotFound />
     </main>
   );
-}
-
-/** Return where to go after the log-in: a path of this page, never another site. */
-function safeNext(next: string | undefined): string {
-  return next?.startsWith('/') && !/^\/[/\\]/.test(next) && !next.startsWith('/auth/login')
-    ? next
-    : links.repositories();
 }

@@ -71,6 +71,14 @@ export default function ObjectsBrowser() {
     const href = links.objects(repository.id, to.ref ?? ref, to.path ?? path);
     route(to.filter ? `${href}&${new URLSearchParams({ filter: to.filter })}` : href, isReplacing);
   };
+  const listing = (
+    <Listing
+      key={place}
+      {...{ pages, path, filter, at: ref, changes: changes.data?.kinds, readOnly, reload }}
+      onUpload={() => setDropped([])}
+      onClear={() => goTo({ filter: '' }, true)}
+    />
+  );
   return (
     <DropZone isActive={!readOnly} onDrop={setDropped}>
       <h1 class="visually-hidden">Objects {path}</h1>
@@ -104,13 +112,7 @@ export default function ObjectsBrowser() {
           </span>
         </div>
         <Uncommitted repository={repository.id} at={ref} changes={changes} />
-        {!path && !filter && <FirstSteps />}
-        <Listing
-          key={place}
-          {...{ pages, path, filter, at: ref, changes: changes.data?.kinds, readOnly, reload }}
-          onUpload={() => setDropped([])}
-          onClear={() => goTo({ filter: '' }, true)}
-        />
+        {path || filter ? listing : <FirstSteps>{listing}</FirstSteps>}
         <Readme items={pages.items} directory={{ repository: repository.id, ref, path }} />
       </div>
       {dropped && (

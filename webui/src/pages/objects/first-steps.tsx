@@ -1,11 +1,13 @@
 /** The first steps in a fresh repository: a list that ticks itself, until it is done or dismissed. */
 
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Icon } from '../../parts/icon';
+import { Skeleton } from '../../parts/state';
 import { useRepository } from '../../shell/repository';
 import './first-steps.css';
 
@@ -144,29 +146,45 @@ function stepsOf(repository: string, main: string, seen: Seen): Step[] {
   ];
 }
 
+interface FirstStepsProps {
+  /** What is below the steps. It waits until they are known, so that it never moves. */
+  children: ComponentChildren;
+}
+
 /** Shown in a fresh repository only. Without an answer of the server, it stays hidden. */
-export function FirstSteps() {
+export function FirstSteps({ children }: FirstStepsProps) {
   const { id: repository, default_branch, read_only } = useRepository();
   const [isDismissed, setDismissed] = useState(
     () => read(keyOf(repository, 'dismissed')) !== null || read_only,
   );
-  const { data: seen } = useResource(['first-steps', repository, isDismissed], async signal =>
-    isDismissed ? undefined : look(repository, default_branch, signal),
+  const { data: seen, isLoading } = useResource(
+    ['first-steps', repository, isDismissed],
+    async signal => (isDismissed ? undefined : look(repository, default_branch, signal)),
   );
-  if (isDismissed || !seen) return null;
-  const steps = stepsOf(repository, default_branch, seen);
-  const next = steps.findIndex(({ isDone }) => !isDone);
+  if (!isDismissed && !seen && isLoading) return <Skeleton />;
   const dismiss = () => {
     write(keyOf(repository, 'dismissed'), 'yes');
     setDismissed(true);
   };
+  return (
+    <>
+      {!isDismissed && seen && <Steps seen={seen} onDismiss={dismiss} />}
+      {children}
+    </>
+  );
+}
+
+function Steps({ seen, onDismiss }: { seen: Seen; onDismiss: () => void }) {
+  const { id: repository, default_branch } = useRepository();
+  const steps = stepsOf(repository, default_branch, seen);
+  const next = steps.findIndex(({ isDone }) => !isDone);
   return (
     <section class="card first-steps" aria-labelledby="first-steps">
       <div class="card-head">
         <h2 class="grow" id="first-steps">
           {next < 0 ? 'You have done all first steps' : 'First steps'}
         </h2>
-        <Button kind="ghost" isSmall icon="close" label="Dismiss first steps" onClick={dismiss} />
+        <Button kind="ghost" isSmall icon="close" label="Dismiss first steps" onClick={onDismiss} />
       </div>
       <ol class="card-body">
         {steps.map((step, index) => (

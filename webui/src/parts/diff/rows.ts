@@ -39,16 +39,14 @@ export function rowChanges(left: Table, right: Table, key: string | undefined): 
     rest.set(name, [...(rest.get(name) ?? []), row]);
   }
   const changes: RowChange[] = [];
-  const hasSameColumns = left.columns.join('\0') === right.columns.join('\0');
+  const columns = [...new Set([...left.columns, ...right.columns])];
   for (const row of right.rows) {
-    const before = rest.get(nameOf(right, row))?.shift();
+    const old = rest.get(nameOf(right, row))?.shift();
+    const before = old && cellsOf(left, old);
     const after = cellsOf(right, row);
     if (!before) changes.push({ type: 'added', after });
-    else if (!hasSameColumns || before.some((cell, at) => cell !== row[at])) {
-      const old = cellsOf(left, before);
-      if (JSON.stringify(old) !== JSON.stringify(after))
-        changes.push({ type: 'changed', before: old, after });
-    }
+    else if (columns.some(column => before[column] !== after[column]))
+      changes.push({ type: 'changed', before, after });
   }
   for (const rows of rest.values())
     for (const row of rows) changes.push({ type: 'removed', before: cellsOf(left, row) });

@@ -5,7 +5,7 @@ import type { Failure } from '../../api/client';
 import { failureOf } from '../../api/client';
 import { type DiffRow, type DiffSource, groupRows } from './source';
 
-interface Folder {
+export interface Folder {
   rows: DiffRow[];
   /** Where the next page begins; nothing once all are loaded. */
   next?: string;
@@ -23,10 +23,30 @@ export interface Tree {
   loadMore: (prefix: string) => void;
 }
 
-const isFolder = ({ path_type }: DiffRow) => path_type === 'common_prefix';
-
 /** So many changes are shown without folders that hide them. */
 const FEW = 30;
+
+/** Return the rows of a folder with those of its open folders below them; a folder that is not loaded has a row that says so. */
+export function treeRows(
+  root: string,
+  isOpenAt: (prefix: string) => boolean,
+  folderAt: (prefix: string) => Folder | undefined,
+): TreeRow[] {
+  const rows: TreeRow[] = [];
+  const add = (prefix: string, depth: number) => {
+    const folder: Folder = folderAt(prefix) ?? { rows: [], isLoading: true };
+    for (const row of folder.rows) {
+      // An object may be called like its folder, `a/` in `a/`: only the folder opens.
+      const isOpen = row.path_type === 'common_prefix' && isOpenAt(row.path);
+      rows.push({ kind: 'change', row, depth, isOpen });
+      if (isOpen) add(row.path, depth + 1);
+    }
+    if (folder.isLoading || folder.failure || folder.next !== undefined)
+      rows.push({ kind: 'more', prefix, depth, folder });
+  };
+  add(root, 0);
+  return rows;
+}
 
 /** `all` has every row of the diff, if they are known: then folders open without a request. */
 export function useTree(source: DiffSource, root: string, all: DiffRow[] | undefined): Tree {
@@ -68,19 +88,10 @@ export function useTree(source: DiffSource, root: string, all: DiffRow[] | undef
     setToggled(next);
     if (!isLocal && !loaded[prefix]) load(prefix, undefined);
   };
-  const rows: TreeRow[] = [];
-  const add = (prefix: string, depth: number) => {
-    const folder = all ? { rows: groupRows(all, prefix), isLoading: false } : loaded[prefix];
-    for (const row of folder?.rows ?? []) {
-      // An object may be called like its folder, `a/` in `a/`: only the folder opens.
-      const isOpen = isFolder(row) && startsOpen !== toggled.has(row.path);
-      rows.push({ kind: 'change', row, depth, isOpen });
-      if (isOpen) add(row.path, depth + 1);
-    }
-    const rest: Folder = folder ?? { rows: [], isLoading: true };
-    if (rest.isLoading || rest.failure || rest.next !== undefined)
-      rows.push({ kind: 'more', prefix, depth, folder: rest });
-  };
-  add(root, 0);
+  const rows = treeRows(
+    root,
+    prefix => startsOpen !== toggled.has(prefix),
+    prefix => (all ? { rows: groupRows(all, prefix), isLoading: false } : loaded[prefix]),
+  );
   return { rows, toggle, loadMore: prefix => load(prefix, loaded[prefix]) };
 }

@@ -6,34 +6,8 @@ import { useResource } from '../../../api/resource';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
 import type { PreviewProps } from '../preview';
+import { readLines } from './lines';
 import { MoreContent, STEP_BYTES } from './more-content';
-
-interface Lines {
-  keys: string[];
-  rows: unknown[][];
-  /** How many lines are not JSON. */
-  wrong: number;
-}
-
-function parse(text: string): Lines {
-  const keys = new Map<string, number>();
-  const records: Record<string, unknown>[] = [];
-  let wrong = 0;
-  for (const line of text.split('\n')) {
-    if (!line.trim()) continue;
-    try {
-      const value: unknown = JSON.parse(line);
-      const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
-      const record = isRecord ? (value as Record<string, unknown>) : { value };
-      for (const key of Object.keys(record)) if (!keys.has(key)) keys.set(key, keys.size);
-      records.push(record);
-    } catch {
-      wrong += 1;
-    }
-  }
-  const names = [...keys.keys()];
-  return { keys: names, rows: records.map(record => names.map(name => record[name])), wrong };
-}
 
 export default function JsonLinesPreview({ place, stats }: PreviewProps) {
   const [wanted_bytes, setWanted] = useState(STEP_BYTES);
@@ -46,7 +20,7 @@ export default function JsonLinesPreview({ place, stats }: PreviewProps) {
     () =>
       data === undefined
         ? undefined
-        : parse(isCut ? data.slice(0, data.lastIndexOf('\n') + 1) : data),
+        : readLines(isCut ? data.slice(0, data.lastIndexOf('\n') + 1) : data),
     [data, isCut],
   );
   if (failure) return <Problem failure={failure} retry={reload} />;

@@ -1,0 +1,141 @@
+import './server'; // before the client is made
+
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import {
+  answer,
+  api,
+  Failure,
+  failureOf,
+  failureOfAnswer,
+  pause,
+  sentence,
+  whenLoggedOut,
+} from '../src/api/client';
+import { json, serve } from './server';
+
+/** Let waits end at once; return how long they were. */
+function hurry(): number[] {
+  const waits: number[] = [];
+  mock.method(globalThis, 'setTimeout', (act: () => void, time_ms: number) => {
+    waits.push(time_ms);
+    queueMicrotask(act);
+    return 0;
+  });
+  return waits;
+}
+
+test('a read meets a busy server three times, with longer and longer pauses', async t => {
+  t.after(() => mock.restoreAll());
+  for (const status of [429, 502, 503, 504]) {
+    const waits = hurry();
+    const seen = serve(() => json({ message: 'busy' }, status));
+    await assert.rejects(answer(api.GET('/user')), { name: 'Failure', status });
+    assert.equal(seen.length, 3);
+    assert.equal(waits.length, 2);
+    assert.ok((waits[0] ?? 0) < (waits[1] ?? 0));
+    mock.restoreAll();
+  }
+});
+
+test('a read that a busy server takes at last is as any other', async t => {
+  t.after(() => mock.restoreAll());
+  hurry();
+  const replies = [() => json({}, 503), () => Promise.reject(new TypeError('lost'))];
+  const seen = serve(() => (replies.shift() ?? (() => json({ user: { id: 'ann' } })))());
+  assert.deepEqual(await answer(api.GET('/user')), { user: { id: 'ann' } });
+  assert.equal(seen.length, 3);
+});
+
+test('a read whose connection is lost each time tells what to do', async t => {
+  t.after(() => mock.restoreAll());
+  hurry();
+  serve(() => Promise.reject(new TypeError('lost')));
+  await assert.rejects(answer(api.GET('/user')), { status: 0, message: /Check the connection/ });
+});
+
+test('a change is never repeated, since it may have been made', async () => {
+  const body = { access_key_id: 'a', secret_access_key: 'b' };
+  for (const reply of [
+    () => json({ message: 'busy' }, 503),
+    () => Promise.reject(new TypeError('lost')),
+  ]) {
+    const seen = serve(reply);
+    await assert.rejects(answer(api.POST('/auth/login', { body })), { name: 'Failure' });
+    assert.equal(seen.length, 1);
+  }
+});
+
+test('a refusal is not repeated', async () => {
+  for (const status of [400, 401, 403, 404, 409, 412, 500]) {
+    const seen = serve(() => json({ message: 'no' }, status));
+    await assert.rejects(answer(api.GET('/user')), { status });
+    assert.equal(seen.length, 1);
+  }
+});
+
+test('an abort ends the patience', async () => {
+  const abort = new AbortController();
+  const seen = serve(() => {
+    setTimeout(() => abort.abort(), 5);
+    return json({}, 503);
+  });
+  await assert.rejects(answer(api.GET('/user', { signal: abort.signal })), { name: 'AbortError' });
+  assert.equal(seen.length, 1);
+});
+
+test('an abort ends a pause, with its reason', async () => {
+  const abort = new AbortController();
+  const paused = pause(60_000, abort.signal);
+  abort.abort(new Error('enough'));
+  await assert.rejects(paused, /enough/);
+});
+
+test('only an answer without a session logs out, and not that of a log-in', async () => {
+  let times = 0;
+  whenLoggedOut(() => {
+    times += 1;
+  });
+  const ended = { message: 'error authenticating request' };
+  const ask = async (body: unknown, status: number) => {
+    serve(() => json(body, status));
+    await assert.rejects(answer(api.GET('/config')));
+  };
+  await ask({ message: 'insufficient permissions' }, 401);
+  await ask(ended, 403);
+  assert.equal(times, 0);
+  const login = { access_key_id: 'a', secret_access_key: 'b' };
+  serve(() => json(ended, 401));
+  await assert.rejects(answer(api.POST('/auth/login', { body: login })));
+  assert.equal(times, 0);
+  await ask(ended, 401);
+  assert.equal(times, 1);
+});
+
+test('an error is told so that a person can act on it', () => {
+  const known = new Failure('Known.', 404);
+  assert.equal(failureOf(known), known);
+  const abort = new DOMException('', 'AbortError');
+  assert.equal(failureOf(abort), abort);
+  assert.match(failureOf(new TypeError('fetch failed')).message, /cannot be reached/);
+  assert.match(failureOf(new RangeError('odd')).message, /in this page: RangeError: odd/);
+});
+
+test("a refusal is told in the server's words, with advice", () => {
+  const told = (status: number, body?: unknown) => failureOfAnswer(status, body).message;
+  assert.equal(told(404, { message: 'branch "x" not found' }), 'Branch "x" not found.');
+  assert.equal(told(400, { message: 'bad.', details: 'use ASCII' }), 'Bad. Use ASCII.');
+  assert.match(told(503, { message: 'slow' }), /^Slow\. The server is busy\./);
+  assert.match(told(429), /^Too many requests/);
+  assert.match(told(401, { message: 'denied' }), /^Denied\. You lack the right/);
+  assert.match(told(401, { message: 'error authenticating request' }), /^Your session has ended/);
+  assert.match(told(500), /status 500/);
+  assert.match(told(500, 'a proxy says no'), /status 500/);
+  assert.deepEqual(failureOfAnswer(409, { message: 'm', details: [1] }).details, [1]);
+});
+
+test('a sentence begins with a capital and ends', () => {
+  assert.equal(sentence('  what now?'), 'What now?');
+  assert.equal(sentence('done'), 'Done.');
+  assert.equal(sentence('  '), '');
+});

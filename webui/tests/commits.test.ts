@@ -1,0 +1,73 @@
+import './server'; // before the client is made
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commitOf, distanceOf, timesOf } from '../src/pages/refs/commits';
+import { json, serve } from './server';
+
+const idOf = (target: string) => target.split('/').at(-1) ?? '';
+const asNumber = (id: string) => Number(id.slice(1));
+
+test('a commit is asked for once; a failure is forgotten', async () => {
+  let isDown = true;
+  const seen = serve(({ target }) =>
+    isDown ? json({ message: 'gone' }, 404) : json({ id: idOf(target) }),
+  );
+  await assert.rejects(commitOf('once', 'c1'), /Gone\./);
+  isDown = false;
+  assert.equal((await commitOf('once', 'c1')).id, 'c1');
+  assert.equal((await commitOf('once', 'c1')).id, 'c1');
+  assert.equal(seen.length, 2);
+  await commitOf('other', 'c1');
+  assert.equal(seen.length, 3);
+});
+
+test('times are asked for a few at once, each once', async () => {
+  let open = 0;
+  let most = 0;
+  const seen = serve(async ({ target }) => {
+    open += 1;
+    most = Math.max(most, open);
+    await new Promise(resolve => setTimeout(resolve, 1));
+    open -= 1;
+    return json({ creation_date: asNumber(idOf(target)) });
+  });
+  const ids = Array.from({ length: 40 }, (_, number) => `c${number}`);
+  const times = await timesOf('times', [...ids, ...ids]);
+  assert.deepEqual(times, new Map(ids.map(id => [id, asNumber(id)] as const).reverse()));
+  assert.equal(seen.length, 40);
+  assert.ok(most > 1 && most <= 8, `${most} at once`);
+});
+
+/** Serve two refs, whose commits since the base `o` are given. */
+function serveLogs(logs: Record<string, string[]>, hasMore: string[] = []) {
+  return serve(({ target }) => {
+    if (target.includes('/merge/')) return json({ base_commit_id: 'o' });
+    assert.match(target, /stop_at=o/);
+    const ref = target.split('/')[4] ?? '';
+    const results = (logs[ref] ?? []).map(id => ({ id }));
+    return json({ results, pagination: { has_more: hasMore.includes(ref) } });
+  });
+}
+
+test('a distance counts what only one side has, without the base', async () => {
+  serveLogs({ mine: ['c', 'b', 'both', 'o'], theirs: ['x', 'both', 'o'] });
+  assert.deepEqual(await distanceOf('near', 'mine', 'theirs'), {
+    ahead: 2,
+    behind: 1,
+    isPart: false,
+  });
+});
+
+test('a distance with more commits than were counted says so', async () => {
+  for (const ref of ['mine', 'theirs']) {
+    serveLogs({ mine: ['c'], theirs: [] }, [ref]);
+    assert.equal((await distanceOf(`far ${ref}`, 'mine', 'theirs')).isPart, true);
+  }
+});
+
+test('a commit has no distance from itself, without a request', async () => {
+  const seen = serveLogs({});
+  assert.deepEqual(await distanceOf('same', 'c', 'c'), { ahead: 0, behind: 0, isPart: false });
+  assert.equal(seen.length, 0);
+});
