@@ -1,7 +1,9 @@
 /** The objects of one directory at a ref: find, choose, download, delete, upload. */
 
 import { useState } from 'preact/hooks';
+import { configuration } from '../../api/session';
 import { links } from '../../links';
+import { RunningTask } from '../../parts/branch-task';
 import { Button } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { RefPicker } from '../../parts/ref-picker';
@@ -11,6 +13,7 @@ import { countText } from '../../parts/words';
 import { Crumbs } from './crumbs';
 import { type Directory, useDirectory } from './directory';
 import { FirstSteps } from './first-steps';
+import { ImportDialog } from './import/dialog';
 import { Listing } from './listing';
 import { Readme } from './readme';
 import './styles.css';
@@ -25,6 +28,9 @@ export default function ObjectsBrowser() {
   const { repository, ref, path, filter, pages, readOnly, reload } = directory;
   useTitle(path || 'Objects', repository);
   const [dropped, setDropped] = useState<Dropped[]>();
+  const [isImporting, setImporting] = useState(false);
+  // Counts what was begun here, so that its task is looked for at once.
+  const [begun, setBegun] = useState(0);
   useWhenUploaded(() => {
     reload();
     if (dropped) return; // the dialog shows how they ended
@@ -37,7 +43,7 @@ export default function ObjectsBrowser() {
     <DropZone isActive={!readOnly} onDrop={setDropped}>
       <h1 class="visually-hidden">Objects {path}</h1>
       <div class="stack">
-        <Toolbar directory={directory} onUpload={upload} />
+        <Toolbar directory={directory} onUpload={upload} onImport={() => setImporting(true)} />
         <div class="bar">
           <Crumbs repository={repository} at={ref} path={path} />
           <span class="push">
@@ -46,6 +52,15 @@ export default function ObjectsBrowser() {
             )}
           </span>
         </div>
+        {!readOnly && (
+          <RunningTask
+            key={begun}
+            repository={repository}
+            branch={ref}
+            tellsFailure
+            onEnd={reload}
+          />
+        )}
         <Uncommitted directory={directory} />
         {!path && !filter && <FirstSteps />}
         <Listing key={place} directory={directory} onUpload={upload} />
@@ -60,6 +75,16 @@ export default function ObjectsBrowser() {
           onClose={() => setDropped(undefined)}
         />
       )}
+      {isImporting && (
+        <ImportDialog
+          directory={directory}
+          onClose={() => {
+            setImporting(false);
+            setBegun(begun + 1);
+            reload();
+          }}
+        />
+      )}
     </DropZone>
   );
 }
@@ -67,11 +92,17 @@ export default function ObjectsBrowser() {
 interface ToolbarProps {
   directory: Directory;
   onUpload: () => void;
+  onImport: () => void;
 }
 
 /** Chooses the ref and what is shown of it; adds objects. */
-function Toolbar({ directory, onUpload }: ToolbarProps) {
+function Toolbar({ directory, onUpload, onImport }: ToolbarProps) {
   const { repository, ref, filter, readOnly, goTo } = directory;
+  const noImport =
+    readOnly ??
+    (configuration.value?.storage_config.import_support
+      ? undefined
+      : 'This deployment allows no place to import from: set GRAVELER_IMPORT_PREFIXES');
   return (
     <div class="bar">
       <RefPicker
@@ -82,6 +113,9 @@ function Toolbar({ directory, onUpload }: ToolbarProps) {
       />
       <Filter text={filter} onText={text => goTo({ filter: text }, true)} />
       <span class="push bar">
+        <Button icon="import" disabled={Boolean(noImport)} title={noImport} onClick={onImport}>
+          Import
+        </Button>
         <Button
           kind="primary"
           icon="upload"
