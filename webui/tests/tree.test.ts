@@ -27,7 +27,8 @@ test('an open folder has its rows below it, one deeper; a closed one has none', 
     'a/x/': loaded('a/x/1'),
     'b/': loaded('b/1'),
   };
-  const rows = (...open: string[]) => drawn(
+  const rows = (...open: string[]) =>
+    drawn(
       treeRows(
         '',
         at => open.includes(at),

@@ -46,6 +46,7 @@ export type IconName =
   | 'sun'
   | 'moon'
   | 'export'
+  | 'import'
   | 'play'
   | 'stop'
   | 'edit'

@@ -23,9 +23,11 @@ function place(box: HTMLElement, anchor: HTMLElement, edge: 'left' | 'right'): v
   const by = anchor.getBoundingClientRect();
   const { width, height } = box.getBoundingClientRect();
   const left = edge === 'left' ? by.left : by.right - width;
+  // Without the page's scroll bar, which innerWidth counts.
+  const page_px = document.documentElement.clientWidth;
   const fitsBelow = by.bottom + GAP_PX + height <= innerHeight - MARGIN_PX;
   const above = by.top - GAP_PX - height;
-  box.style.left = `${Math.max(MARGIN_PX, Math.min(left, innerWidth - width - MARGIN_PX))}px`;
+  box.style.left = `${Math.max(MARGIN_PX, Math.min(left, page_px - width - MARGIN_PX))}px`;
   box.style.top = `${fitsBelow || above < MARGIN_PX ? by.bottom + GAP_PX : above}px`;
 }
 

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from 'preact/hooks';
 import { answer, api } from '../api/client';
-import { useResource } from '../api/resource';
+import { type Resource, useResource } from '../api/resource';
 import { Button } from './button';
 import { Icon, type IconName } from './icon';
 import { useOutside } from './menu';
@@ -102,91 +102,144 @@ interface PanelProps extends PickerProps {
   onClose: () => void;
 }
 
+/** What is typed, the kinds of refs, and the refs of the chosen kind. */
 function Panel({ repository, value, label, kinds = ALL, anchor, onChoose, onClose }: PanelProps) {
   const [kind, setKind] = useState<RefKind>(kinds[0] ?? 'branch');
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const { data, failure, reload } = useResource([repository, kind, text, value], signal =>
+  const found = useResource([repository, kind, text, value], signal =>
     choices(repository, kind, text.trim(), value, signal),
   );
+  const count = found.data?.length ?? 0;
+  return (
+    <Popover anchor={anchor} class="panel" edge="left" role="dialog" label={label}>
+      <Typed
+        {...{ label, text, at, count, onClose }}
+        onText={typed => {
+          setText(typed);
+          setAt(0);
+        }}
+        onMove={step => setAt(Math.max(0, Math.min(count - 1, at + step)))}
+        onEnter={() => {
+          const ref = found.data?.[at]?.ref ?? text.trim();
+          if (ref) onChoose(ref);
+        }}
+      />
+      {kinds.length > 1 && <Kinds {...{ kinds, kind }} onKind={setKind} />}
+      <Options {...{ kind, text, value, at, onChoose }} found={found} />
+    </Popover>
+  );
+}
+
+interface TypedProps {
+  label: string;
+  text: string;
+  /** The line that is chosen, of so many. */
+  at: number;
+  count: number;
+  onText: (text: string) => void;
+  onMove: (step: number) => void;
+  onEnter: () => void;
+  onClose: () => void;
+}
+
+/** The input, whose keys move in the list below. */
+function Typed({ label, text, at, count, onText, onMove, onEnter, onClose }: TypedProps) {
   const onKeyDown = (event: KeyboardEvent) => {
-    const count = data?.length ?? 0;
     if (event.key === 'Escape') {
       event.stopPropagation();
       onClose();
     } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();
-      setAt(Math.max(0, Math.min(count - 1, at + (event.key === 'ArrowDown' ? 1 : -1))));
+      onMove(event.key === 'ArrowDown' ? 1 : -1);
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      const ref = data?.[at]?.ref ?? text.trim();
-      if (ref) onChoose(ref);
+      onEnter();
     }
   };
   return (
-    <Popover anchor={anchor} class="panel" edge="left" role="dialog" label={label}>
-      <div class="head">
-        <input
-          class="input"
-          ref={input => input?.focus()}
-          role="combobox"
-          aria-expanded="true"
-          aria-controls="ref-options"
-          aria-activedescendant={data?.length ? `ref-option-${at}` : undefined}
-          aria-label={`${label}: name, ID or expression`}
-          placeholder="Name, ID, or main~2"
-          autocomplete="off"
-          spellcheck={false}
-          value={text}
-          onInput={event => {
-            setText(event.currentTarget.value);
-            setAt(0);
-          }}
-          onKeyDown={onKeyDown}
-        />
-      </div>
-      {kinds.length > 1 && (
-        <div class="tabs" role="tablist">
-          {kinds.map(each => (
-            <button
-              type="button"
-              role="tab"
-              key={each}
-              aria-selected={each === kind}
-              onClick={() => setKind(each)}
-            >
-              {NAMES[each]}
-            </button>
-          ))}
+    <div class="head">
+      <input
+        class="input"
+        ref={input => input?.focus()}
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="ref-options"
+        aria-activedescendant={count ? `ref-option-${at}` : undefined}
+        aria-label={`${label}: name, ID or expression`}
+        placeholder="Name, ID, or main~2"
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={event => onText(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+    </div>
+  );
+}
+
+interface KindsProps {
+  kinds: readonly RefKind[];
+  kind: RefKind;
+  onKind: (kind: RefKind) => void;
+}
+
+function Kinds({ kinds, kind, onKind }: KindsProps) {
+  return (
+    <div class="tabs" role="tablist">
+      {kinds.map(each => (
+        <button
+          type="button"
+          role="tab"
+          key={each}
+          aria-selected={each === kind}
+          onClick={() => onKind(each)}
+        >
+          {NAMES[each]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+interface OptionsProps {
+  kind: RefKind;
+  text: string;
+  value: string;
+  at: number;
+  found: Resource<Choice[]>;
+  onChoose: (ref: string) => void;
+}
+
+function Options({ kind, text, value, at, found, onChoose }: OptionsProps) {
+  const { data, failure, reload } = found;
+  return (
+    <div class="options" id="ref-options" role="listbox" aria-label={NAMES[kind]}>
+      <Problem failure={failure} retry={reload} />
+      {!data && !failure && <Skeleton lines={4} />}
+      {data?.map((choice, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the input above has the keys
+        // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus
+        <div
+          class="option"
+          role="option"
+          id={`ref-option-${index}`}
+          key={choice.ref}
+          aria-selected={index === at}
+          onClick={() => onChoose(choice.ref)}
+        >
+          <Icon name={choice.ref === value ? 'check' : ICONS[choice.kind]} />
+          <span class="cut grow">{choice.text}</span>
+          {choice.note && <span class="quiet small">{choice.note}</span>}
         </div>
+      ))}
+      {data?.length === 0 && (
+        <p class="quiet small" style={{ padding: '10px' }}>
+          {text
+            ? `Nothing begins with “${text}”. Press Enter to use it as an expression.`
+            : `No ${NAMES[kind].toLowerCase()} yet.`}
+        </p>
       )}
-      <div class="options" id="ref-options" role="listbox" aria-label={NAMES[kind]}>
-        <Problem failure={failure} retry={reload} />
-        {!data && !failure && <Skeleton lines={4} />}
-        {data?.map((choice, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the input above has the keys
-          // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus
-          <div
-            class="option"
-            role="option"
-            id={`ref-option-${index}`}
-            key={choice.ref}
-            aria-selected={index === at}
-            onClick={() => onChoose(choice.ref)}
-          >
-            <Icon name={choice.ref === value ? 'check' : ICONS[choice.kind]} />
-            <span class="cut grow">{choice.text}</span>
-            {choice.note && <span class="quiet small">{choice.note}</span>}
-          </div>
-        ))}
-        {data?.length === 0 && (
-          <p class="quiet small" style={{ padding: '10px' }}>
-            {text
-              ? `Nothing begins with “${text}”. Press Enter to use it as an expression.`
-              : `No ${NAMES[kind].toLowerCase()} yet.`}
-          </p>
-        )}
-      </div>
-    </Popover>
+    </div>
   );
 }

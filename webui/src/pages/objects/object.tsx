@@ -24,7 +24,7 @@ import { ObjectNav } from './nav';
 import { Preview } from './preview';
 import { copyPermanent } from './row';
 import './styles.css';
-import { useBranch } from './uncommitted';
+import { useReadOnly } from './uncommitted';
 
 export default function ObjectPage() {
   const repository = useRepository();
@@ -33,13 +33,8 @@ export default function ObjectPage() {
   const path = query.path ?? '';
   const place = { repository: repository.id, ref, path };
   useTitle(path.split('/').at(-1) ?? path, repository.id);
-  const branch = useBranch(repository.id, ref);
+  const { readOnly } = useReadOnly(ref);
   const { data, failure, reload } = useResource([place], signal => stat(place, signal));
-  const readOnly = repository.read_only
-    ? 'This repository is read-only'
-    : branch.data
-      ? undefined
-      : 'Choose a branch to change objects';
   return (
     <div class="stack">
       <h1 class="visually-hidden">{path}</h1>

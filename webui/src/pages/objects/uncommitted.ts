@@ -3,6 +3,7 @@
 import { answer, api, Failure } from '../../api/client';
 import { PAGE } from '../../api/objects';
 import { useResource } from '../../api/resource';
+import { useRepository } from '../../shell/repository';
 
 const PAGES_MAX = 10;
 
@@ -19,6 +20,18 @@ export function useBranch(repository: string, ref: string) {
       throw error;
     }
   });
+}
+
+/** Return the branch that the ref names, if it is one, and why nothing can be changed at the ref. */
+export function useReadOnly(ref: string) {
+  const repository = useRepository();
+  const branch = useBranch(repository.id, ref).data;
+  const readOnly = repository.read_only
+    ? 'This repository is read-only'
+    : branch
+      ? undefined
+      : 'Choose a branch to change objects';
+  return { branch, readOnly };
 }
 
 interface Uncommitted {

@@ -1,0 +1,131 @@
+/** The rows of a directory, and what can be done with those that are chosen. */
+
+import { useMemo, useState } from 'preact/hooks';
+import { Button } from '../../parts/button';
+import { VirtualList } from '../../parts/list';
+import { type Selection, useSelection } from '../../parts/selection';
+import { Empty } from '../../parts/state';
+import { tell } from '../../parts/toast';
+import { countText } from '../../parts/words';
+import { DeleteObjects } from './delete';
+import type { Directory } from './directory';
+import { downloadAll } from './downloads';
+import { ObjectRow } from './row';
+
+interface ListingProps {
+  directory: Directory;
+  onUpload: () => void;
+}
+
+export function Listing({ directory, onUpload }: ListingProps) {
+  const { repository, ref, path, pages, changes, readOnly, reload } = directory;
+  const selection = useSelection();
+  const [deleted, setDeleted] = useState<string[]>();
+  const all = useMemo(() => pages.items.map(item => item.path), [pages.items]);
+  return (
+    <div class="stack tight">
+      {selection.names.size > 0 && <Chosen {...{ directory, selection }} onDelete={setDeleted} />}
+      <VirtualList
+        pages={pages}
+        label="Objects"
+        keyOf={item => item.path}
+        row={item => (
+          <ObjectRow
+            {...{ item, repository, at: ref, directory: path, selection, all, readOnly }}
+            change={changes.data?.kinds.get(item.path)}
+            onDelete={() => setDeleted([item.path])}
+          />
+        )}
+        empty={<NoObjects {...{ directory, onUpload }} />}
+      />
+      {deleted && (
+        <DeleteObjects
+          repository={repository}
+          branch={ref}
+          names={deleted}
+          onClose={() => setDeleted(undefined)}
+          onDeleted={count => {
+            tell(`${countText(count, 'object')} deleted from ${ref}`);
+            selection.clear();
+            reload();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ChosenProps {
+  directory: Directory;
+  selection: Selection;
+  onDelete: (names: string[]) => void;
+}
+
+function Chosen({ directory, selection, onDelete }: ChosenProps) {
+  const { repository, ref, readOnly } = directory;
+  const chosen = [...selection.names];
+  const files = chosen.filter(name => !name.endsWith('/'));
+  return (
+    <div class="bar selection-bar" role="status">
+      <span class="strong">{chosen.length.toLocaleString('en')} chosen</span>
+      <Button
+        isSmall
+        icon="download"
+        disabled={!files.length}
+        onClick={() => downloadAll(files.map(path => ({ repository, ref, path })))}
+      >
+        Download {countText(files.length, 'object')}
+      </Button>
+      <Button
+        isSmall
+        icon="trash"
+        disabled={Boolean(readOnly)}
+        title={readOnly}
+        onClick={() => onDelete(chosen)}
+      >
+        Delete {chosen.length.toLocaleString('en')}
+      </Button>
+      <Button isSmall kind="ghost" onClick={selection.clear}>
+        Choose none
+      </Button>
+    </div>
+  );
+}
+
+function NoObjects({ directory, onUpload }: ListingProps) {
+  const { repository, ref, path, filter, readOnly, goTo } = directory;
+  if (filter)
+    return (
+      <Empty
+        icon="search"
+        title={`No name here begins with “${filter}”`}
+        actions={<Button onClick={() => goTo({}, true)}>Show all</Button>}
+      />
+    );
+  return (
+    <div class="rows">
+      <Empty
+        icon="upload"
+        title={path ? 'No objects here' : `No objects at ${ref} yet`}
+        actions={
+          <Button
+            kind="primary"
+            icon="upload"
+            disabled={Boolean(readOnly)}
+            title={readOnly}
+            onClick={onUpload}
+          >
+            Upload
+          </Button>
+        }
+      >
+        {readOnly ?? 'Drop files or folders anywhere on this page. Or use the command line: '}
+        {!readOnly && (
+          <code class="wrap-anywhere">
+            graveler fs upload --recursive -s ./data lakefs://{repository}/{ref}/{path}
+          </code>
+        )}
+      </Empty>
+    </div>
+  );
+}

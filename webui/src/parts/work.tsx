@@ -1,0 +1,78 @@
+/** Long work that the server does for a dialog: watched until it ends, stopped on demand. */
+
+import type { ComponentChildren } from 'preact';
+import { Failure, failureOfAnswer, type Schemas } from '../api/client';
+import { type Resource, useAction, usePolling, useResource } from '../api/resource';
+import { Button } from './button';
+import { Problem, Progress } from './state';
+
+const EVERY_MS = 1000;
+
+export interface Work {
+  isEnded: boolean;
+  /** Why it ended without its effect. */
+  failure?: Failure;
+  done: number;
+  total?: number;
+}
+
+export function isOpen({ state }: Pick<Schemas['TaskRow'], 'state'>): boolean {
+  return state === 'waiting' || state === 'running';
+}
+
+/** Return why the task ended without its effect, if it did. */
+export function failureOfTask(task: Schemas['TaskRow']): Failure | undefined {
+  if (task.state === 'cancelled') return new Failure('It was cancelled.', task.status_code);
+  if (task.state !== 'failed') return undefined;
+  return failureOfAnswer(task.status_code, task.error);
+}
+
+/** Ask for the work again and again until it has ended. */
+export function useWork<Of extends Work>(
+  id: string,
+  load: (signal: AbortSignal) => Promise<Of>,
+): Resource<Of> {
+  const work = useResource(['work', id], load);
+  usePolling(!work.data?.isEnded, EVERY_MS, work.reload);
+  return work;
+}
+
+interface WorkProps {
+  work: Resource<Work>;
+  /** What is under way: "Import". */
+  label: string;
+  /** How far it is, or how it ended. */
+  children: ComponentChildren;
+  stop: () => Promise<void>;
+  onClose: () => void;
+}
+
+/** Shows how far the work is, how it failed, and how to stop it or leave it alone. */
+export function WorkView({ work, label, children, stop, onClose }: WorkProps) {
+  const { data, failure, reload } = work;
+  const stopping = useAction(async () => {
+    await stop();
+    reload();
+  });
+  const isEnded = Boolean(data?.isEnded);
+  return (
+    <div class="form">
+      <div class="stack tight" role="status">
+        <span>{children}</span>
+        {!isEnded && <Progress done={data?.done ?? 0} total={data?.total} label={label} />}
+      </div>
+      <Problem failure={failure ?? data?.failure} />
+      <Problem failure={stopping.failure} />
+      <div class="actions">
+        {!isEnded && (
+          <Button icon="stop" isBusy={stopping.isBusy} onClick={stopping.run}>
+            Stop
+          </Button>
+        )}
+        <Button kind="primary" onClick={onClose}>
+          {isEnded ? 'Done' : 'Continue in the background'}
+        </Button>
+      </div>
+    </div>
+  );
+}
