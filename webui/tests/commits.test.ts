@@ -2,7 +2,8 @@ import './server'; // before the client is made
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commitOf, distanceOf, timesOf } from '../src/pages/refs/commits';
+import { commitOf, distanceOfCommits, timesOf } from '../src/pages/refs/commits';
+import { distanceOf } from '../src/parts/distance';
 import { json, serve } from './server';
 
 const idOf = (target: string) => target.split('/').at(-1) ?? '';
@@ -53,6 +54,7 @@ function serveLogs(logs: Record<string, string[]>, hasMore: string[] = []) {
 test('a distance counts what only one side has, without the base', async () => {
   serveLogs({ mine: ['c', 'b', 'both', 'o'], theirs: ['x', 'both', 'o'] });
   assert.deepEqual(await distanceOf('near', 'mine', 'theirs'), {
+    base: 'o',
     ahead: 2,
     behind: 1,
     isPart: false,
@@ -68,6 +70,7 @@ test('a distance with more commits than were counted says so', async () => {
 
 test('a commit has no distance from itself, without a request', async () => {
   const seen = serveLogs({});
-  assert.deepEqual(await distanceOf('same', 'c', 'c'), { ahead: 0, behind: 0, isPart: false });
+  const none = { base: 'c', ahead: 0, behind: 0, isPart: false };
+  assert.deepEqual(await distanceOfCommits('same', 'c', 'c'), none);
   assert.equal(seen.length, 0);
 });

@@ -39,10 +39,11 @@ export async function timesOf(repository: string, ids: string[]): Promise<Map<st
 }
 
 /** Count how far two commits are apart. */
-export function distanceOfCommits(
+export async function distanceOfCommits(
   repository: string,
   commit: string,
   from: string,
 ): Promise<Distance> {
+  if (commit === from) return { base: commit, ahead: 0, behind: 0, isPart: false };
   return remember(`${repository} ${commit} ${from}`, () => distanceOf(repository, commit, from));
 }
