@@ -84,6 +84,16 @@ test('an abort ends the patience', async () => {
   assert.equal(seen.length, 1);
 });
 
+test('a read that is aborted on its way is not repeated', async () => {
+  const abort = new AbortController();
+  const seen = serve(() => {
+    abort.abort();
+    return Promise.reject(abort.signal.reason);
+  });
+  await assert.rejects(answer(api.GET('/user', { signal: abort.signal })), { name: 'AbortError' });
+  assert.equal(seen.length, 1);
+});
+
 test('an abort ends a pause, with its reason', async () => {
   const abort = new AbortController();
   const paused = pause(60_000, abort.signal);

@@ -52,13 +52,12 @@ function serveLogs(logs: Record<string, string[]>, hasMore: string[] = []) {
 }
 
 test('a distance counts what only one side has, without the base', async () => {
-  serveLogs({ mine: ['c', 'b', 'both', 'o'], theirs: ['x', 'both', 'o'] });
-  assert.deepEqual(await distanceOf('near', 'mine', 'theirs'), {
-    base: 'o',
-    ahead: 2,
-    behind: 1,
-    isPart: false,
-  });
+  const logs = { mine: ['c', 'b', 'both', 'o'], theirs: ['x', 'both'] };
+  serveLogs(logs);
+  const distance = { base: 'o', ahead: 2, behind: 1, isPart: false };
+  assert.deepEqual(await distanceOf('near', 'mine', 'theirs'), distance);
+  const turned = { base: 'o', ahead: 1, behind: 2, isPart: false };
+  assert.deepEqual(await distanceOf('near', 'theirs', 'mine'), turned);
 });
 
 test('a distance with more commits than were counted says so', async () => {

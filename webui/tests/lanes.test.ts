@@ -59,6 +59,12 @@ test('a lane that has ended is used again', () => {
   );
 });
 
+test('a lane that has ended between others is used again', () => {
+  assert.deepEqual(drawn(laid('m b x', 'b', 'n p', 'x', 'p')).slice(2, 3), [
+    '0/2, through 1-1, out 0-0',
+  ]);
+});
+
 test('no line leads down to a parent that is shown above', () => {
   assert.deepEqual(drawn(laid('a', 'b a')), ['0/1', '0/1']);
 });

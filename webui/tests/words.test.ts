@@ -46,5 +46,6 @@ test('times are told in their largest unit', () => {
 
 test('only IDs are shortened', () => {
   assert.equal(shortId('0123456789abcdef'.repeat(4)), '0123456789ab');
-  for (const name of ['main', 'abc123', `${'a'.repeat(30)}-x`]) assert.equal(shortId(name), name);
+  for (const name of ['main', 'abc123', 'feedbeeffeedbeef', `${'a'.repeat(30)}-x`])
+    assert.equal(shortId(name), name);
 });
