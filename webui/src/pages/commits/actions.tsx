@@ -5,6 +5,7 @@ import { useLocation } from 'preact-iso';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { links } from '../../links';
+import { RunningTask } from '../../parts/branch-task';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { SelectField, TextField } from '../../parts/field';
@@ -181,6 +182,7 @@ function PickDialog({ commit, branch, onDone, onClose }: DialogProps & { branch:
         </div>
         {isMerge && <ParentField commit={commit} value={parent} onText={setParent} />}
         <HookProblem failure={failure} repository={repository.id} />
+        {isBusy && <RunningTask repository={repository.id} branch={to} isExpected />}
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={isBusy}>

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
 import { type Pages, useAllPages, usePages, useResource } from '../../api/resource';
 import { links } from '../../links';
+import { RunningTask } from '../../parts/branch-task';
 import { Button, CopyButton, LinkButton } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { VirtualList } from '../../parts/list';
@@ -112,6 +113,7 @@ export default function Log() {
           />
         )}
       </div>
+      <RunningTask repository={repository.id} branch={ref} onEnd={reload} />
       <Problem failure={names.failure} retry={names.reload} />
       {names.data?.isPart && (
         <p class="small quiet">

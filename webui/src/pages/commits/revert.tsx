@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
+import { RunningTask } from '../../parts/branch-task';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { CheckField } from '../../parts/field';
@@ -74,6 +75,7 @@ export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) 
           onCheck={setEmptyAllowed}
         />
         <HookProblem failure={failure} repository={repository.id} />
+        {isBusy && <RunningTask repository={repository.id} branch={on} isExpected />}
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={isBusy}>

@@ -5,6 +5,7 @@ import { useRoute } from 'preact-iso';
 import { answer, api, type Schemas } from '../../api/client';
 import { useAction, useResource } from '../../api/resource';
 import { links } from '../../links';
+import { RunningTask } from '../../parts/branch-task';
 import { Button, LinkButton } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { refsSource } from '../../parts/diff/source';
@@ -146,6 +147,12 @@ function Decision({ pull, reload }: { pull: Pull; reload: () => void }) {
   const title = read_only ? 'The repository is read-only' : undefined;
   return (
     <section class="stack" aria-label="Merge">
+      <RunningTask
+        repository={repository}
+        branch={pull.destination_branch}
+        isExpected={merge.isBusy}
+        onEnd={reload}
+      />
       <Problem failure={merge.failure} />
       {merge.failure && <Remedy pull={pull} status={merge.failure.status} />}
       <Problem failure={change.failure} />

@@ -5,7 +5,7 @@ import type { Failure } from '../../api/client';
 import { contentAddress } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
-import { Button, LinkButton } from '../button';
+import { Button, CopyButton, LinkButton } from '../button';
 import { Notice, Problem, Skeleton } from '../state';
 import { Time } from '../time';
 import { sizeText } from '../words';
@@ -51,6 +51,7 @@ export function ObjectDiff({ source, path, row, previous, next, open }: ObjectPr
         <h2 id="object-diff" class="grow wrap-anywhere" tabIndex={-1} ref={heading}>
           {path}
         </h2>
+        <CopyButton text={path} label="Copy the path" />
         <Button
           icon="up"
           label="Previous object"
