@@ -39,6 +39,10 @@ export default function ObjectsBrowser() {
   });
   const place = `${repository}\n${ref}\n${path}\n${filter}`;
   const upload = () => setDropped([]);
+  const changed = () => {
+    setBegun(begun + 1);
+    reload();
+  };
   return (
     <DropZone isActive={!readOnly} onDrop={setDropped}>
       <h1 class="visually-hidden">Objects {path}</h1>
@@ -63,7 +67,7 @@ export default function ObjectsBrowser() {
         )}
         <Uncommitted directory={directory} />
         {!path && !filter && <FirstSteps />}
-        <Listing key={place} directory={directory} onUpload={upload} />
+        <Listing key={place} directory={directory} onUpload={upload} onChanged={changed} />
         <Readme items={pages.items} directory={{ repository, ref, path }} />
       </div>
       {dropped && (
@@ -80,8 +84,7 @@ export default function ObjectsBrowser() {
           directory={directory}
           onClose={() => {
             setImporting(false);
-            setBegun(begun + 1);
-            reload();
+            changed();
           }}
         />
       )}
