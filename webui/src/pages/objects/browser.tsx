@@ -21,7 +21,7 @@ import { DropZone } from './drop';
 import type { Dropped } from './dropped';
 import { DirectorySize } from './size';
 import { UploadDialog, useWhenUploaded } from './upload';
-import { clearEnded, isUploading, uploads } from './uploads';
+import { clearEnded, counts, isUploading } from './uploads';
 
 export default function ObjectsBrowser() {
   const directory = useDirectory();
@@ -34,7 +34,7 @@ export default function ObjectsBrowser() {
   useWhenUploaded(() => {
     reload();
     if (dropped) return; // the dialog shows how they ended
-    if (uploads.value.some(({ state }) => state === 'failed')) setDropped([]);
+    if (counts.value.failed) setDropped([]);
     else clearEnded();
   });
   const place = `${repository}\n${ref}\n${path}\n${filter}`;
