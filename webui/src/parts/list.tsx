@@ -57,12 +57,18 @@ const ROW_PX = 41;
 // The next page is asked for when so few rows are left below the view.
 const ROWS_AHEAD = 200;
 
-/** A list of any length: rows of one height, of which only those in view exist. */
-export function VirtualList<Item>({ pages, label, row, keyOf, empty }: ListProps<Item>) {
-  const { items, failure, isLoading, hasMore, more, reload } = pages;
+interface RowsProps<Item> extends Pick<ListProps<Item>, 'label' | 'row' | 'keyOf'> {
+  items: readonly Item[];
+  /** Whether further items follow, so that their number is not known yet. */
+  isOpen?: boolean;
+  /** Told which of the items is the last one in view. */
+  onLast?: (index: number) => void;
+}
+
+/** Rows of one height in a box that scrolls; only those in view exist. */
+export function VirtualRows<Item>({ items, label, row, keyOf, isOpen, onLast }: RowsProps<Item>) {
   const box = useRef<HTMLElement>(null);
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const hasItems = items.length > 0;
   const options = {
     count: items.length,
     getScrollElement: () => box.current,
@@ -75,13 +81,44 @@ export function VirtualList<Item>({ pages, label, row, keyOf, empty }: ListProps
   };
   const [virtualizer] = useState(() => new Virtualizer<HTMLElement, HTMLLIElement>(options));
   virtualizer.setOptions(options);
-  useEffect(() => (hasItems ? virtualizer._didMount() : undefined), [virtualizer, hasItems]);
+  useEffect(() => virtualizer._didMount(), [virtualizer]);
   useEffect(() => {
     virtualizer._willUpdate();
   });
-
-  const rows = hasItems ? virtualizer.getVirtualItems() : [];
+  const rows = virtualizer.getVirtualItems();
   const last = rows.at(-1)?.index ?? 0;
+  useEffect(() => onLast?.(last), [last]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus
+    <section class="virtual" ref={box} tabIndex={0} aria-label={label}>
+      <ul
+        aria-label={label}
+        style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}
+      >
+        {rows.map(({ index, start }) => {
+          const item = items[index] as Item;
+          return (
+            <li
+              class="row"
+              key={keyOf(item)}
+              aria-setsize={isOpen ? -1 : items.length}
+              aria-posinset={index + 1}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              {row(item, index)}
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+/** A list of any length, which loads further pages as the user scrolls. */
+export function VirtualList<Item>({ pages, label, row, keyOf, empty }: ListProps<Item>) {
+  const { items, failure, isLoading, hasMore, more, reload } = pages;
+  const [last, setLast] = useState(0);
+  const hasItems = items.length > 0;
   const isNearEnd =
     hasItems && hasMore && !isLoading && !failure && last > items.length - ROWS_AHEAD;
   useEffect(() => {
@@ -94,25 +131,7 @@ export function VirtualList<Item>({ pages, label, row, keyOf, empty }: ListProps
   }
   return (
     <div class="rows">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls takes the keyboard's focus */}
-      <section class="virtual" ref={box} tabIndex={0} aria-label={label}>
-        <ul style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}>
-          {rows.map(({ index, start }) => {
-            const item = items[index] as Item;
-            return (
-              <li
-                class="row"
-                key={keyOf(item)}
-                aria-setsize={hasMore ? -1 : items.length}
-                aria-posinset={index + 1}
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                {row(item, index)}
-              </li>
-            );
-          })}
-        </ul>
-      </section>
+      <VirtualRows {...{ items, label, row, keyOf }} isOpen={hasMore} onLast={setLast} />
       {(hasMore || failure) && (
         <div class="rows-foot small" role="status">
           {failure ? (

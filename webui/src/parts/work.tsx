@@ -38,7 +38,7 @@ export function useWork<Of extends Work>(
 }
 
 interface WorkProps {
-  work: Resource<Work>;
+  work: Omit<Resource<Work>, 'set'>;
   /** What is under way: "Import". */
   label: string;
   /** How far it is, or how it ended. */

@@ -12,6 +12,7 @@ import { Nav } from '../parts/nav';
 import { Empty, Notice, Problem, Skeleton } from '../parts/state';
 import { repositoryPages } from '../routes';
 import { NotFound } from './not-found';
+import { RepositoryKeys } from './repository-keys';
 
 export type Repository = Schemas['RepositoryRow'];
 
@@ -91,6 +92,7 @@ export function RepositoryFrame() {
                 This repository is read-only: its objects and refs cannot be changed.
               </Notice>
             )}
+            <RepositoryKeys />
             <Router>
               {repositoryPages.map(page => (
                 <Route key={page.path} path={page.path} component={page.component} />

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { links } from '../links';
 import { Dialog } from '../parts/dialog';
+import { actOf } from './keys';
 import { isPaletteOpen } from './palette';
 
 const isHelpOpen = signal(false);
@@ -57,6 +58,11 @@ export function Shortcuts() {
         ledAt = 0;
         if (event.key === 'r') route(links.repositories());
         else if (repository && PLACES[event.key]) route(PLACES[event.key]?.[1](repository) ?? '');
+      } else {
+        const act = actOf(event.key);
+        if (!act) return;
+        event.preventDefault(); // the key must not be typed into what it opens
+        act();
       }
     };
     document.addEventListener('keydown', onKeyDown);
@@ -88,6 +94,14 @@ export function Shortcuts() {
             <dd>{text}</dd>
           </>
         ))}
+        <dt>
+          <kbd>t</kbd>
+        </dt>
+        <dd>Find an object by a part of its path</dd>
+        <dt>
+          <kbd>y</kbd>
+        </dt>
+        <dd>Permanent address: the commit in place of the branch or tag</dd>
         <dt>
           <kbd>?</kbd>
         </dt>

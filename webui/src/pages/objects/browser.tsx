@@ -21,7 +21,7 @@ import { DropZone } from './drop';
 import type { Dropped } from './dropped';
 import { DirectorySize } from './size';
 import { UploadDialog, useWhenUploaded } from './upload';
-import { clearEnded, isUploading, uploads } from './uploads';
+import { clearEnded, counts, isUploading } from './uploads';
 
 export default function ObjectsBrowser() {
   const directory = useDirectory();
@@ -34,12 +34,18 @@ export default function ObjectsBrowser() {
   useWhenUploaded(() => {
     reload();
     if (dropped) return; // the dialog shows how they ended
-    if (uploads.value.some(({ state }) => state === 'failed')) setDropped([]);
+    if (counts.value.failed) setDropped([]);
     else clearEnded();
   });
   const place = `${repository}\n${ref}\n${path}\n${filter}`;
   const upload = () => setDropped([]);
-  const listing = <Listing key={place} directory={directory} onUpload={upload} />;
+  const changed = () => {
+    setBegun(begun + 1);
+    reload();
+  };
+  const listing = (
+    <Listing key={place} directory={directory} onUpload={upload} onChanged={changed} />
+  );
   return (
     <DropZone isActive={!readOnly} onDrop={setDropped}>
       <h1 class="visually-hidden">Objects {path}</h1>
@@ -80,8 +86,7 @@ export default function ObjectsBrowser() {
           directory={directory}
           onClose={() => {
             setImporting(false);
-            setBegun(begun + 1);
-            reload();
+            changed();
           }}
         />
       )}

@@ -10,17 +10,21 @@ import { countText } from '../../parts/words';
 import { DeleteObjects } from './delete';
 import type { Directory } from './directory';
 import { downloadAll } from './downloads';
+import { MoveDialog } from './move/dialog';
 import { ObjectRow } from './row';
 
 interface ListingProps {
   directory: Directory;
   onUpload: () => void;
+  /** Told when objects came, moved or went. */
+  onChanged: () => void;
 }
 
-export function Listing({ directory, onUpload }: ListingProps) {
-  const { repository, ref, path, pages, changes, readOnly, reload } = directory;
+export function Listing({ directory, onUpload, onChanged }: ListingProps) {
+  const { repository, ref, path, pages, changes, readOnly } = directory;
   const selection = useSelection();
   const [deleted, setDeleted] = useState<string[]>();
+  const [moved, setMoved] = useState<{ source: string; isCopy: boolean }>();
   const all = useMemo(() => pages.items.map(item => item.path), [pages.items]);
   return (
     <div class="stack tight">
@@ -34,6 +38,7 @@ export function Listing({ directory, onUpload }: ListingProps) {
             {...{ item, repository, at: ref, directory: path, selection, all, readOnly }}
             change={changes.data?.kinds.get(item.path)}
             onDelete={() => setDeleted([item.path])}
+            onMove={isCopy => setMoved({ source: item.path, isCopy })}
           />
         )}
         empty={<NoObjects {...{ directory, onUpload }} />}
@@ -47,7 +52,17 @@ export function Listing({ directory, onUpload }: ListingProps) {
           onDeleted={count => {
             tell(`${countText(count, 'object')} deleted from ${ref}`);
             selection.clear();
-            reload();
+            onChanged();
+          }}
+        />
+      )}
+      {moved && (
+        <MoveDialog
+          {...{ repository, branch: ref, ...moved }}
+          onClose={() => {
+            setMoved(undefined);
+            if (selection.names.has(moved.source)) selection.toggle(moved.source);
+            onChanged();
           }}
         />
       )}
@@ -92,7 +107,7 @@ function Chosen({ directory, selection, onDelete }: ChosenProps) {
   );
 }
 
-function NoObjects({ directory, onUpload }: ListingProps) {
+function NoObjects({ directory, onUpload }: Omit<ListingProps, 'onChanged'>) {
   const { repository, ref, path, filter, readOnly, goTo } = directory;
   if (filter)
     return (

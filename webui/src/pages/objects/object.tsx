@@ -20,9 +20,10 @@ import { useCurrentRef, useRepository } from '../../shell/repository';
 import { Crumbs } from './crumbs';
 import { DeleteObjects } from './delete';
 import { EditMetadata } from './metadata';
+import { MoveDialog } from './move/dialog';
 import { ObjectNav } from './nav';
 import { Preview } from './preview';
-import { copyPermanent } from './row';
+import { ChangeEntries, copyPermanent } from './row';
 import './styles.css';
 import { useReadOnly } from './uncommitted';
 
@@ -92,7 +93,7 @@ interface ActionsProps {
 
 function Actions({ place, stats, readOnly, reload }: ActionsProps) {
   const { route } = useLocation();
-  const [open, setOpen] = useState<'delete' | 'metadata'>();
+  const [open, setOpen] = useState<'delete' | 'metadata' | 'move' | 'copy'>();
   const { repository, ref, path } = place;
   const isPresigned = configuration.value?.storage_config.pre_sign_support_ui ?? false;
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
@@ -122,16 +123,12 @@ function Actions({ place, stats, readOnly, reload }: ActionsProps) {
           Edit metadata…
         </button>
         <hr />
-        <button
-          type="button"
-          class="danger"
-          disabled={Boolean(readOnly)}
-          title={readOnly}
-          onClick={() => setOpen('delete')}
-        >
-          <Icon name="trash" />
-          Delete…
-        </button>
+        <ChangeEntries
+          isFolder={false}
+          readOnly={readOnly}
+          onDelete={() => setOpen('delete')}
+          onMove={isCopy => setOpen(isCopy ? 'copy' : 'move')}
+        />
       </Menu>
       {open === 'metadata' && (
         <EditMetadata
@@ -139,6 +136,13 @@ function Actions({ place, stats, readOnly, reload }: ActionsProps) {
           metadata={stats.metadata ?? {}}
           onClose={() => setOpen(undefined)}
           onSaved={reload}
+        />
+      )}
+      {(open === 'move' || open === 'copy') && (
+        <MoveDialog
+          {...{ repository, branch: ref, source: path, isCopy: open === 'copy' }}
+          onClose={() => setOpen(undefined)}
+          onMoved={target => route(links.object(repository, ref, target))}
         />
       )}
       {open === 'delete' && (

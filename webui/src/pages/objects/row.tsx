@@ -20,6 +20,7 @@ interface RowProps {
   all: readonly string[];
   readOnly: string | undefined;
   onDelete: () => void;
+  onMove: (isCopy: boolean) => void;
 }
 
 const CHANGES: Record<string, { sign: string; word: string; look: string }> = {
@@ -73,12 +74,15 @@ export function ObjectRow({ item, repository, at, directory, change, ...rest }: 
   );
 }
 
-type RowMenuProps = Pick<RowProps, 'item' | 'repository' | 'at' | 'readOnly' | 'onDelete'> & {
+type RowMenuProps = Pick<
+  RowProps,
+  'item' | 'repository' | 'at' | 'readOnly' | 'onDelete' | 'onMove'
+> & {
   isFolder: boolean;
   href: string;
 };
 
-function RowMenu({ item, repository, at, isFolder, href, readOnly, onDelete }: RowMenuProps) {
+function RowMenu({ item, repository, at, isFolder, href, readOnly, ...does }: RowMenuProps) {
   const place = { repository, ref: at, path: item.path };
   const isPresigned = configuration.value?.storage_config.pre_sign_support_ui ?? false;
   return (
@@ -106,17 +110,33 @@ function RowMenu({ item, repository, at, isFolder, href, readOnly, onDelete }: R
         History
       </a>
       <hr />
-      <button
-        type="button"
-        class="danger"
-        disabled={Boolean(readOnly)}
-        title={readOnly}
-        onClick={onDelete}
-      >
+      <ChangeEntries {...{ isFolder, readOnly }} {...does} />
+    </Menu>
+  );
+}
+
+interface ChangeProps extends Pick<RowProps, 'readOnly' | 'onDelete' | 'onMove'> {
+  isFolder: boolean;
+}
+
+/** The entries of a menu that change the branch. */
+export function ChangeEntries({ isFolder, readOnly, onDelete, onMove }: ChangeProps) {
+  const given = { type: 'button', disabled: Boolean(readOnly), title: readOnly } as const;
+  return (
+    <>
+      <button {...given} onClick={() => onMove(false)}>
+        <Icon name="edit" />
+        Move or rename…
+      </button>
+      <button {...given} onClick={() => onMove(true)}>
+        <Icon name="copy" />
+        Copy to…
+      </button>
+      <button {...given} class="danger" onClick={onDelete}>
         <Icon name="trash" />
         {isFolder ? 'Delete folder…' : 'Delete…'}
       </button>
-    </Menu>
+    </>
   );
 }
 

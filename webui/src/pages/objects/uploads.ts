@@ -1,8 +1,22 @@
-/** The uploads of this tab; they go on while the user moves from page to page. */
+/**
+ * The uploads of this tab; they go on while the user moves from page to page.
+ *
+ * Each upload has signals of its own, and the counts are kept beside them: what one of thousands
+ * does costs the same as what one of few does.
+ */
 
-import { computed, signal } from '@preact/signals';
+import { batch, computed, type Signal, signal } from '@preact/signals';
 import { type Failure, failureOf } from '../../api/client';
-import { abandon, send } from './transfer';
+import { PARALLEL } from './bucket';
+import { abandon } from './parts';
+import { send } from './transfer';
+
+export type State = 'waiting' | 'sending' | 'done' | 'failed' | 'cancelled';
+
+interface Status {
+  state: State;
+  failure?: Failure;
+}
 
 export interface Upload {
   id: number;
@@ -10,27 +24,36 @@ export interface Upload {
   branch: string;
   path: string;
   file: File;
-  state: 'waiting' | 'sending' | 'done' | 'failed' | 'cancelled';
-  sent_bytes: number;
-  failure?: Failure;
+  status: Signal<Status>;
+  sent_bytes: Signal<number>;
 }
 
-const PARALLEL = 4;
+const NONE: Record<State, number> = { waiting: 0, sending: 0, done: 0, failed: 0, cancelled: 0 };
 
 export const uploads = signal<readonly Upload[]>([]);
 
+/** How many of the uploads are in each state. */
+export const counts = signal(NONE);
+
+/** Whether files are being sent, whatever page is shown. */
+export const isUploading = computed(() => counts.value.waiting + counts.value.sending > 0);
+
+const queue: Upload[] = [];
 const running = new Map<number, AbortController>();
 let count = 0;
 
-export function isActive({ state }: Upload): boolean {
-  return state === 'waiting' || state === 'sending';
+export function isActive({ status }: Upload): boolean {
+  return status.value.state === 'waiting' || status.value.state === 'sending';
 }
 
-/** Whether files are being sent, whatever page is shown. */
-export const isUploading = computed(() => uploads.value.some(isActive));
-
-function change(id: number, to: Partial<Upload>): void {
-  uploads.value = uploads.value.map(each => (each.id === id ? { ...each, ...to } : each));
+function change(upload: Upload, to: Status): void {
+  const { state } = upload.status.peek();
+  const old = counts.peek();
+  batch(() => {
+    upload.status.value = to;
+    if (state === to.state) return;
+    counts.value = { ...old, [state]: old[state] - 1, [to.state]: old[to.state] + 1 };
+  });
 }
 
 /** Queue the files; at most four are sent at a time. */
@@ -39,33 +62,40 @@ export function startUploads(
 ): void {
   const added = given.map(each => {
     count += 1;
-    return { ...each, id: count, state: 'waiting' as const, sent_bytes: 0 };
+    const status = signal<Status>({ state: 'waiting' });
+    return { ...each, id: count, status, sent_bytes: signal(0) };
   });
-  uploads.value = [...uploads.value, ...added];
+  batch(() => {
+    uploads.value = [...uploads.value, ...added];
+    counts.value = { ...counts.value, waiting: counts.value.waiting + added.length };
+  });
+  queue.push(...added);
   sendNext();
 }
 
 function sendNext(): void {
-  const isAny = uploads.value.some(isActive);
   removeEventListener('beforeunload', warn);
-  if (isAny) addEventListener('beforeunload', warn);
-  for (const upload of uploads.value) {
-    if (running.size >= PARALLEL) return;
-    if (upload.state === 'waiting' && !running.has(upload.id)) sendOne(upload);
+  if (isUploading.value) addEventListener('beforeunload', warn);
+  while (running.size < PARALLEL) {
+    const upload = queue.shift();
+    if (!upload) return;
+    if (upload.status.value.state === 'waiting') sendOne(upload);
   }
 }
 
 async function sendOne(upload: Upload): Promise<void> {
   const abort = new AbortController();
   running.set(upload.id, abort);
-  change(upload.id, { state: 'sending', failure: undefined });
+  change(upload, { state: 'sending' });
   try {
-    const onSent = (sent_bytes: number) => change(upload.id, { sent_bytes });
+    const onSent = (sent_bytes: number) => {
+      upload.sent_bytes.value = sent_bytes;
+    };
     await send({ ...upload, signal: abort.signal, onSent });
-    change(upload.id, { state: 'done', sent_bytes: upload.file.size });
+    change(upload, { state: 'done' });
   } catch (error) {
-    if (abort.signal.aborted) change(upload.id, { state: 'cancelled' });
-    else change(upload.id, { state: 'failed', failure: failureOf(error) as Failure });
+    if (abort.signal.aborted) change(upload, { state: 'cancelled' });
+    else change(upload, { state: 'failed', failure: failureOf(error) as Failure });
   } finally {
     running.delete(upload.id);
     sendNext();
@@ -78,7 +108,7 @@ function warn(event: BeforeUnloadEvent): void {
 
 /** Stop the upload; the parts that a large file has sent are deleted. */
 export function cancelUpload(upload: Upload): void {
-  change(upload.id, { state: 'cancelled' });
+  change(upload, { state: 'cancelled' });
   running.get(upload.id)?.abort();
   abandon(upload).catch(() => {}); // what stays behind expires after seven days
 }
@@ -89,13 +119,20 @@ export function cancelAll(): void {
 
 /** Send again what failed. */
 export function retryFailed(): void {
-  uploads.value = uploads.value.map(each =>
-    each.state === 'failed' ? { ...each, state: 'waiting', sent_bytes: 0 } : each,
-  );
+  const failed = uploads.value.filter(({ status }) => status.value.state === 'failed');
+  for (const upload of failed) {
+    upload.sent_bytes.value = 0;
+    change(upload, { state: 'waiting' });
+  }
+  queue.push(...failed);
   sendNext();
 }
 
 /** Forget the uploads that have ended. */
 export function clearEnded(): void {
-  uploads.value = uploads.value.filter(isActive);
+  batch(() => {
+    uploads.value = uploads.value.filter(isActive);
+    const { waiting, sending } = counts.value;
+    counts.value = { ...NONE, waiting, sending };
+  });
 }

@@ -1,31 +1,50 @@
-/** JSON, indented; text that is no JSON shows as it is. */
+/** JSON as a tree or as its text; text that is no JSON shows as it is. */
 
+import './json-tree.css';
+import { useMemo, useState } from 'preact/hooks';
 import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
+import { Button } from '../../../parts/button';
 import { CodeView } from '../../../parts/code-view';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import type { PreviewProps } from '../preview';
+import { JsonTree } from './json-tree';
 
-/** Return the text indented, or `undefined` if it is no JSON. */
-function indented(text: string): string | undefined {
+/** Return the value of the text; nothing if it is no JSON. */
+function parse(text: string): { value: unknown } | undefined {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return { value: JSON.parse(text) };
   } catch {
     return undefined;
   }
 }
 
 export default function JsonPreview({ place, stats }: PreviewProps) {
+  const [isText, setText] = useState(false);
   const { data, failure, reload } = useResource(['json', place, stats.checksum], signal =>
     readText(place, stats.size_bytes, stats.size_bytes, signal),
   );
+  const parsed = useMemo(() => (data === undefined ? undefined : parse(data)), [data]);
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (data === undefined) return <Skeleton lines={8} />;
-  const pretty = indented(data);
+  if (!parsed)
+    return (
+      <div class="stack tight">
+        <Notice kind="warning">This is not valid JSON.</Notice>
+        <CodeView text={data} language="json" />
+      </div>
+    );
   return (
     <div class="stack tight">
-      {pretty === undefined && <Notice kind="warning">This is not valid JSON.</Notice>}
-      <CodeView text={pretty ?? data} language="json" />
+      <fieldset class="segments" aria-label="Show as">
+        <Button isSmall aria-pressed={!isText} onClick={() => setText(false)}>
+          Tree
+        </Button>
+        <Button isSmall aria-pressed={isText} onClick={() => setText(true)}>
+          Text
+        </Button>
+      </fieldset>
+      {isText ? <CodeView text={data} language="json" /> : <JsonTree value={parsed.value} />}
     </div>
   );
 }

@@ -1,0 +1,154 @@
+/** Moves or copies a folder of any size: a task of the server, with its progress. */
+
+import { useState } from 'preact/hooks';
+import { answer, api, type Schemas } from '../../../api/client';
+import { useAction, useResource } from '../../../api/resource';
+import { links } from '../../../links';
+import { Button } from '../../../parts/button';
+import { SelectField, TextField } from '../../../parts/field';
+import { Problem } from '../../../parts/state';
+import { countText } from '../../../parts/words';
+import { failureOfTask, isOpen, useWork, type Work, WorkView } from '../../../parts/work';
+import type { MoveProps } from './dialog';
+
+type IfExists = Schemas['PrefixMove']['if_exists'];
+
+const CHOICES: { value: IfExists; text: string }[] = [
+  { value: 'fail', text: 'Stop there' },
+  { value: 'skip', text: 'Leave both objects as they are' },
+  { value: 'overwrite', text: 'Replace the object there' },
+];
+
+export function MoveFolder(props: MoveProps) {
+  const [begun, setBegun] = useState<{ id: string; target: string }>();
+  return begun ? (
+    <Begun {...props} {...begun} />
+  ) : (
+    <Asked {...props} onBegun={(id, target) => setBegun({ id, target })} />
+  );
+}
+
+/** Return why the source cannot go there; empty if it can. */
+function problemOf(source: string, target: string): string {
+  if (target === source) return '';
+  if (!target) return 'A folder cannot move or be copied to the root, which it is inside of';
+  if (target.startsWith(source)) return `${target} is inside of ${source}`;
+  if (source.startsWith(target)) return `${source} is inside of ${target}`;
+  return '';
+}
+
+type AskedProps = MoveProps & { onBegun: (id: string, target: string) => void };
+
+function Asked({ repository, branch, source, isCopy, onClose, onBegun }: AskedProps) {
+  const [text, setText] = useState(source);
+  const [ifExists, setIfExists] = useState<IfExists>('fail');
+  const target = text.replace(/[^/]$/, '$&/');
+  const problem = problemOf(source, target);
+  const isReady = target !== source && !problem;
+  const there = useResource(['there', repository, branch, target], async signal => {
+    if (!isReady) return false;
+    const params = { path: { repository, ref: branch }, query: { prefix: target, amount: 1 } };
+    const { results } = await answer(
+      api.GET('/repositories/{repository}/refs/{ref}/objects/ls', { params, signal }),
+    );
+    return results.length > 0;
+  });
+  const { run, isBusy, failure } = useAction(async () => {
+    const params = { path: { repository, branch }, query: { dest_prefix: target } };
+    const body = { src_prefix: source, if_exists: ifExists, force: false };
+    const at = '/repositories/{repository}/branches/{branch}/objects';
+    const { id } = await answer(
+      isCopy
+        ? api.POST(`${at}/copy_prefix`, { params, body: { ...body, src_ref: '' } })
+        : api.POST(`${at}/move_prefix`, { params, body }),
+    );
+    onBegun(id, target);
+  });
+  return (
+    <form
+      class="form"
+      onSubmit={event => {
+        event.preventDefault();
+        if (isReady) run();
+      }}
+    >
+      <TextField
+        label="New folder"
+        hint="The whole path of the folder, with its new name"
+        problem={problem || undefined}
+        autofocus
+        value={text}
+        onText={setText}
+      />
+      {there.data && (
+        <SelectField
+          label={`${target} has objects already. Where a path exists:`}
+          options={CHOICES}
+          value={ifExists}
+          onText={value => setIfExists(value as IfExists)}
+        />
+      )}
+      <p class="small quiet">These are uncommitted changes of {branch}; no data are copied.</p>
+      <Problem failure={failure} />
+      <div class="actions">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          kind={there.data && ifExists === 'overwrite' ? 'danger' : 'primary'}
+          type="submit"
+          isBusy={isBusy}
+          disabled={!isReady}
+        >
+          {isCopy ? 'Copy' : 'Move'}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface FolderWork extends Work {
+  result: Record<string, string>;
+}
+
+type BegunProps = MoveProps & { id: string; target: string };
+
+function Begun({ repository, id, source, target, isCopy, onClose }: BegunProps) {
+  const params = { path: { repository, taskId: id } };
+  const work = useWork<FolderWork>(id, async signal => {
+    const task = await answer(
+      api.GET('/repositories/{repository}/tasks/{taskId}', { params, signal }),
+    );
+    return {
+      isEnded: !isOpen(task),
+      failure: failureOfTask(task),
+      done: task.objects_done,
+      total: task.objects_known || undefined,
+      result: task.result,
+    };
+  });
+  const { done = 0, isEnded, failure, result } = work.data ?? {};
+  const word = isCopy ? 'copied' : 'moved';
+  const skipped = Number(result?.skipped ?? 0);
+  return (
+    <WorkView
+      {...{ work, onClose }}
+      label={isCopy ? 'Copy' : 'Move'}
+      stop={async () => {
+        await answer(api.DELETE('/repositories/{repository}/tasks/{taskId}', { params }));
+      }}
+    >
+      {!isEnded && `${countText(done, 'object')} ${word} so far…`}
+      {isEnded && !failure && (
+        <>
+          {countText(Number(result?.copied ?? done), 'object')} {word} from {source} to {target}
+          {skipped > 0 && `; ${countText(skipped, 'object')} left, whose paths existed`}.
+        </>
+      )}
+      {failure && (
+        <>
+          What was {word} before stays so, as uncommitted changes.{' '}
+          <a href={links.tasks(repository)}>See the task</a>
+        </>
+      )}
+    </WorkView>
+  );
+}

@@ -1,0 +1,134 @@
+/** Moves or copies one object: a copy that shares the data, and then the deletion of the source. */
+
+import { useState } from 'preact/hooks';
+import { answer, api, Failure } from '../../../api/client';
+import { useAction, useResource } from '../../../api/resource';
+import { Button } from '../../../parts/button';
+import { TextField } from '../../../parts/field';
+import { Notice, Problem } from '../../../parts/state';
+import { tell } from '../../../parts/toast';
+import type { MoveProps } from './dialog';
+
+interface Copied {
+  target: string;
+  checksum: string;
+}
+
+/** Copy the source to the target; without `replaces`, fail if an object is there by now. */
+async function copyTo(
+  { repository, branch, source }: MoveProps,
+  target: string,
+  replaces: boolean,
+): Promise<Copied> {
+  const { checksum } = await answer(
+    api.POST('/repositories/{repository}/branches/{branch}/objects/copy', {
+      params: {
+        path: { repository, branch },
+        query: { dest_path: target },
+        header: replaces ? {} : { 'If-None-Match': '*' },
+      },
+      body: {
+        src_path: source,
+        src_ref: branch,
+        shallow: true,
+        force: false,
+        content_type: null,
+        user_metadata: null,
+        src_physical_address: '',
+        src_repository: '',
+      },
+    }),
+  );
+  return { target, checksum };
+}
+
+/** Delete the source if it still is what was copied. */
+async function deleteSource({ repository, branch, source }: MoveProps, copied: Copied) {
+  try {
+    await answer(
+      api.DELETE('/repositories/{repository}/branches/{branch}/objects', {
+        params: {
+          path: { repository, branch },
+          query: { path: source },
+          header: { 'If-Match': `"${copied.checksum}"` },
+        },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const reason =
+      error.status === 412 ? 'It was changed meanwhile, so look at both.' : error.message;
+    throw new Failure(
+      `${source} is copied to ${copied.target}, but is still at its old path as well. ${reason}`,
+      error.status,
+    );
+  }
+}
+
+/** Return whether an object is at the path; the first one that begins with it would be that. */
+async function exists(repository: string, ref: string, path: string, signal: AbortSignal) {
+  const params = { path: { repository, ref }, query: { prefix: path, amount: 1 } };
+  const { results } = await answer(
+    api.GET('/repositories/{repository}/refs/{ref}/objects/ls', { params, signal }),
+  );
+  return results[0]?.path === path;
+}
+
+export function MoveObject(props: MoveProps) {
+  const { repository, branch, source, isCopy, onClose, onMoved } = props;
+  const name = source.slice(source.lastIndexOf('/') + 1);
+  const [text, setText] = useState(source);
+  const [copied, setCopied] = useState<Copied>();
+  const target = text.endsWith('/') ? text + name : text;
+  const isSame = target === source || !target;
+  const there = useResource(['target', repository, branch, target], async signal =>
+    isSame ? false : exists(repository, branch, target, signal),
+  );
+  const { run, isBusy, failure } = useAction(async () => {
+    // A move whose deletion failed goes on there; nothing is copied twice.
+    const copy = copied ?? (await copyTo(props, target, there.data ?? false));
+    if (!isCopy) {
+      setCopied(copy);
+      await deleteSource(props, copy);
+    }
+    tell(`${source} is ${isCopy ? 'copied' : 'moved'} to ${target}`);
+    onMoved?.(target);
+    onClose();
+  });
+  const replaces = there.data && !copied;
+  return (
+    <form
+      class="form"
+      onSubmit={event => {
+        event.preventDefault();
+        if (!isSame) run();
+      }}
+    >
+      <TextField
+        label="New path"
+        hint="The whole path. With a slash at its end, it is a folder, and the name stays."
+        disabled={Boolean(copied)}
+        autofocus
+        value={text}
+        onText={setText}
+      />
+      {replaces && (
+        <Notice kind="warning">{target} exists. Its content is replaced on this branch.</Notice>
+      )}
+      <p class="small quiet">It is an uncommitted change of {branch}; no data are copied.</p>
+      <Problem failure={there.failure} retry={there.reload} />
+      <Problem failure={failure} />
+      <div class="actions">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          kind={replaces ? 'danger' : 'primary'}
+          type="submit"
+          isBusy={isBusy}
+          disabled={isSame || there.data === undefined}
+        >
+          {copied ? 'Delete at the old path' : replaces ? 'Replace it' : isCopy ? 'Copy' : 'Move'}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,87 @@
+/** A JSON value as a tree that opens step by step; only what is open is drawn. */
+
+import { useState } from 'preact/hooks';
+import { Button } from '../../../parts/button';
+import { countText } from '../../../parts/words';
+
+const STEP = 200;
+const TEXT_MAX = 500;
+
+interface NodeProps {
+  /** The key or the index; the root has none. */
+  name?: string;
+  value: unknown;
+  isOpen?: boolean;
+}
+
+export function JsonTree({ value }: { value: unknown }) {
+  return (
+    <div class="json-tree mono">
+      <Node value={value} isOpen />
+    </div>
+  );
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function Node({ name, value, isOpen: isOpenAtFirst = false }: NodeProps) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  if (!isNested(value))
+    return (
+      <div class="json-leaf">
+        <Name name={name} />
+        <Leaf value={value} />
+      </div>
+    );
+  const count = Array.isArray(value) ? value.length : Object.keys(value).length;
+  return (
+    <details open={isOpen} onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary>
+        <Name name={name} />
+        <span class="quiet">
+          {Array.isArray(value) ? `[${countText(count, 'item')}]` : `{${countText(count, 'key')}}`}
+        </span>
+      </summary>
+      {isOpen && <Children value={value} />}
+    </details>
+  );
+}
+
+function Name({ name }: { name: string | undefined }) {
+  return name === undefined ? null : <span class="json-key">{name}: </span>;
+}
+
+/** The first entries of a value; a button shows more. */
+function Children({ value }: { value: object }) {
+  const [shown, setShown] = useState(STEP);
+  const keys = Object.keys(value);
+  return (
+    <div class="json-children">
+      {keys.slice(0, shown).map(key => (
+        <Node key={key} name={key} value={(value as Record<string, unknown>)[key]} />
+      ))}
+      {keys.length > shown && (
+        <Button isSmall onClick={() => setShown(shown + STEP)}>
+          Show more of {keys.length.toLocaleString('en')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Leaf({ value }: { value: unknown }) {
+  const [isWhole, setWhole] = useState(false);
+  const text = JSON.stringify(value);
+  const kind = value === null ? 'null' : typeof value;
+  if (text.length <= TEXT_MAX || isWhole) return <span class={`json-${kind}`}>{text}</span>;
+  return (
+    <>
+      <span class={`json-${kind}`}>{text.slice(0, TEXT_MAX)}…</span>{' '}
+      <Button isSmall onClick={() => setWhole(true)}>
+        Show all
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,178 @@
+/** Chooses files, and where each of them goes. */
+
+import { useRef, useState } from 'preact/hooks';
+import { Failure } from '../../api/client';
+import { stat } from '../../api/objects';
+import { useResource } from '../../api/resource';
+import { Button } from '../../parts/button';
+import { TextField } from '../../parts/field';
+import { Icon } from '../../parts/icon';
+import { VirtualRows } from '../../parts/list';
+import { countText, sizeText } from '../../parts/words';
+import { type Dropped, filesOfDrop, filesOfInput } from './dropped';
+import type { UploadProps } from './upload';
+import { startUploads } from './uploads';
+
+const CHECKED_MAX = 100;
+
+type Given = Dropped & { id: number };
+
+let count = 0;
+
+/** Number the files, so that a row stays itself when others are left out. */
+function identified(files: Dropped[]): Given[] {
+  return files.map(each => {
+    count += 1;
+    return { ...each, id: count };
+  });
+}
+
+/** Return which of the paths exist already. */
+async function existing(repository: string, ref: string, paths: string[], signal: AbortSignal) {
+  const found = await Promise.all(
+    paths.map(async path => {
+      try {
+        await stat({ repository, ref, path }, signal);
+        return path;
+      } catch (error) {
+        if (error instanceof Failure && error.status === 404) return '';
+        throw error;
+      }
+    }),
+  );
+  return found.filter(Boolean);
+}
+
+export function Choice({
+  repository,
+  branch,
+  directory,
+  dropped,
+  onStarted,
+}: UploadProps & { onStarted: () => void }) {
+  const [folder, setFolder] = useState(directory);
+  const [files, setFiles] = useState(() => identified(dropped));
+  const prefix = folder && !folder.endsWith('/') ? `${folder}/` : folder;
+  const targets = files.map(each => prefix + each.path);
+  const checked = targets.slice(0, CHECKED_MAX);
+  const replaced = useResource(['existing', repository, branch, checked], signal =>
+    existing(repository, branch, checked, signal),
+  );
+  const add = (more: Dropped[]) => setFiles(old => [...old, ...identified(more)]);
+  const total_bytes = files.reduce((sum, { file }) => sum + file.size, 0);
+  const start = () => {
+    startUploads(
+      files.map(({ file }, index) => ({ repository, branch, file, path: targets[index] ?? '' })),
+    );
+    onStarted();
+  };
+  return (
+    <div class="form">
+      <Chooser onFiles={add} />
+      <TextField
+        label="To folder"
+        hint="Empty for the root of the repository"
+        value={folder}
+        onText={setFolder}
+      />
+      {files.length > 0 && (
+        <div class="rows upload-files">
+          <VirtualRows
+            items={files}
+            label="Files to upload"
+            keyOf={({ id }) => String(id)}
+            row={(each, index) => (
+              <Chosen
+                given={each}
+                isReplacing={replaced.data?.includes(targets[index] ?? '') ?? false}
+                onPath={path => setFiles(files.with(index, { ...each, path }))}
+                onRemove={() => setFiles(files.filter(other => other !== each))}
+              />
+            )}
+          />
+        </div>
+      )}
+      {files.length > CHECKED_MAX && (
+        <p class="small quiet">
+          Only the first {CHECKED_MAX} targets are checked for objects that they replace.
+        </p>
+      )}
+      <div class="actions">
+        <Button
+          kind="primary"
+          icon="upload"
+          disabled={!files.length || files.some(({ path }) => !path)}
+          onClick={start}
+        >
+          Upload{' '}
+          {files.length > 0 && `${countText(files.length, 'file')}, ${sizeText(total_bytes)}`}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+interface ChosenProps {
+  given: Given;
+  isReplacing: boolean;
+  onPath: (path: string) => void;
+  onRemove: () => void;
+}
+
+function Chosen({ given: { file, path }, isReplacing, onPath, onRemove }: ChosenProps) {
+  return (
+    <>
+      <input
+        class="input grow"
+        aria-label={`Target path of ${file.name}`}
+        value={path}
+        onInput={event => onPath(event.currentTarget.value)}
+      />
+      {isReplacing && <span class="badge amber">Replaces</span>}
+      <span class="small quiet number">{sizeText(file.size)}</span>
+      <Button kind="ghost" isSmall icon="close" label={`Leave out ${path}`} onClick={onRemove} />
+    </>
+  );
+}
+
+function Chooser({ onFiles }: { onFiles: (files: Dropped[]) => void }) {
+  const files = useRef<HTMLInputElement>(null);
+  const folder = useRef<HTMLInputElement>(null);
+  const take = (event: Event) => {
+    const input = event.currentTarget as HTMLInputElement;
+    onFiles(filesOfInput(input.files));
+    input.value = '';
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the buttons are the way of the keyboard
+    <div
+      class="upload-target"
+      onDragOver={event => event.preventDefault()}
+      onDrop={async event => {
+        event.preventDefault();
+        event.stopPropagation();
+        if (event.dataTransfer) onFiles(await filesOfDrop(event.dataTransfer));
+      }}
+    >
+      <Icon name="upload" />
+      <span>Drop files and folders here, or</span>
+      <Button isSmall onClick={() => files.current?.click()}>
+        Choose files
+      </Button>
+      <Button isSmall onClick={() => folder.current?.click()}>
+        Choose a folder
+      </Button>
+      <input ref={files} hidden type="file" multiple aria-label="Files" onChange={take} />
+      <input
+        ref={input => {
+          folder.current = input;
+          input?.setAttribute('webkitdirectory', '');
+        }}
+        hidden
+        type="file"
+        aria-label="Folder"
+        onChange={take}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+/** The keys of a repository's pages: `t` finds an object, `y` makes the address permanent. */
+
+import type { ComponentType } from 'preact';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { tell } from '../parts/toast';
+import { shortId } from '../parts/words';
+import { useKey } from './keys';
+import { useCurrentRef, useRepository } from './repository';
+
+interface FinderProps {
+  repository: string;
+  at: string;
+  onClose: () => void;
+}
+
+// The pages whose address shows one ref, which may as well be a commit.
+const OF_A_REF = /^\/repositories\/[^/]+(\/(objects|object|history|commits)?)?\/?$/;
+
+export function RepositoryKeys() {
+  const { id: repository } = useRepository();
+  const at = useCurrentRef();
+  const { path, query, route } = useLocation();
+  // A function in a state must be wrapped, as Preact calls it.
+  const [Finder, setFinder] = useState<ComponentType<FinderProps>>();
+  useKey('t', async () => {
+    const module = await import('../pages/objects/finder');
+    setFinder(() => module.default);
+  });
+  useKey('y', async () => {
+    if (!OF_A_REF.test(path)) return;
+    try {
+      const { commitOf } = await import('../api/objects');
+      const commit = await commitOf(repository, at);
+      route(`${path}?${new URLSearchParams({ ...query, ref: commit })}`, true);
+      tell(`The address names commit ${shortId(commit)} now, so it always shows the same.`);
+    } catch (error) {
+      tell(`The address stays. ${error instanceof Error ? error.message : ''}`);
+    }
+  });
+  return Finder ? <Finder {...{ repository, at }} onClose={() => setFinder(undefined)} /> : null;
+}
