@@ -139,7 +139,7 @@ def test_a_policy_of_an_action_that_does_not_exist_is_refused_and_stays_as_it_wa
     expect(dialog.get_by_label("Statements")).to_have_value(text)
 
 
-# Where something is refused, and where a page has nothing to refuse.
+# Everything but a user's own keys, and the explainer's form.
 REFUSING = (
     "/repositories",
     "/repositories/{lake}/objects?ref=main",
@@ -157,7 +157,6 @@ REFUSING = (
     "/auth/users",
     "/auth/groups",
     "/auth/policies",
-    "/auth/access",
 )
 
 

@@ -187,10 +187,10 @@ def test_an_import_shows_among_the_tasks_with_its_end(visit, stack, repository):
         stack.s3.put_object(Bucket=BUCKET, Key=f"given/{repository.id}/{number}.txt", Body=b"x")
     source = f"s3://{BUCKET}/given/{repository.id}/"
     manager = repository.branch("main").import_data("Take what is given")
-    manager.prefix(source, destination="taken/").run()
+    manager.prefix(source, destination="taken/").start()
     page = visit.open(f"/repositories/{repository.id}/tasks")
     task = page.get_by_role("list", name="Tasks").get_by_role("listitem")
-    expect(task).to_contain_text("Completed")
+    expect(task).to_contain_text("Completed", timeout=60_000)
     expect(task).to_contain_text("Import on main")
     expect(task).to_contain_text("20 objects")
     visit.open(f"/repositories/{repository.id}/objects?ref=main&path=taken%2F")
