@@ -3,36 +3,125 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.browser import lakes
 from tests.browser.conftest import LARGE
 
 pytestmark = pytest.mark.browser
 
+# A list that draws only what is in view has some forty rows, however long it is.
+ROWS_MAX = 100
+ELEMENTS_MAX = 3_000
+HEAP_BYTES_MAX = 150_000_000
 
-def scroll_to_the_end(page, box, last):
-    """Scroll the list as a user drags its bar, until the last row is there."""
-    for _ in range(400):
-        if page.get_by_text(last, exact=True).count():
+
+def drag_down(page: Page, box: Locator, until: Locator) -> None:
+    """Scroll the list as a user drags its bar, until what is looked for is drawn."""
+    for _ in range(2_000):
+        if until.count():
             return
         box.evaluate("element => { element.scrollTop = element.scrollHeight }")
         page.wait_for_timeout(30)
-    pytest.fail(f"{last} does not appear")
+    pytest.fail(f"{until} does not appear")
+
+
+def expect_small(page: Page) -> None:
+    """Expect that the page draws no more than a screen or three."""
+    assert page.locator("li.row").count() < ROWS_MAX
+    assert page.locator("*").count() < ELEMENTS_MAX
+
+
+def named(page: Page, text: str) -> Locator:
+    return page.get_by_text(text, exact=True)
 
 
 def test_a_thousand_branches_are_scrolled_to_the_last_one(visit, large):
     page = visit.open(f"/repositories/{large}/branches")
-    last = f"work-{LARGE.branches - 1:04}"
-    scroll_to_the_end(page, page.get_by_role("region", name="Branches"), last)
-    expect(page.get_by_text(last, exact=True)).to_be_visible()
-    assert page.locator("li.row").count() < 100
+    last = named(page, f"work-{LARGE.branches - 1:04}")
+    drag_down(page, page.get_by_role("region", name="Branches"), last)
+    expect(last).to_be_visible()
+    expect_small(page)
 
 
 def test_one_branch_of_a_thousand_is_found_by_its_name(visit, large):
     page = visit.open(f"/repositories/{large}/branches")
     page.get_by_role("searchbox").fill("work-07")
-    expect(
-        page.get_by_text("work-0799", exact=True).or_(page.get_by_text("work-0700"))
-    ).to_be_visible()
+    expect(named(page, "work-0799").or_(page.get_by_text("work-0700"))).to_be_visible()
     expect(page).to_have_url(re.compile("prefix=work-07"))
-    expect(page.get_by_text("work-0000", exact=True)).to_have_count(0)
+    expect(named(page, "work-0000")).to_have_count(0)
+
+
+def test_a_hundred_thousand_objects_are_scrolled_to_the_last_one(visit, large):
+    page = visit.open(f"/repositories/{large}/objects?ref=main&path=big%2F")
+    box = page.get_by_role("region", name="Objects")
+    last = named(page, f"object-{LARGE.objects - 1:06}")
+    drag_down(page, box, last)
+    expect(last).to_be_visible()
+    expect(page.get_by_text("more follow as you scroll")).to_have_count(0)
+    expect_small(page)
+    assert heap_bytes(visit) < HEAP_BYTES_MAX
+    box.evaluate("element => { element.scrollTop = 0 }")
+    expect(named(page, "object-000000")).to_be_visible()
+
+
+def heap_bytes(visit) -> int:
+    """Return what the page's scripts hold after their garbage is collected."""
+    devtools = visit.context.new_cdp_session(visit.page)
+    devtools.send("HeapProfiler.collectGarbage")
+    return int(devtools.send("Runtime.getHeapUsage")["usedSize"])
+
+
+def test_all_of_a_thousand_objects_are_chosen_by_two_clicks_and_deleted(visit, client, stack):
+    size = lakes.Size(objects=1_500, commits=1, branches=0)
+    lakes.restore_large(client, stack, "to-empty", size)
+    page = visit.open("/repositories/to-empty/objects?ref=main&path=big%2F")
+    box = page.get_by_role("region", name="Objects")
+    drag_down(page, box, named(page, "object-001499"))
+    page.get_by_label("Choose big/object-001499").click()
+    box.evaluate("element => { element.scrollTop = 0 }")
+    page.get_by_label("Choose big/object-000000").click(modifiers=["Shift"])
+    page.get_by_role("button", name="Delete 1,500").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("and 1492 more")
+    dialog.get_by_role("button", name="Delete 1,500 objects").click()
+    expect(dialog).to_have_count(0, timeout=60_000)
+    expect(page.get_by_role("heading", name="No objects here")).to_be_visible()
+
+
+def test_one_object_of_a_hundred_thousand_is_found_by_its_name(visit, large):
+    page = visit.open(f"/repositories/{large}/objects?ref=main&path=big%2F")
+    page.get_by_label("Names that begin with").press_sequentially("object-0999", delay=20)
+    expect(named(page, "object-099900")).to_be_visible()
+    expect(named(page, "object-000000")).to_have_count(0)
+    expect(page).to_have_url(re.compile("filter=object-0999"))
+    page.get_by_label("Names that begin with").fill("object-099950")
+    named(page, "object-099950").click()
+    expect(page).to_have_url(re.compile(r"/object\?ref=main&path=big%2Fobject-099950"))
+
+
+def test_thousands_of_commits_are_scrolled_and_one_of_them_is_opened(visit, large):
+    page = visit.open(f"/repositories/{large}/commits?ref=main")
+    far = named(page, f"Load of day {LARGE.commits - 4_501}")
+    expect(named(page, f"Load of day {LARGE.commits - 1}")).to_be_visible()
+    box = page.get_by_role("region", name="Commits of main")
+    for _ in range(400):
+        box.evaluate("element => { element.scrollTop = 4_500 * 41 }")
+        if far.count():
+            break
+        page.wait_for_timeout(30)
+    expect_small(page)
+    far.click()
+    expect(page.get_by_role("heading", name=f"Load of day {LARGE.commits - 4_501}")).to_be_visible()
+    expect(page.get_by_text("No object changed since this parent")).to_be_visible()
+
+
+def test_the_picker_of_refs_finds_one_branch_of_a_thousand(visit, large):
+    page = visit.open(f"/repositories/{large}/commits?ref=main")
+    page.get_by_role("button", name="Commits of: main").click()
+    page.get_by_role("combobox").press_sequentially("work-0777", delay=20)
+    options = page.get_by_role("listbox", name="Branches").get_by_role("option")
+    expect(options).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("ref=work-0777"))
+    expect(page.get_by_role("button", name="Commits of: work-0777")).to_be_focused()

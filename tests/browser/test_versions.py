@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import lakes
-from tests.browser.visits import session_of
+from tests.browser.visits import commit, session_of, upload
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.browser
@@ -18,25 +18,6 @@ def fresh(tmp_path_factory):
     stack = Stack(tmp_path_factory.mktemp("fresh"))
     yield stack
     stack.stop()
-
-
-def commit(page, message):
-    page.get_by_role("button", name="Commit…").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Message").fill(message)
-    dialog.get_by_role("button", name="Commit", exact=True).click()
-    expect(dialog).to_have_count(0)
-
-
-def upload(page, name, content):
-    page.get_by_role("button", name="Upload", exact=True).first.click()
-    dialog = page.get_by_role("dialog", name=re.compile("^Upload to"))
-    file = {"name": name, "mimeType": "text/plain", "buffer": content}
-    dialog.locator("input[type=file]").first.set_input_files(file)
-    dialog.get_by_role("button", name=re.compile("^Upload")).last.click()
-    expect(dialog.get_by_role("button", name="Upload more")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(dialog).to_have_count(0)
 
 
 def test_the_first_two_minutes_lead_from_nothing_to_a_merge(visiting, fresh):
@@ -54,7 +35,7 @@ def test_the_first_two_minutes_lead_from_nothing_to_a_merge(visiting, fresh):
     dialog.get_by_role("button", name="Create branch").click()
     expect(dialog).to_have_count(0)
     page = visit.open("/repositories/quickstart/objects?ref=work")
-    upload(page, "by-hand.txt", b"made in the browser\n")
+    upload(page, {"by-hand.txt": b"made in the browser\n"})
     expect(page.get_by_role("link", name="by-hand.txt")).to_be_visible()
     page = visit.open("/repositories/quickstart/changes?ref=work")
     expect(page.get_by_text("by-hand.txt").first).to_be_visible()
@@ -94,7 +75,7 @@ def test_two_users_at_once_see_each_others_work(visiting, session, client):
     other.expect_statuses(404)  # no object is at the path that the upload writes
     path = f"/repositories/{name}/changes?ref=main"
     seen = one.open(path)
-    upload(other.open(f"/repositories/{name}/objects?ref=main"), "b.txt", b"b")
+    upload(other.open(f"/repositories/{name}/objects?ref=main"), {"b.txt": b"b"})
     seen.get_by_role("button", name="Look again").click()
     expect(seen.get_by_text("b.txt").first).to_be_visible()
     commit(other.open(path), "Add b")

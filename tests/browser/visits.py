@@ -1,16 +1,25 @@
 """A user in a browser at the page, and everything that went wrong on the way."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import requests
-from playwright.sync_api import Browser, ConsoleMessage, Page, Response
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    FilePayload,
+    Locator,
+    Page,
+    Response,
+    expect,
+)
 
 from tests.support.stack import Stack
 
 PATIENCE_MS = 15_000
+expect.set_options(timeout=PATIENCE_MS)
 AXE = Path(__file__).parents[2] / "webui" / "node_modules" / "axe-core" / "axe.min.js"
 # Chromium tells it of each answer from 400 on, which `Visit` judges itself.
 _OF_AN_ANSWER = re.compile(r"Failed to load resource: ")
@@ -105,3 +114,44 @@ class Visit:
             return
         if response.status >= 400 and response.status not in self._expected:
             self._errors.append(f"{response.status}: {response.request.method} {response.url}")
+
+
+def dialog_of(page: Page, name: str | re.Pattern[str]) -> Locator:
+    """Return the dialog of this title."""
+    return page.get_by_role("dialog", name=name)
+
+
+def told(page: Page) -> Locator:
+    """Return the short messages in the corner."""
+    return page.locator(".toasts")
+
+
+def commit(page: Page, message: str) -> None:
+    """Commit what the page of uncommitted changes shows."""
+    page.get_by_role("button", name="Commit…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Message").fill(message)
+    dialog.get_by_role("button", name="Commit", exact=True).click()
+    expect(dialog).to_have_count(0)
+
+
+def upload(page: Page, files: Mapping[str, bytes]) -> None:
+    """Upload the files to the directory that the page shows."""
+    dialog = choose(page, files)
+    dialog.get_by_role("button", name=re.compile("^Upload")).last.click()
+    expect(dialog.get_by_role("button", name="Upload more")).to_be_visible()
+    expect(dialog.get_by_text(f"{len(files)} of {len(files)} file")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+
+def choose(page: Page, files: Mapping[str, bytes]) -> Locator:
+    """Open the dialog of uploads with these files; return it."""
+    page.get_by_role("button", name="Upload", exact=True).first.click()
+    dialog = dialog_of(page, re.compile("^Upload to"))
+    chosen: list[FilePayload] = [
+        {"name": name, "mimeType": "text/plain", "buffer": content}
+        for name, content in files.items()
+    ]
+    dialog.locator("input[type=file]").first.set_input_files(chosen)
+    return dialog

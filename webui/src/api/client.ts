@@ -28,6 +28,8 @@ export class Failure extends Error {
 
 const PAUSES_MS = [400, 1600];
 const REPEATED = new Set([429, 502, 503, 504]);
+const UNKNOWN =
+  'The server cannot be reached, so it is unknown whether this was done. Check the connection and look; if it was not done, do it again.';
 
 /** Fetch; repeat a read that found nobody, or a busy server. */
 export async function patientFetch(request: Request): Promise<Response> {
@@ -41,7 +43,13 @@ export async function patientFetch(request: Request): Promise<Response> {
     }
     await pause(pause_ms, request.signal);
   }
-  return fetch(request);
+  try {
+    return await fetch(request);
+  } catch (error) {
+    // The connection may have been lost after the server had taken the change.
+    if (!isRead && error instanceof TypeError) throw new Failure(UNKNOWN, 0);
+    throw error;
+  }
 }
 
 /** Wait; an abort of the signal ends the wait by throwing its reason. */
@@ -112,13 +120,21 @@ const ADVICE: Record<number, string> = {
   503: 'The server is busy. Wait a moment, then try again.',
 };
 
+const PROTECTED = 'Write to another branch and commit there. Then merge that branch into this one.';
+
 /** Return what a person is told of an answer that refuses; `body` is the parsed answer, if any. */
 export function failureOfAnswer(status: number, body: unknown): Failure {
   const told = body as { message?: unknown; details?: unknown } | undefined;
   const message = typeof told?.message === 'string' ? told.message : '';
   const details = typeof told?.details === 'string' ? told.details : '';
   if (message === NO_SESSION) return new Failure('Your session has ended. Log in again.', status);
-  const parts = [sentence(message), ADVICE[status], sentence(details)].filter(Boolean);
+  // Some details are only the name of what the message speaks of.
+  const parts = (
+    details.startsWith("'")
+      ? [sentence(`${message} ${details}`), ADVICE[status]]
+      : [sentence(message), ADVICE[status], sentence(details)]
+  ).filter(Boolean);
+  if (/protected branch$/.test(message)) parts.push(PROTECTED);
   if (status === 401) parts.push('You lack the right to do this. Ask an administrator for it.');
   const fallback = `The server answered with status ${status}. Try again; if it stays, tell your administrator.`;
   return new Failure(parts.join(' ') || fallback, status, told?.details);

@@ -74,8 +74,11 @@ export function useOutside(
   useEffect(() => {
     if (!isActive) return;
     const check = (event: Event) => {
-      if (event.target instanceof Node && !element.current?.contains(event.target))
-        latest.current();
+      const { current } = element;
+      if (!current || !(event.target instanceof Node)) return;
+      // A click on text inside gives the focus to what is around: to a dialog, or the whole page.
+      if (event.type === 'focusin' && event.target.contains(current)) return;
+      if (!current.contains(event.target)) latest.current();
     };
     document.addEventListener('pointerdown', check);
     document.addEventListener('focusin', check);

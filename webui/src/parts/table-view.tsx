@@ -110,6 +110,12 @@ export function cellText(value: unknown): string {
   if (value instanceof Uint8Array)
     return [...value.subarray(0, 64)].map(byte => byte.toString(16).padStart(2, '0')).join(' ');
   if (typeof value === 'object' && value !== null)
-    return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+    return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? numberOf(part) : part));
   return String(value);
+}
+
+/** Return what JSON shows of the integer: a text if a number of JavaScript would round it. */
+function numberOf(integer: bigint): number | string {
+  const rounded = Number(integer);
+  return Number.isSafeInteger(rounded) ? rounded : String(integer);
 }

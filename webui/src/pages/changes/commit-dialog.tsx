@@ -65,6 +65,12 @@ export function CommitDialog({ repository, branch, onDone, onClose }: CommitProp
           onCheck={setEmptyAllowed}
         />
         <HookProblem failure={failure} repository={repository} />
+        {failure?.status === 0 && (
+          <p>
+            If it was made, it is the newest of the{' '}
+            <a href={links.commits(repository, branch)}>commits of {branch}</a>.
+          </p>
+        )}
         {isBusy && <RunningTask repository={repository} branch={branch} isExpected />}
         <div class="actions">
           <a class="small quiet push" href={links.tasks(repository)} hidden={!isBusy}>

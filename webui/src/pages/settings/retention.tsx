@@ -65,7 +65,7 @@ export function Retention() {
         <EditPolicy
           before={data ?? undefined}
           start={editing}
-          onSaved={saved => rules.set(saved)}
+          onSaved={rules.reload}
           onClose={() => setEditing(undefined)}
         />
       )}

@@ -1,28 +1,42 @@
 /** Images, SVG too, only as an image: no script in it can run. */
 
-import { useState } from 'preact/hooks';
-import { contentAddress } from '../../../api/objects';
-import { Notice } from '../../../parts/state';
+import { useEffect, useState } from 'preact/hooks';
+import { contentAddress, fetchRange } from '../../../api/objects';
+import { useResource } from '../../../api/resource';
+import { Notice, Problem, Skeleton } from '../../../parts/state';
 import type { PreviewProps } from '../preview';
 
-export default function ImagePreview({ place }: PreviewProps) {
-  const [hasFailed, setFailed] = useState(false);
-  if (hasFailed)
+const SVG = 'image/svg+xml';
+
+/** Return the image's address. Browsers know SVG by its type alone, and many clients send none. */
+function useAddress({ place, stats }: PreviewProps) {
+  const isUntyped = /\.svg$/i.test(place.path) && stats.content_type !== SVG;
+  const address = useResource(['image', place, stats.checksum], async signal => {
+    if (!isUntyped) return contentAddress(place);
+    const bytes = await fetchRange(place, 0, stats.size_bytes, signal);
+    return URL.createObjectURL(new Blob([bytes], { type: SVG }));
+  });
+  const { data } = address;
+  useEffect(() => () => URL.revokeObjectURL(data ?? ''), [data]);
+  return address;
+}
+
+export default function ImagePreview(props: PreviewProps) {
+  const [isBroken, setBroken] = useState(false);
+  const { data, failure, reload } = useAddress(props);
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  if (!data) return <Skeleton lines={8} />;
+  if (isBroken)
     return (
       <Notice kind="warning">
         The browser cannot show this image. Its content may be broken, or of another type than its
         name tells. Download it instead.
       </Notice>
     );
-  const name = place.path.split('/').at(-1);
+  const name = props.place.path.split('/').at(-1);
   return (
     <div>
-      <img
-        class="image-preview"
-        src={contentAddress(place)}
-        alt={name}
-        onError={() => setFailed(true)}
-      />
+      <img class="image-preview" src={data} alt={name} onError={() => setBroken(true)} />
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
 import { CodeView } from '../../../parts/code-view';
 import { Markdown } from '../../../parts/markdown';
-import { Problem, Skeleton } from '../../../parts/state';
+import { Notice, Problem, Skeleton } from '../../../parts/state';
 import type { PreviewProps } from '../preview';
 
 type Text = string | string[];
@@ -28,17 +28,33 @@ interface Notebook {
 
 const joined = (text: Text | undefined) => (Array.isArray(text) ? text.join('') : (text ?? ''));
 
+/** Return the notebook in the text, or `undefined` if there is none. */
+function parse(text: string): Notebook | undefined {
+  try {
+    const value = JSON.parse(text);
+    return Array.isArray(value?.cells) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export default function NotebookPreview({ place, stats }: PreviewProps) {
   const { data, failure, reload } = useResource(
     ['notebook', place, stats.checksum],
     async signal => {
       const text = await readText(place, stats.size_bytes, stats.size_bytes, signal);
-      const notebook = JSON.parse(text) as Notebook;
-      return Array.isArray(notebook.cells) ? notebook : { ...notebook, cells: [] };
+      return parse(text) ?? text;
     },
   );
   if (failure) return <Problem failure={failure} retry={reload} />;
-  if (!data) return <Skeleton lines={8} />;
+  if (data === undefined) return <Skeleton lines={8} />;
+  if (typeof data === 'string')
+    return (
+      <div class="stack tight">
+        <Notice kind="warning">This is not a notebook, or a broken one.</Notice>
+        <CodeView text={data} language="json" />
+      </div>
+    );
   const language = data.metadata?.language_info?.name ?? 'python';
   return (
     <div class="stack">

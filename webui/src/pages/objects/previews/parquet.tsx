@@ -9,6 +9,7 @@ import {
   parquetSchema,
 } from 'hyparquet';
 import { useMemo, useState } from 'preact/hooks';
+import { Failure, sentence } from '../../../api/client';
 import { fetchRange } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
 import { compressors } from '../../../parts/parquet-codecs';
@@ -28,6 +29,16 @@ function columnsOf(metadata: FileMetaData) {
   }));
 }
 
+/** Throw what a person is told of the error; one that did not come from the server is the file's. */
+function blameFile(error: unknown): never {
+  if (error instanceof Failure || !(error instanceof Error) || error.name === 'AbortError')
+    throw error;
+  throw new Failure(
+    `This is not a Parquet file, or a broken one: ${sentence(error.message)} Download it to look into it.`,
+    -1,
+  );
+}
+
 export default function ParquetPreview({ place, stats }: PreviewProps) {
   const [page, setPage] = useState<[number, number]>([0, ROWS]);
   const file = useMemo<AsyncBuffer>(
@@ -40,7 +51,7 @@ export default function ParquetPreview({ place, stats }: PreviewProps) {
     [place.repository, place.ref, place.path, stats.checksum],
   );
   const head = useResource(['parquet', place, stats.checksum], async () => {
-    const metadata = await parquetMetadataAsync(file);
+    const metadata = await parquetMetadataAsync(file).catch(blameFile);
     return { metadata, columns: columnsOf(metadata), count: Number(metadata.num_rows) };
   });
   const rows = useResource(['rows', place, page, Boolean(head.data)], async () => {
@@ -48,7 +59,8 @@ export default function ParquetPreview({ place, stats }: PreviewProps) {
     const { metadata, columns, count } = head.data;
     const [rowStart, to] = page;
     const rowEnd = Math.min(count, to);
-    const read = await parquetReadObjects({ file, metadata, rowStart, rowEnd, compressors });
+    const range = { file, metadata, rowStart, rowEnd, compressors };
+    const read = await parquetReadObjects(range).catch(blameFile);
     return read.map(record => columns.map(({ name }) => record[name]));
   });
   if (head.failure) return <Problem failure={head.failure} retry={head.reload} />;

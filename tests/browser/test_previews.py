@@ -1,0 +1,221 @@
+"""Every kind of object shows its content; none runs a script, and a broken one says that it is broken."""
+
+import io
+import json
+import re
+
+import pyarrow as pa
+import pytest
+from playwright.sync_api import expect
+from pyarrow import parquet
+
+from tests.browser import lakes
+
+pytestmark = pytest.mark.browser
+
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360000002000001000500010d0a2db4"
+    "0000000049454e44ae426082"
+)
+SCRIPT = "<script>top.ran = 1</script>"
+SVG = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="top.ran = 1">'
+    b'<script>top.ran = 1</script><rect width="40" height="40"/></svg>'
+)
+NOTEBOOK = {
+    "cells": [
+        {"cell_type": "markdown", "source": ["# A study\n", SCRIPT]},
+        {
+            "cell_type": "code",
+            "source": "print(6 * 7)",
+            "outputs": [{"text": ["42\n"]}, {"data": {"text/html": [f"<b>x</b>{SCRIPT}"]}}],
+        },
+    ],
+    "metadata": {"language_info": {"name": "python"}},
+    "nbformat": 4,
+}
+CSV = 'id,text\n1,"a ""quoted"" word, then\nanother line"\n2,plain\n'
+PAGE_OF_ROWS = 100
+
+
+def table():
+    """Return 250 rows with nested columns and nulls."""
+    count = 250
+    return pa.table(
+        {
+            "id": list(range(count)),
+            "name": [None if number % 10 == 3 else f"row {number}" for number in range(count)],
+            "tags": [["a", f"t{number}"] for number in range(count)],
+            "place": [{"city": "Oslo", "at": {"x": number}} for number in range(count)],
+        }
+    )
+
+
+def parquet_file(codec):
+    file = io.BytesIO()
+    parquet.write_table(table(), file, compression=codec, row_group_size=120)
+    return file.getvalue()
+
+
+FILES = {
+    "a.txt": b"first line\nsecond line\n",
+    "a.md": f"# Title\n\n*slanted*\n\n{SCRIPT}<img src='broken.png' onerror='top.ran = 1'>".encode(),
+    "a.png": PIXEL,
+    "a.svg": SVG,
+    "a.html": f"<h1>Not shown as a page</h1>{SCRIPT}".encode(),
+    "a.csv": CSV.encode(),
+    "a.json": b'{"name": "Ada", "list": [1, 2]}',
+    "a.jsonl": b'{"id": 1}\n{"id": 2, "name": "Ada"}\nnot json\n',
+    "a.ipynb": json.dumps(NOTEBOOK).encode(),
+    "a.pdf": b"%PDF-1.4\n%%EOF\n",
+    "a.bin": bytes(range(256)),
+    **{f"{codec}.parquet": parquet_file(codec) for codec in ("zstd", "snappy", "gzip")},
+}
+ENDINGS = ("txt", "md", "png", "svg", "csv", "json", "jsonl", "ipynb", "pdf", "bin", "parquet")
+BROKEN = {
+    "broken.png": b"no image at all",
+    "broken.svg": b"<svg",
+    "broken.json": b'{"name": ',
+    "broken.jsonl": b"neither\nof these\n",
+    "broken.ipynb": b'{"cells": ',
+    "other.ipynb": b'["no notebook"]',
+    "broken.parquet": b"PAR1 but nothing else",
+    "cut.parquet": parquet_file("snappy")[:-500],
+    "broken.csv": b'id,text\n1,"never closed\n2,b\n',
+    "broken.txt": "caf\u00e9".encode("latin-1"),
+}
+
+
+@pytest.fixture(scope="module")
+def lake(client):
+    empty = {f"empty.{ending}": b"" for ending in ENDINGS}
+    return lakes.create(client, files={**FILES, **BROKEN, **empty}).id
+
+
+@pytest.fixture
+def preview(visit, lake):
+    """Shows the object at a path; returns the page."""
+
+    def show(path):
+        return visit.open(f"/repositories/{lake}/object?ref=main&path={path}")
+
+    yield show
+    assert visit.page.evaluate("typeof window.ran") == "undefined"
+
+
+def test_text_shows_with_its_lines_numbered(preview):
+    content = preview("a.txt").get_by_role("region", name="Content")
+    expect(content).to_contain_text("second line")
+    expect(content.locator(".numbers")).to_have_text("1\n2")
+
+
+def test_html_shows_as_text_and_runs_nothing(preview):
+    page = preview("a.html")
+    expect(page.get_by_role("region", name="Content")).to_contain_text("<h1>Not shown as a page")
+
+
+def test_markdown_is_formatted_and_its_scripts_do_not_run(visit, preview):
+    visit.allow_errors("Executing inline event handler")  # by the policy, as it is parsed
+    page = preview("a.md")
+    expect(page.locator(".prose h2")).to_have_text("Title")
+    expect(page.locator(".prose em")).to_have_text("slanted")
+    expect(page.locator(".prose script, .prose [onerror]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.svg"])
+def test_an_image_shows_and_no_script_in_it_runs(preview, name):
+    image = preview(name).get_by_role("img", name=name)
+    expect(image).to_be_visible()
+    assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+
+
+def test_csv_shows_as_a_table_with_quotes_and_line_breaks_inside_its_cells(preview):
+    rows = preview("a.csv").get_by_role("region", name="Rows").get_by_role("row")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(0).get_by_role("columnheader")).to_have_text(["Row", "id", "text"])
+    assert rows.nth(1).get_by_role("cell").all_inner_texts()[1] in (
+        'a "quoted" word, then\nanother line',
+        'a "quoted" word, then another line',
+    )
+
+
+@pytest.mark.parametrize("codec", ["zstd", "snappy", "gzip"])
+def test_parquet_shows_its_schema_and_rows_and_pages_through_them(preview, codec):
+    page = preview(f"{codec}.parquet")
+    expect(page.get_by_text(f"250 rows, 4 columns, 3 row groups, {codec.upper()}")).to_be_visible()
+    rows = page.get_by_role("region", name="Rows").get_by_role("row")
+    expect(rows).to_have_count(1 + PAGE_OF_ROWS)
+    cells = rows.nth(4).get_by_role("cell")
+    expect(cells).to_have_text(["3", "null", '["a","t3"]', '{"city":"Oslo","at":{"x":3}}'])
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next").click()
+    expect(rows).to_have_count(1 + 50)
+    expect(rows.nth(50).get_by_role("cell").nth(1)).to_have_text("row 249")
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+
+
+def test_json_shows_indented(preview):
+    content = preview("a.json").get_by_role("region", name="Content")
+    expect(content.locator("code")).to_have_text(re.compile(r'\{\n  "name": "Ada",\n  "list": \['))
+
+
+def test_lines_of_json_show_as_a_table_and_those_that_are_none_are_counted(preview):
+    page = preview("a.jsonl")
+    rows = page.get_by_role("region", name="Rows").get_by_role("row")
+    expect(rows.nth(2).get_by_role("cell")).to_have_text(["2", "Ada"])
+    expect(page.get_by_text("left out")).to_contain_text("not JSON")
+
+
+def test_a_notebook_shows_its_text_code_and_outputs_and_runs_nothing(preview):
+    page = preview("a.ipynb")
+    expect(page.get_by_role("heading", name="A study")).to_be_visible()
+    expect(page.get_by_text("print(6 * 7)")).to_be_visible()
+    expect(page.get_by_text("42", exact=True)).to_be_visible()
+    expect(page.get_by_text("The HTML of this output is left out")).to_be_visible()
+
+
+def test_a_pdf_opens_in_a_tab_of_its_own_that_cannot_reach_the_page(preview):
+    link = preview("a.pdf").get_by_role("link", name="Open in a new tab")
+    expect(link).to_have_attribute("target", "_blank")
+    expect(link).to_have_attribute("rel", re.compile("noopener"))
+    expect(link).to_have_attribute("href", re.compile("presign=true"))
+
+
+def test_binary_content_shows_its_first_bytes_on_demand(preview):
+    page = preview("a.bin")
+    expect(page.get_by_role("heading", name="There is no preview of this type")).to_be_visible()
+    page.get_by_role("button", name="Show the first 512 bytes").click()
+    expect(page.get_by_role("region", name="Content")).to_contain_text("0000f0  f0 f1 f2")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_an_empty_object_of_any_kind_says_that_it_is_empty(preview, ending):
+    page = preview(f"empty.{ending}")
+    expect(page.get_by_role("heading", name="This object is empty")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("broken.png", "The browser cannot show this image"),
+        ("broken.svg", "The browser cannot show this image"),
+        ("broken.json", "This is not valid JSON"),
+        ("broken.jsonl", "not JSON"),
+        ("broken.ipynb", "This is not a notebook"),
+        ("other.ipynb", "This is not a notebook"),
+        ("broken.parquet", "This is not a Parquet file"),
+        ("cut.parquet", "This is not a Parquet file"),
+    ],
+)
+def test_a_broken_object_says_so_and_blames_neither_the_page_nor_the_server(preview, path, told):
+    main = preview(path).get_by_role("main")
+    expect(main).to_contain_text(told)
+    expect(main).not_to_contain_text("Unexpected error in this page")
+    expect(main.get_by_role("link", name="Download")).to_be_visible()
+
+
+@pytest.mark.parametrize(("path", "shown"), [("broken.csv", "never closed"), ("broken.txt", "caf")])
+def test_what_can_be_read_of_a_broken_text_shows(preview, path, shown):
+    expect(preview(path).get_by_role("main")).to_contain_text(shown)
