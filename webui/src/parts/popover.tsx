@@ -23,8 +23,8 @@ function place(box: HTMLElement, anchor: HTMLElement, edge: 'left' | 'right'): v
   const by = anchor.getBoundingClientRect();
   const { width, height } = box.getBoundingClientRect();
   const left = edge === 'left' ? by.left : by.right - width;
-  // Without the page's scroll bar, which innerWidth counts.
-  const page_px = document.documentElement.clientWidth;
+  // Without the room of the scroll bar, which innerWidth counts.
+  const page_px = document.body.clientWidth;
   const fitsBelow = by.bottom + GAP_PX + height <= innerHeight - MARGIN_PX;
   const above = by.top - GAP_PX - height;
   box.style.left = `${Math.max(MARGIN_PX, Math.min(left, page_px - width - MARGIN_PX))}px`;

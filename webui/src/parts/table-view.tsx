@@ -3,11 +3,15 @@
 import './table-view.css';
 import { useState } from 'preact/hooks';
 import { Button } from './button';
+import type { ColumnFacts } from './column-facts';
+import { ColumnHead } from './column-head';
 
 export interface Column {
   name: string;
   /** What the column holds: `int64`. */
   type?: string;
+  /** Return what its values have in common; asked when the user looks. */
+  facts?: () => ColumnFacts;
 }
 
 const ROWS = 100;
@@ -44,10 +48,9 @@ export function TableView({ columns, count, rows, onPage, isCut }: TableViewProp
               <th scope="col" class="number">
                 <span class="visually-hidden">Row</span>
               </th>
-              {columns.map(({ name, type }, index) => (
+              {columns.map((column, index) => (
                 <th scope="col" key={index}>
-                  {name}
-                  {type && <div class="quiet type">{type}</div>}
+                  <ColumnHead column={column} />
                 </th>
               ))}
             </tr>

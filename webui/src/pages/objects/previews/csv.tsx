@@ -7,6 +7,7 @@ import { useResource } from '../../../api/resource';
 import { Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
 import type { PreviewProps } from '../preview';
+import { columnFacts } from './facts';
 import { MoreContent, STEP_BYTES } from './more-content';
 
 const DELIMITERS = [',', '\t', ';', '|'];
@@ -37,7 +38,7 @@ export default function CsvPreview({ place, stats }: PreviewProps) {
   return (
     <div class="stack tight">
       <TableView
-        columns={head.map(name => ({ name }))}
+        columns={head.map((name, at) => ({ name, facts: () => columnFacts(body, at, isCut) }))}
         count={body.length}
         rows={(from, to) => body.slice(from, to)}
         isCut={isCut}

@@ -6,6 +6,7 @@ import { useResource } from '../../../api/resource';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
 import type { PreviewProps } from '../preview';
+import { columnFacts } from './facts';
 import { readLines } from './lines';
 import { MoreContent, STEP_BYTES } from './more-content';
 
@@ -31,7 +32,10 @@ export default function JsonLinesPreview({ place, stats }: PreviewProps) {
         <Notice kind="warning">{lines.wrong} lines are left out: they are not JSON.</Notice>
       )}
       <TableView
-        columns={lines.keys.map(name => ({ name }))}
+        columns={lines.keys.map((name, at) => ({
+          name,
+          facts: () => columnFacts(lines.rows, at, isCut),
+        }))}
         count={lines.rows.length}
         rows={(from, to) => lines.rows.slice(from, to)}
         isCut={isCut}

@@ -12,21 +12,43 @@ import { useMemo, useState } from 'preact/hooks';
 import { Failure, sentence } from '../../../api/client';
 import { fetchRange } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
+import { type ColumnFacts, ends } from '../../../parts/column-facts';
 import { compressors } from '../../../parts/parquet-codecs';
 import { Problem, Skeleton } from '../../../parts/state';
-import { TableView } from '../../../parts/table-view';
+import { type Column, TableView } from '../../../parts/table-view';
 import { countText } from '../../../parts/words';
 import type { PreviewProps } from '../preview';
 
 const ROWS = 100;
 
-function columnsOf(metadata: FileMetaData) {
-  return parquetSchema(metadata).children.map(({ element }) => ({
-    name: element.name,
-    type: (element.logical_type?.type ?? element.converted_type ?? element.type ?? 'group')
+function columnsOf(metadata: FileMetaData): Column[] {
+  return parquetSchema(metadata).children.map(({ element }) => {
+    const type = (element.logical_type?.type ?? element.converted_type ?? element.type ?? 'group')
       .toString()
-      .toLowerCase(),
-  }));
+      .toLowerCase();
+    return { name: element.name, type, facts: () => statisticsOf(metadata, element.name, type) };
+  });
+}
+
+/** Return what the row groups say of a column; a writer may have left out any of it. */
+function statisticsOf(metadata: FileMetaData, name: string, type: string): ColumnFacts {
+  const groups = metadata.row_groups.map(
+    ({ columns }) =>
+      columns.find(({ meta_data }) => meta_data?.path_in_schema.join('.') === name)?.meta_data
+        ?.statistics,
+  );
+  const ofAll = <Value,>(values: (Value | undefined)[]): Value[] | undefined =>
+    values.every(value => value !== undefined) ? (values as Value[]) : undefined;
+  const nulls = ofAll(groups.map(group => group?.null_count));
+  const least = ofAll(groups.map(group => group?.min_value ?? group?.min));
+  const greatest = ofAll(groups.map(group => group?.max_value ?? group?.max));
+  return {
+    type,
+    about: 'By the statistics of the row groups',
+    nulls: nulls?.reduce((sum: number, each) => sum + Number(each), 0),
+    min: ends(least ?? [])[0],
+    max: ends(greatest ?? [])[1],
+  };
 }
 
 /** Throw what a person is told of the error; one that did not come from the server is the file's. */
