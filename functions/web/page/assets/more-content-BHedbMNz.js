@@ -1,1 +1,0 @@
-import{x as e}from"./index-B6r49jZn.js";import{o as t}from"./words-Cqeg_Gy3.js";import{t as n}from"./jsxRuntime-CaCOAhi0.js";var r=1e6;function i({end:r,size_bytes:i,onMore:a}){return n(`div`,{class:`bar small`,children:[n(`span`,{class:`quiet`,children:[`The first `,t(r),` of `,t(i),` are loaded`]}),n(e,{isSmall:!0,onClick:a,children:`Load more`})]})}export{r as n,i as t};

@@ -1,1 +1,0 @@
-import{i as e,t}from"./words-Cqeg_Gy3.js";import{t as n}from"./jsxRuntime-CaCOAhi0.js";function r({at:r}){return n(`time`,{datetime:new Date(r*1e3).toISOString(),title:e(r),children:t(r)})}export{r as t};
