@@ -2,6 +2,7 @@
 
 import os
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -118,7 +119,7 @@ def test_a_reload_loses_no_part_of_a_large_file_that_has_arrived(
 
 
 def part_of(url):
-    return int(re.search(r"partNumber=(\d+)", url)[1])
+    return int(parse_qs(urlsplit(url).query)["partNumber"][0])
 
 
 def wait_for(page, condition):
