@@ -12,6 +12,7 @@ import { refsSource } from '../../parts/diff/source';
 import { Diff } from '../../parts/diff/view';
 import { AreaField, TextField } from '../../parts/field';
 import { Markdown } from '../../parts/markdown';
+import { isMoved, Moved, useSeen } from '../../parts/seen';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
@@ -47,6 +48,9 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
   const { id: repository, read_only } = useRepository();
   const [isEditing, setEditing] = useState(false);
   const isMerged = pull.status === 'merged';
+  const [version, setVersion] = useState(0);
+  const checkSeen = useSeen(repository, isMerged ? '' : pull.source_branch, version);
+  const look = () => setVersion(version + 1);
   return (
     <>
       <div class="page-head">
@@ -70,7 +74,7 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
       </div>
       <div class="stack loose">
         <section class="card" aria-label="Description">
-          <div class="card-body pull-description">
+          <div class="card-body">
             {pull.description ? (
               <Markdown text={pull.description} />
             ) : (
@@ -78,8 +82,12 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
             )}
           </div>
         </section>
-        {isMerged ? <Merged pull={pull} /> : <Changes pull={pull} />}
-        {!isMerged && <Decision {...{ pull, reload }} />}
+        {isMerged ? (
+          <Merged pull={pull} />
+        ) : (
+          <Decision {...{ pull, reload, checkSeen }} onLook={look} />
+        )}
+        {!isMerged && <Changes {...{ pull, version }} />}
       </div>
       {isEditing && <Edit {...{ pull, reload }} onClose={() => setEditing(false)} />}
     </>
@@ -107,7 +115,7 @@ function Merged({ pull }: { pull: Pull }) {
   );
 }
 
-function Changes({ pull }: { pull: Pull }) {
+function Changes({ pull, version }: { pull: Pull; version: number }) {
   const { id: repository } = useRepository();
   const { source_branch: source, destination_branch: destination } = pull;
   return (
@@ -115,6 +123,7 @@ function Changes({ pull }: { pull: Pull }) {
       <h2>Changes</h2>
       <Diff
         source={refsSource(repository, destination, source, 'three_dot')}
+        version={version}
         empty={
           <Notice>
             {source} has no changes that {destination} lacks.
@@ -125,12 +134,21 @@ function Changes({ pull }: { pull: Pull }) {
   );
 }
 
+interface DecisionProps {
+  pull: Pull;
+  reload: () => void;
+  /** Fails if the source has moved since its changes were shown. */
+  checkSeen: () => Promise<void>;
+  onLook: () => void;
+}
+
 /** Merges, closes or opens again; says what to do if the server refuses. */
-function Decision({ pull, reload }: { pull: Pull; reload: () => void }) {
+function Decision({ pull, reload, checkSeen, onLook }: DecisionProps) {
   const { id: repository, read_only } = useRepository();
   const params = { path: { repository, pull_request: pull.id } };
   const isOpen = pull.status === 'open';
   const merge = useAction(async () => {
+    await checkSeen();
     await answer(api.PUT(`${ADDRESS}/merge`, { params }));
     tell(`${pull.source_branch} was merged into ${pull.destination_branch}.`);
     reload();
@@ -153,7 +171,17 @@ function Decision({ pull, reload }: { pull: Pull; reload: () => void }) {
         isExpected={merge.isBusy}
         onEnd={reload}
       />
-      <Problem failure={merge.failure} />
+      {isMoved(merge.failure) ? (
+        <Moved
+          failure={merge.failure}
+          onLook={() => {
+            merge.clear();
+            onLook();
+          }}
+        />
+      ) : (
+        <Problem failure={merge.failure} />
+      )}
       {merge.failure && <Remedy pull={pull} status={merge.failure.status} />}
       <Problem failure={change.failure} />
       <div class="bar">
