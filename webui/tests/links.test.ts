@@ -34,6 +34,9 @@ test('the log-in leads to no other site, nor to itself', () => {
     '//evil.test',
     '/\\evil.test',
     '\\/evil.test',
+    '//[',
+    '/\t/evil.test',
+    '/\n/evil.test/',
     '/auth/login?next=%2Fauth%2Flogin',
   ])
     assert.equal(safeNext(next), '/repositories', next);
