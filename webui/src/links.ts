@@ -51,6 +51,16 @@ export const links = {
   access: () => '/auth/access',
 };
 
+/** Return the name of the repository whose page the path is; empty for other pages. */
+export function repositoryOf(path: string): string {
+  const [, room, name = ''] = path.split('/');
+  try {
+    return room === 'repositories' ? decodeURIComponent(name) : '';
+  } catch {
+    return ''; // no name is written like this
+  }
+}
+
 /** Return where to go after the log-in: a path of this page, never another site. */
 export function safeNext(next: string | undefined): string {
   // The browser's own reading decides: it takes `/\` for `//`, and leaves out tabs.
