@@ -6,6 +6,9 @@ import { configuration } from '../../api/session';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
 
+/** A browser asks its user about many downloads, and more take longer than anybody waits. */
+export const DOWNLOADS_MAX = 100;
+
 // A browser drops downloads that begin at the same moment.
 const BETWEEN_MS = 400;
 

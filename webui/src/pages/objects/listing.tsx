@@ -10,7 +10,7 @@ import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
 import { DeleteObjects } from './delete';
 import type { Directory } from './directory';
-import { downloadAll } from './downloads';
+import { DOWNLOADS_MAX, downloadAll } from './downloads';
 import { MoveDialog } from './move/dialog';
 import { ObjectRow } from './row';
 
@@ -81,13 +81,15 @@ function Chosen({ directory, selection, onDelete }: ChosenProps) {
   const { repository, ref, readOnly, pages } = directory;
   const chosen = pages.items.filter(({ path }) => selection.names.has(path));
   const objects = chosen.filter(entry => !isFolder(entry));
+  const isMany = objects.length > DOWNLOADS_MAX;
   return (
     <div class="bar selection-bar" role="status">
       <span class="strong">{chosen.length.toLocaleString('en')} chosen</span>
       <Button
         isSmall
         icon="download"
-        disabled={!objects.length}
+        disabled={!objects.length || isMany}
+        title={isMany ? `At most ${DOWNLOADS_MAX} here; for more: graveler fs download` : undefined}
         onClick={() => downloadAll(objects.map(({ path }) => ({ repository, ref, path })))}
       >
         Download {countText(objects.length, 'object')}
