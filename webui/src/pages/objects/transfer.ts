@@ -1,6 +1,6 @@
 /** Sends one file to a branch: small ones in one request, large ones in parts that a reload keeps. */
 
-import { API, answer, api, failureOfAnswer } from '../../api/client';
+import { API, answer, api, failureOfAnswer, patientFetch } from '../../api/client';
 import { BucketRefuses, put, slots } from './bucket';
 import { sendParts } from './parts';
 
@@ -60,12 +60,13 @@ async function sendPresigned({ repository, branch, path, file, signal, onSent }:
 
 async function sendToApi({ repository, branch, path, file, signal, onSent }: Transfer) {
   const at = `${API}/repositories/${encodeURIComponent(repository)}/branches/${encodeURIComponent(branch)}`;
-  const response = await fetch(`${at}/objects?${new URLSearchParams({ path })}`, {
+  const request = new Request(`${at}/objects?${new URLSearchParams({ path })}`, {
     method: 'POST',
     headers: { 'Content-Type': file.type || 'application/octet-stream' },
     body: file,
     signal,
   });
+  const response = await patientFetch(request);
   if (!response.ok)
     throw failureOfAnswer(response.status, await response.json().catch(() => undefined));
   onSent(file.size);
