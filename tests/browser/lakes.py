@@ -93,9 +93,11 @@ def by_id(commits: Iterable[Commit]) -> list[Commit]:
     return sorted(commits, key=lambda commit: commit.id)
 
 
-def create(client: lakefs.Client, *, files: dict[str, bytes] | None = None) -> lakefs.Repository:
-    """Create a repository of a new name, with the files committed to `main`."""
-    name = f"lake-{uuid4().hex[:8]}"
+def create(
+    client: lakefs.Client, *, files: dict[str, bytes] | None = None, name: str = ""
+) -> lakefs.Repository:
+    """Create a repository, of a new name if none is given, with the files committed to `main`."""
+    name = name or f"lake-{uuid4().hex[:8]}"
     repository = lakefs.Repository(name, client).create(f"s3://{BUCKET}/{name}")
     if files:
         change(repository.branch("main"), "Add files", files)

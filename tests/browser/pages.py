@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -87,16 +88,21 @@ def files() -> Mapping[str, bytes]:
 
 def prepare(client: lakefs.Client) -> Mapping[str, str]:
     """Make lakes and users; return the page of each name, which is that of its screenshot."""
-    repository = lakes.create(client, files=dict(files()))
+    repository = lakes.create(client, files=dict(files()), name="sales")
     change(repository)
     configure(client, repository)
     pull_id = ask_to_merge(client, repository)
     main = repository.branch("main")
-    source = lakes.create(client, files={"a.csv": b"1"}).properties.storage_namespace
-    main.import_data("Import the archive").prefix(f"{source}/data/", "archive/").run()
+    source = lakes.create(
+        client, files={"2024.csv": b"1"}, name="archive"
+    ).properties.storage_namespace
+    work = main.import_data("Import the archive").prefix(f"{source}/data/", "archive/")
+    work.start()
+    while not work.status().completed:  # its wait() needs an event loop of its own
+        time.sleep(0.2)
     main.object("notes/later.txt").upload(b"not committed yet\n")
     run = client.sdk_client.actions_api.list_repository_runs(repository.id).results[0]
-    empty = f"/repositories/{lakes.create(client).id}"
+    empty = f"/repositories/{lakes.create(client, name='nothing-yet').id}"
     at = f"/repositories/{repository.id}"
     return {
         "repositories": "/repositories",

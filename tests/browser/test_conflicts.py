@@ -74,3 +74,34 @@ def test_what_both_sides_committed_after_the_choice_is_neither_lost_nor_merged_u
     expect(dialog).to_have_count(0)
     assert content(conflict, "name.txt") == b"late"
     assert content(conflict, "price.txt") == b"2"
+
+
+def test_a_commit_that_came_after_the_comparison_is_shown_before_it_is_merged(visit, client):
+    repository = lakes.create(client, files={"a.txt": b"1"})
+    work = repository.branch("work").create("main")
+    lakes.change(work, "Seen", {"a.txt": b"2"})
+    page = visit.open(f"/repositories/{repository.id}/compare?ref=main&compare=work")
+    expect(page.get_by_text("a.txt").first).to_be_visible()
+    lakes.change(work, "Unseen", {"b.txt": b"unseen"})
+    page.get_by_role("button", name="Merge…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Merge into main").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("work has new commits")
+    assert content(repository, "a.txt") == b"1"
+    dialog.get_by_role("button", name="Look again").click()
+    expect(page.get_by_text("b.txt").first).to_be_visible()
+    page.get_by_role("button", name="Merge…").click()
+    dialog.get_by_role("button", name="Merge into main").click()
+    expect(dialog).to_have_count(0)
+    assert content(repository, "b.txt") == b"unseen"
+
+
+def test_a_commit_tells_what_it_takes_of_others(visit, client):
+    repository = lakes.create(client, files={"a.txt": b"1"})
+    main = repository.branch("main")
+    main.object("a.txt").upload(b"2")
+    page = visit.open(f"/repositories/{repository.id}/changes?ref=main")
+    expect(page.get_by_text("1 changed object").first).to_be_visible()
+    main.object("b.txt").upload(b"by somebody else")
+    page.get_by_role("button", name="Commit…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("2 changed objects on main now")

@@ -56,3 +56,25 @@ def test_a_document_of_a_lake_neither_runs_script_nor_ends_the_session(visit, cl
     assert "attacked" not in page.title()
     page.reload()
     expect(page.get_by_role("heading", name="Attack")).to_be_visible()
+
+
+def test_deleting_an_object_named_like_its_folder_leaves_the_folder(visit, marked):
+    page = visit.open(f"/repositories/{marked.id}/objects?ref=main&path=dir%2F")
+    page.get_by_role("button", name="Actions for dir/", exact=True).click()
+    page.get_by_role("button", name="Delete…").click()
+    dialog = page.get_by_role("dialog", name="Delete from main?")
+    dialog.get_by_role("button", name="Delete 1 object").click()
+    expect(page.get_by_text("1 object deleted from main")).to_be_visible()
+    left = [each.path for each in marked.branch("main").objects()]
+    assert left == ["dir/a.txt", "dir/b.txt"]
+
+
+def test_deleting_a_folder_deletes_all_that_is_in_it(visit, marked):
+    page = visit.open(f"/repositories/{marked.id}/objects?ref=main")
+    page.get_by_role("checkbox", name="Choose dir/").check()
+    page.get_by_role("button", name="Delete 1", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Delete from main?")
+    expect(dialog).to_contain_text("with all objects in it")
+    dialog.get_by_role("button", name="Delete 3 objects").click()
+    expect(page.get_by_text("3 objects deleted from main")).to_be_visible()
+    assert list(marked.branch("main").objects()) == []

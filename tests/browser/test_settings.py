@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from lakefs_sdk import BranchProtectionRule
@@ -14,7 +15,7 @@ from tests.support.stack import BUCKET
 pytestmark = pytest.mark.browser
 
 # The example of lakeFS's own manual.
-POLICY = {
+POLICY: dict[str, Any] = {
     "default_retention_days": 14,
     "branches": [
         {"branch_id": "main", "retention_days": 21},

@@ -51,9 +51,23 @@ export const links = {
   access: () => '/auth/access',
 };
 
+/** Return the name of the repository whose page the path is; empty for other pages. */
+export function repositoryOf(path: string): string {
+  const [, room, name = ''] = path.split('/');
+  try {
+    return room === 'repositories' ? decodeURIComponent(name) : '';
+  } catch {
+    return ''; // no name is written like this
+  }
+}
+
 /** Return where to go after the log-in: a path of this page, never another site. */
 export function safeNext(next: string | undefined): string {
-  return next?.startsWith('/') && !/^\/[/\\]/.test(next) && !next.startsWith('/auth/login')
-    ? next
+  // The browser's own reading decides: it takes `/\` for `//`, and leaves out tabs.
+  const here = 'https://this.invalid';
+  if (!next?.startsWith('/') || !URL.canParse(next, here)) return links.repositories();
+  const { origin, pathname, search, hash } = new URL(next, here);
+  return origin === here && pathname !== links.logIn()
+    ? pathname + search + hash
     : links.repositories();
 }

@@ -2,11 +2,13 @@
 
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact-iso';
+import { exec } from 'preact-iso/router';
+import { links } from './links';
 
 interface Page {
   path: string;
   // biome-ignore lint/suspicious/noExplicitAny: the router gives each page its own parameters
-  component: ComponentType<any>;
+  component: ComponentType<any> & { preload: () => Promise<unknown> };
 }
 
 export const pages: readonly Page[] = [
@@ -35,3 +37,14 @@ export const repositoryPages: readonly Page[] = [
   { path: '/settings/*', component: lazy(() => import('./pages/settings/frame')) },
   { path: '/settings', component: lazy(() => import('./pages/settings/frame')) },
 ];
+
+const IN_REPOSITORY = /^\/repositories\/[^/]+(\/.*)?$/;
+
+/** Begin to load the module of the page at the path, while the server is asked who is logged in. */
+export function preload(path: string): void {
+  if (path === links.logIn()) return;
+  const inside = IN_REPOSITORY.exec(path);
+  const [all, rest] = inside ? [repositoryPages, inside[1] ?? '/'] : [pages, path];
+  const page = all.find(each => exec(rest, each.path));
+  page?.component.preload().catch(() => {}); // the page tells it when it is shown
+}

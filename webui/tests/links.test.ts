@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { links, safeNext } from '../src/links';
+import { links, repositoryOf, safeNext } from '../src/links';
 
 test('what is not given is not in the address', () => {
   assert.equal(links.objects('lake'), '/repositories/lake/objects');
@@ -34,7 +34,17 @@ test('the log-in leads to no other site, nor to itself', () => {
     '//evil.test',
     '/\\evil.test',
     '\\/evil.test',
+    '//[',
+    '/\t/evil.test',
+    '/\n/evil.test/',
     '/auth/login?next=%2Fauth%2Flogin',
   ])
     assert.equal(safeNext(next), '/repositories', next);
+});
+
+test('the repository of a page is in its path', () => {
+  assert.equal(repositoryOf(links.objects('lake', 'main').split('?')[0] ?? ''), 'lake');
+  assert.equal(repositoryOf(links.repositories()), '');
+  assert.equal(repositoryOf(links.users()), '');
+  assert.equal(repositoryOf('/repositories/%/objects'), '');
 });

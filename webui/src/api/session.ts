@@ -25,10 +25,11 @@ whenLoggedOut(() => {
 export async function loadSession(): Promise<void> {
   try {
     const current = await answer(api.GET('/user'));
-    // Without a session, the server names nobody, and refuses all else.
-    if (current.user.id) configuration.value = await answer(api.GET('/config'));
-    user.value = current.user.id ? current.user : null;
     sessionKey.value = current.access_key_id ?? undefined;
+    // Without a session, the server names nobody, and refuses all else.
+    user.value = current.user.id ? current.user : null;
+    // The page is shown meanwhile.
+    if (user.value) configuration.value = await answer(api.GET('/config'));
   } catch (error) {
     if (!(error instanceof Failure && error.status === 401)) throw error;
     user.value = null;

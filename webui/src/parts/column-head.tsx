@@ -29,7 +29,7 @@ export function ColumnHead({ column: { name, type, facts } }: { column: Column }
         type="button"
         class="column-head"
         aria-expanded={isOpen}
-        aria-label={`Facts of column ${name}`}
+        title={`Facts of column ${name}`}
         onClick={() => setOpen(!isOpen)}
       >
         {name || '(no name)'}

@@ -3,7 +3,7 @@
 import { useLocation } from 'preact-iso';
 import { configuration, logOut, user } from '../api/session';
 import favicon from '../favicon.svg?url';
-import { links } from '../links';
+import { links, repositoryOf } from '../links';
 import { Button } from '../parts/button';
 import { Icon } from '../parts/icon';
 import { Menu } from '../parts/menu';
@@ -14,8 +14,7 @@ const PALETTE_KEYS = /Mac/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
 
 export function Header() {
   const { path, route } = useLocation();
-  const [, , repository] = path.startsWith('/repositories/') ? path.split('/') : [];
-  const name = repository ? decodeURIComponent(repository) : '';
+  const name = repositoryOf(path);
   const leave = async () => {
     await logOut();
     route(links.logIn());

@@ -1,23 +1,18 @@
 /** The command palette: every page, repository and branch by a few letters of its name. */
 
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { answer, api } from '../api/client';
 import { useResource } from '../api/resource';
-import { links } from '../links';
-import { Icon, type IconName } from '../parts/icon';
+import { links, repositoryOf } from '../links';
+import { type Choice, Chooser } from '../parts/chooser';
 import { TABS } from './repository';
 import { chooseTheme } from './theme';
 
 export const isPaletteOpen = signal(false);
 
-interface Command {
-  text: string;
-  note: string;
-  icon: IconName;
-  run: () => void;
-}
+type Command = Required<Choice>;
 
 const FOUND = 8;
 
@@ -101,89 +96,23 @@ export function Palette() {
 
 function OpenPalette() {
   const { path, route } = useLocation();
-  const repository = path.startsWith('/repositories/')
-    ? decodeURIComponent(path.split('/')[2] ?? '')
-    : '';
-  const element = useRef<HTMLDialogElement>(null);
+  const repository = repositoryOf(path);
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
   const { data } = useResource(['palette', repository, text], signal =>
     found(text.trim(), repository, route, signal),
   );
-  const commands = [...matching(pages(repository, route), text), ...(data ?? [])];
-  const close = () => {
-    isPaletteOpen.value = false;
-  };
-  const run = (command: Command | undefined) => {
-    close();
-    command?.run();
-  };
-  useEffect(() => {
-    element.current?.showModal();
-  }, []);
-  // The braces matter: Chromium's scrollIntoView returns a promise, which is no cleanup.
-  useEffect(() => {
-    element.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
-  }, [at]);
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      event.preventDefault();
-      setAt(Math.max(0, Math.min(commands.length - 1, at + (event.key === 'ArrowDown' ? 1 : -1))));
-    } else if (event.key === 'Enter') {
-      event.preventDefault();
-      run(commands[at]);
-    }
-  };
+  const choices = [...matching(pages(repository, route), text), ...(data ?? [])];
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a click on the backdrop closes, as Escape does
-    <dialog
-      ref={element}
-      class="dialog palette"
-      aria-label="Find or go to"
-      onClose={close}
-      onClick={event => event.target === element.current && close()}
+    <Chooser
+      title="Find or go to"
+      label="Repository, branch or page"
+      {...{ text, choices }}
+      onText={setText}
+      onClose={() => {
+        isPaletteOpen.value = false;
+      }}
     >
-      <input
-        class="input"
-        role="combobox"
-        aria-expanded="true"
-        aria-controls="palette-options"
-        aria-activedescendant={`palette-option-${at}`}
-        aria-label="Repository, branch or page"
-        placeholder="Repository, branch or page"
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-        onInput={event => {
-          setText(event.currentTarget.value);
-          setAt(0);
-        }}
-        onKeyDown={onKeyDown}
-      />
-      <div class="options" id="palette-options" role="listbox" aria-label="Found">
-        {commands.map((command, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the input above has the keys
-          // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus
-          <div
-            class="option"
-            role="option"
-            id={`palette-option-${index}`}
-            key={`${command.note} ${command.text}`}
-            aria-selected={index === at}
-            onClick={() => run(command)}
-          >
-            <Icon name={command.icon} />
-            <span class="cut grow">{command.text}</span>
-            <span class="quiet small">{command.note}</span>
-          </div>
-        ))}
-        {!commands.length && (
-          <p class="quiet" style={{ padding: '12px' }}>
-            Nothing found.
-          </p>
-        )}
-      </div>
-    </dialog>
+      {!choices.length && <p class="quiet palette-foot">Nothing found.</p>}
+    </Chooser>
   );
 }

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { links } from '../links';
+import { links, repositoryOf } from '../links';
 import { Dialog } from '../parts/dialog';
 import { actOf } from './keys';
 import { isPaletteOpen } from './palette';
@@ -49,9 +49,7 @@ export function Shortcuts() {
         document.querySelector('dialog[open]')
       )
         return;
-      const repository = path.startsWith('/repositories/')
-        ? decodeURIComponent(path.split('/')[2] ?? '')
-        : '';
+      const repository = repositoryOf(path);
       if (event.key === '?') isHelpOpen.value = true;
       else if (event.key === 'g') ledAt = Date.now();
       else if (Date.now() - ledAt < LEADER_MS) {

@@ -12,6 +12,7 @@ import { HookProblem } from '../../parts/hook-problem';
 import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-field';
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
+import { Pending } from './pending';
 
 interface CommitProps {
   repository: string;
@@ -50,6 +51,7 @@ export function CommitDialog({ repository, branch, onDone, onClose }: CommitProp
           if (message.trim()) run();
         }}
       >
+        <Pending {...{ repository, branch }} />
         <AreaField
           label="Message"
           hint="What changed, and why. The first line shows in lists."

@@ -4,6 +4,7 @@ import { answer, api } from '../../api/client';
 import { Confirm } from '../../parts/dialog';
 import type { DiffRow } from '../../parts/diff/source';
 import { tell } from '../../parts/toast';
+import { Pending } from './pending';
 
 interface ResetProps {
   repository: string;
@@ -37,6 +38,7 @@ export function Reset({ repository, branch, row, onDone, onClose }: ResetProps) 
       act={act}
       onClose={onClose}
     >
+      {type !== 'object' && <Pending {...{ repository, branch }} prefix={path} />}
       <p class="wrap-anywhere">
         {path ? (
           <>

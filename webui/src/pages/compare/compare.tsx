@@ -10,6 +10,7 @@ import { Diff } from '../../parts/diff/view';
 import { CheckField } from '../../parts/field';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
+import { useSeen } from '../../parts/seen';
 import { Empty } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
@@ -30,6 +31,7 @@ export default function Compare() {
   const into = useBranch(repository.id, destination);
   useTitle(`Compare ${shortId(source)} to ${shortId(destination)}`, repository.id);
   const changed = () => setVersion(version + 1);
+  const checkSeen = useSeen(repository.id, source, version);
   const canCompare = Boolean(source) && source !== destination;
   const locked = repository.read_only
     ? 'The repository is read-only'
@@ -105,6 +107,7 @@ export default function Compare() {
           repository={repository.id}
           source={source}
           destination={destination}
+          checkSeen={checkSeen}
           onDone={changed}
           onClose={() => setMerging(false)}
         />

@@ -9,6 +9,7 @@ import { Dialog } from '../../parts/dialog';
 import { AreaField, CheckField, SelectField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-field';
+import { isMoved, Moved } from '../../parts/seen';
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
 import { Conflicts } from './conflicts';
@@ -26,11 +27,20 @@ interface MergeProps {
   repository: string;
   source: string;
   destination: string;
+  /** Fails if the source has moved since its changes were shown. */
+  checkSeen: () => Promise<void>;
   onDone: () => void;
   onClose: () => void;
 }
 
-export function MergeDialog({ repository, source, destination, onDone, onClose }: MergeProps) {
+export function MergeDialog({
+  repository,
+  source,
+  destination,
+  checkSeen,
+  onDone,
+  onClose,
+}: MergeProps) {
   const [message, setMessage] = useState('');
   const [metadata, setMetadata] = useState<Metadata>([]);
   const [options, setOptions] = useState(PLAIN);
@@ -43,6 +53,7 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
     onClose();
   };
   const { run, isBusy, failure } = useAction(async () => {
+    await checkSeen();
     const result = await answer(
       api.POST('/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}', {
         params: { path: { repository, sourceRef: source, destinationBranch: destination } },
@@ -101,7 +112,13 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
             <HookProblem failure={resolution.failure} repository={repository} />
           </>
         ) : (
-          <HookProblem failure={failure} repository={repository} />
+          <MergeProblem
+            {...{ repository, failure }}
+            onLook={() => {
+              onDone();
+              onClose();
+            }}
+          />
         )}
         {isBusy && <RunningTask repository={repository} branch={destination} isExpected />}
         <div class="actions">
@@ -113,6 +130,17 @@ export function MergeDialog({ repository, source, destination, onDone, onClose }
       </form>
     </Dialog>
   );
+}
+
+interface ProblemProps {
+  repository: string;
+  failure: Failure | undefined;
+  onLook: () => void;
+}
+
+function MergeProblem({ repository, failure, onLook }: ProblemProps) {
+  if (isMoved(failure)) return <Moved {...{ failure, onLook }} />;
+  return <HookProblem failure={failure} repository={repository} />;
 }
 
 interface OptionProps {

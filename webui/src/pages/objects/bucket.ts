@@ -29,7 +29,16 @@ export class BucketRefuses extends Failure {
   }
 }
 
-/** Send the content to a presigned URL; return its ETag. */
+/** Return the content of a file, or of a part of it; what is sent later is exactly this. */
+export async function readContent(content: Blob): Promise<ArrayBuffer> {
+  try {
+    return await content.arrayBuffer();
+  } catch {
+    throw new Failure('The file has changed or gone since it was chosen. Choose it again.', 0);
+  }
+}
+
+/** Send the content, which has no type, to a presigned URL; return its ETag. */
 export function put(
   url: string,
   content: Blob,
@@ -55,7 +64,7 @@ export function put(
     };
     request.onloadend = () => signal.removeEventListener('abort', stop);
     request.open('PUT', url);
-    // An empty type keeps the browser from adding one that the signature does not know.
-    request.send(content.slice(0, content.size, ''));
+    // Without a type, the browser adds no header that the signature does not know.
+    request.send(content);
   });
 }

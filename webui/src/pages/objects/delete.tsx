@@ -1,7 +1,7 @@
 /** Deletes objects and whole folders: counts first, then deletes in batches, and stops on demand. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { deletePaths, eachPage, PAGE } from '../../api/objects';
+import { deletePaths, type Entry, eachPage, isFolder, PAGE } from '../../api/objects';
 import { useAction, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
@@ -11,24 +11,24 @@ import { countText, sizeText } from '../../parts/words';
 interface DeleteProps {
   repository: string;
   branch: string;
-  /** Paths of objects, and prefixes of folders, which end in a slash. */
-  names: string[];
+  entries: readonly Entry[];
   onClose: () => void;
   onDeleted: (count: number) => void;
 }
 
 const NAMED = 8;
 
-export function DeleteObjects({ repository, branch, names, onClose, onDeleted }: DeleteProps) {
+export function DeleteObjects({ repository, branch, entries, onClose, onDeleted }: DeleteProps) {
   const [counted, setCounted] = useState(0);
   const [done, setDone] = useState(0);
   const abort = useRef(new AbortController());
   useEffect(() => () => abort.current.abort(), []);
-  const total = useResource(['count', repository, branch, names], async signal => {
-    let count = names.filter(name => !name.endsWith('/')).length;
+  const total = useResource(['count', repository, branch, entries], async signal => {
+    const folders = entries.filter(isFolder);
+    let count = entries.length - folders.length;
     let size_bytes = 0;
-    for (const name of names.filter(each => each.endsWith('/')))
-      for await (const page of eachPage(repository, branch, name, signal)) {
+    for (const { path } of folders)
+      for await (const page of eachPage(repository, branch, path, signal)) {
         count += page.length;
         size_bytes += page.reduce((sum, item) => sum + item.size_bytes, 0);
         setCounted(count);
@@ -38,7 +38,7 @@ export function DeleteObjects({ repository, branch, names, onClose, onDeleted }:
   const { run, isBusy, failure } = useAction(async () => {
     const { signal } = abort.current;
     let count = 0;
-    for await (const paths of batches(repository, branch, names, signal)) {
+    for await (const paths of batches(repository, branch, entries, signal)) {
       await deletePaths(repository, branch, paths, signal);
       count += paths.length;
       setDone(count);
@@ -56,12 +56,13 @@ export function DeleteObjects({ repository, branch, names, onClose, onDeleted }:
     <Dialog title={`Delete from ${branch}?`} onClose={close}>
       <div class="form">
         <ul class="deleted-names">
-          {names.slice(0, NAMED).map(name => (
-            <li key={name} class="mono wrap-anywhere">
-              {name}
+          {entries.slice(0, NAMED).map(entry => (
+            <li key={entry.path} class="wrap-anywhere">
+              <span class="mono">{entry.path}</span>
+              {isFolder(entry) && <span class="small quiet"> with all objects in it</span>}
             </li>
           ))}
-          {names.length > NAMED && <li>and {names.length - NAMED} more</li>}
+          {entries.length > NAMED && <li>and {entries.length - NAMED} more</li>}
         </ul>
         <p role="status">
           {count === undefined
@@ -89,16 +90,16 @@ export function DeleteObjects({ repository, branch, names, onClose, onDeleted }:
   );
 }
 
-/** Give the paths of the names, at most 1,000 at a time. */
+/** Give the paths of the objects, and of those in the folders, at most 1,000 at a time. */
 async function* batches(
   repository: string,
   branch: string,
-  names: string[],
+  entries: readonly Entry[],
   signal: AbortSignal,
 ): AsyncGenerator<string[]> {
-  const objects = names.filter(name => !name.endsWith('/'));
+  const objects = entries.filter(entry => !isFolder(entry)).map(({ path }) => path);
   for (let from = 0; from < objects.length; from += PAGE) yield objects.slice(from, from + PAGE);
-  for (const name of names.filter(each => each.endsWith('/')))
-    for await (const page of eachPage(repository, branch, name, signal))
+  for (const folder of entries.filter(isFolder))
+    for await (const page of eachPage(repository, branch, folder.path, signal))
       if (page.length) yield page.map(item => item.path);
 }

@@ -1,12 +1,11 @@
 /** Finds objects by any part of their paths, among the first thousands at a ref. */
 
-import './styles.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { eachPage } from '../../api/objects';
 import { useAction } from '../../api/resource';
 import { links } from '../../links';
-import { Icon } from '../../parts/icon';
+import { Chooser } from '../../parts/chooser';
 import { Problem } from '../../parts/state';
 import { countText } from '../../parts/words';
 import { iconOf } from './row';
@@ -51,91 +50,27 @@ function matching(paths: readonly string[], text: string): string[] {
 
 export default function Finder({ repository, at, onClose }: FinderProps) {
   const { route } = useLocation();
-  const element = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
-  const [chosen, setChosen] = useState(0);
   const { paths, isCut, isBusy, failure } = usePaths(repository, at);
   const found = matching(paths, text);
-  const shown = found.slice(0, SHOWN);
-  const open = (path: string | undefined) => {
-    if (path === undefined) return;
-    onClose();
-    route(links.object(repository, at, path));
-  };
-  useEffect(() => {
-    element.current?.showModal();
-  }, []);
-  useEffect(() => {
-    element.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
-  }, [chosen]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) setChosen(Math.max(0, Math.min(shown.length - 1, chosen + step)));
-    else if (event.key === 'Enter') open(shown[chosen]);
-    else return;
-    event.preventDefault();
-  };
+  const choices = found.slice(0, SHOWN).map(path => ({
+    text: path,
+    icon: iconOf(path),
+    run: () => route(links.object(repository, at, path)),
+  }));
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a click on the backdrop closes, as Escape does
-    <dialog
-      ref={element}
-      class="dialog palette"
-      aria-label={`Find an object at ${at}`}
-      onClose={onClose}
-      onClick={event => event.target === element.current && onClose()}
+    <Chooser
+      title={`Find an object at ${at}`}
+      label="A part of the path"
+      {...{ text, choices, onClose }}
+      onText={setText}
     >
-      <input
-        class="input"
-        role="combobox"
-        aria-expanded="true"
-        aria-controls="finder-options"
-        aria-activedescendant={shown.length ? `finder-option-${chosen}` : undefined}
-        aria-label="A part of the path"
-        placeholder="A part of the path"
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-        onInput={event => {
-          setText(event.currentTarget.value);
-          setChosen(0);
-        }}
-        onKeyDown={onKeyDown}
-      />
-      <Options {...{ shown, chosen }} onOpen={open} />
-      <p class="small quiet finder-foot" role="status">
+      <p class="small quiet palette-foot" role="status">
         {countText(found.length, 'object')} of {paths.length.toLocaleString('en')}
         {isBusy && ' so far…'}
         {isCut && `: only the first ${LISTED_MAX.toLocaleString('en')} are searched`}
       </p>
       <Problem failure={failure?.name === 'AbortError' ? undefined : failure} />
-    </dialog>
-  );
-}
-
-interface OptionsProps {
-  shown: readonly string[];
-  chosen: number;
-  onOpen: (path: string) => void;
-}
-
-function Options({ shown, chosen, onOpen }: OptionsProps) {
-  return (
-    <div class="options" id="finder-options" role="listbox" aria-label="Found objects">
-      {shown.map((path, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the input above has the keys
-        // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus
-        <div
-          class="option"
-          role="option"
-          id={`finder-option-${index}`}
-          key={path}
-          aria-selected={index === chosen}
-          onClick={() => onOpen(path)}
-        >
-          <Icon name={iconOf(path)} />
-          <span class="grow wrap-anywhere">{path}</span>
-        </div>
-      ))}
-    </div>
+    </Chooser>
   );
 }

@@ -1,6 +1,7 @@
 /** The rows of a directory, and what can be done with those that are chosen. */
 
 import { useMemo, useState } from 'preact/hooks';
+import { type Entry, isFolder } from '../../api/objects';
 import { Button } from '../../parts/button';
 import { VirtualList } from '../../parts/list';
 import { type Selection, useSelection } from '../../parts/selection';
@@ -23,8 +24,8 @@ interface ListingProps {
 export function Listing({ directory, onUpload, onChanged }: ListingProps) {
   const { repository, ref, path, pages, changes, readOnly } = directory;
   const selection = useSelection();
-  const [deleted, setDeleted] = useState<string[]>();
-  const [moved, setMoved] = useState<{ source: string; isCopy: boolean }>();
+  const [deleted, setDeleted] = useState<readonly Entry[]>();
+  const [moved, setMoved] = useState<{ source: Entry; isCopy: boolean }>();
   const all = useMemo(() => pages.items.map(item => item.path), [pages.items]);
   return (
     <div class="stack tight">
@@ -37,8 +38,8 @@ export function Listing({ directory, onUpload, onChanged }: ListingProps) {
           <ObjectRow
             {...{ item, repository, at: ref, directory: path, selection, all, readOnly }}
             change={changes.data?.kinds.get(item.path)}
-            onDelete={() => setDeleted([item.path])}
-            onMove={isCopy => setMoved({ source: item.path, isCopy })}
+            onDelete={() => setDeleted([item])}
+            onMove={isCopy => setMoved({ source: item, isCopy })}
           />
         )}
         empty={<NoObjects {...{ directory, onUpload }} />}
@@ -47,7 +48,7 @@ export function Listing({ directory, onUpload, onChanged }: ListingProps) {
         <DeleteObjects
           repository={repository}
           branch={ref}
-          names={deleted}
+          entries={deleted}
           onClose={() => setDeleted(undefined)}
           onDeleted={count => {
             tell(`${countText(count, 'object')} deleted from ${ref}`);
@@ -61,7 +62,7 @@ export function Listing({ directory, onUpload, onChanged }: ListingProps) {
           {...{ repository, branch: ref, ...moved }}
           onClose={() => {
             setMoved(undefined);
-            if (selection.names.has(moved.source)) selection.toggle(moved.source);
+            if (selection.names.has(moved.source.path)) selection.toggle(moved.source.path);
             onChanged();
           }}
         />
@@ -73,23 +74,23 @@ export function Listing({ directory, onUpload, onChanged }: ListingProps) {
 interface ChosenProps {
   directory: Directory;
   selection: Selection;
-  onDelete: (names: string[]) => void;
+  onDelete: (entries: readonly Entry[]) => void;
 }
 
 function Chosen({ directory, selection, onDelete }: ChosenProps) {
-  const { repository, ref, readOnly } = directory;
-  const chosen = [...selection.names];
-  const files = chosen.filter(name => !name.endsWith('/'));
+  const { repository, ref, readOnly, pages } = directory;
+  const chosen = pages.items.filter(({ path }) => selection.names.has(path));
+  const objects = chosen.filter(entry => !isFolder(entry));
   return (
     <div class="bar selection-bar" role="status">
       <span class="strong">{chosen.length.toLocaleString('en')} chosen</span>
       <Button
         isSmall
         icon="download"
-        disabled={!files.length}
-        onClick={() => downloadAll(files.map(path => ({ repository, ref, path })))}
+        disabled={!objects.length}
+        onClick={() => downloadAll(objects.map(({ path }) => ({ repository, ref, path })))}
       >
-        Download {countText(files.length, 'object')}
+        Download {countText(objects.length, 'object')}
       </Button>
       <Button
         isSmall

@@ -140,7 +140,7 @@ function Actions({ place, stats, readOnly, reload }: ActionsProps) {
       )}
       {(open === 'move' || open === 'copy') && (
         <MoveDialog
-          {...{ repository, branch: ref, source: path, isCopy: open === 'copy' }}
+          {...{ repository, branch: ref, source: stats, isCopy: open === 'copy' }}
           onClose={() => setOpen(undefined)}
           onMoved={target => route(links.object(repository, ref, target))}
         />
@@ -149,7 +149,7 @@ function Actions({ place, stats, readOnly, reload }: ActionsProps) {
         <DeleteObjects
           repository={repository}
           branch={ref}
-          names={[path]}
+          entries={[stats]}
           onClose={() => setOpen(undefined)}
           onDeleted={() => {
             tell(`${path} is deleted from ${ref}`);

@@ -1,7 +1,8 @@
 /** Sends a large file in parts, four at a time, under an upload that a reload keeps. */
 
 import { answer, api, Failure, pause } from '../../api/client';
-import { PARALLEL, put, slots } from './bucket';
+import { PARALLEL, put, readContent, slots } from './bucket';
+import { digestOf, forget, type Remembered, recall, remember } from './remembered';
 import type { Transfer } from './transfer';
 
 const PART_BYTES_MIN = 8 * 1024 ** 2;
@@ -16,9 +17,10 @@ function keyOf({ repository, branch, path, file }: Transfer): string {
 export async function sendParts(transfer: Transfer): Promise<void> {
   const { file, signal, onSent } = transfer;
   const key = keyOf(transfer);
-  const { uploadId, sent } = await begin(transfer, key);
+  const { upload, sent } = await begin(transfer, key);
+  const { repository, branch } = transfer;
   const at = {
-    path: { repository: transfer.repository, branch: transfer.branch, uploadId },
+    path: { repository, branch, uploadId: upload.uploadId },
     query: { path: transfer.path },
   };
   const part_bytes = Math.max(PART_BYTES_MIN, Math.ceil(file.size / PARTS_MAX / 1024) * 1024);
@@ -29,13 +31,17 @@ export async function sendParts(transfer: Transfer): Promise<void> {
     onSent(sent_bytes.reduce((sum, each) => sum + each, 0));
   };
   await inParallel(etags.length, signal, async (index, stop) => {
-    const content = file.slice(index * part_bytes, (index + 1) * part_bytes);
-    const known = sent.get(index + 1);
-    etags[index] =
-      known?.size_bytes === content.size
-        ? known.etag
-        : await sendPart(at, index + 1, content, stop, bytes => report(index, bytes));
-    report(index, content.size);
+    const number = index + 1;
+    const content = await readContent(file.slice(index * part_bytes, number * part_bytes));
+    const digest = await digestOf(content);
+    const known = digest && upload.digests[number] === digest ? sent.get(number) : undefined;
+    const onPart = (bytes: number) => report(index, bytes);
+    etags[index] = known?.etag ?? (await sendPart(at, number, new Blob([content]), stop, onPart));
+    if (digest) {
+      upload.digests[number] = digest;
+      remember(key, upload);
+    }
+    report(index, content.byteLength);
   });
   const parts = etags.map((etag, index) => ({ part_number: index + 1, etag }));
   await answer(
@@ -45,7 +51,7 @@ export async function sendParts(transfer: Transfer): Promise<void> {
       signal,
     }),
   );
-  localStorage.removeItem(key);
+  forget(key);
 }
 
 /** Act for each index, a few at a time. The first failure stops the others, and is thrown. */
@@ -117,18 +123,18 @@ async function urlOfPart(at: PartsAt, number: number, signal: AbortSignal): Prom
   return presigned_url;
 }
 
-type Sent = Map<number, { etag: string; size_bytes: number }>;
+type Sent = Map<number, { etag: string }>;
 
 /** Continue the upload that was begun before a reload, else begin one. */
-async function begin(transfer: Transfer, key: string): Promise<{ uploadId: string; sent: Sent }> {
+async function begin(transfer: Transfer, key: string): Promise<{ upload: Remembered; sent: Sent }> {
   const { repository, branch, path, file, signal } = transfer;
-  const known = localStorage.getItem(key);
+  const known = recall(key);
   if (known) {
     try {
-      return { uploadId: known, sent: await partsOf(transfer, known) };
+      return { upload: known, sent: await partsOf(transfer, known.uploadId) };
     } catch (error) {
       if (!(error instanceof Failure && error.status === 404)) throw error;
-      localStorage.removeItem(key); // it has expired, or was ended elsewhere
+      forget(key); // it has expired, or was ended elsewhere
     }
   }
   const { upload_id = '' } = await answer(
@@ -138,8 +144,9 @@ async function begin(transfer: Transfer, key: string): Promise<{ uploadId: strin
       signal,
     }),
   );
-  localStorage.setItem(key, upload_id);
-  return { uploadId: upload_id, sent: new Map() };
+  const upload = { uploadId: upload_id, digests: {} };
+  remember(key, upload);
+  return { upload, sent: new Map() };
 }
 
 async function partsOf({ repository, branch, path, signal }: Transfer, uploadId: string) {
@@ -165,9 +172,9 @@ async function partsOf({ repository, branch, path, signal }: Transfer, uploadId:
 /** Give up the upload of a large file; its parts are deleted. */
 export async function abandon(transfer: Omit<Transfer, 'signal' | 'onSent'>): Promise<void> {
   const key = keyOf(transfer as Transfer);
-  const uploadId = localStorage.getItem(key);
+  const { uploadId } = recall(key) ?? {};
   if (!uploadId) return;
-  localStorage.removeItem(key);
+  forget(key);
   const { repository, branch, path } = transfer;
   await answer(
     api.DELETE('/repositories/{repository}/branches/{branch}/uploads/{uploadId}', {

@@ -1,6 +1,6 @@
 /** One object or folder in the listing, with what can be done with it. */
 
-import { commitOf, download, lakeAddress, type ObjectStats } from '../../api/objects';
+import { commitOf, download, isFolder, lakeAddress, type ObjectStats } from '../../api/objects';
 import { configuration } from '../../api/session';
 import { links } from '../../links';
 import { Icon, type IconName } from '../../parts/icon';
@@ -37,22 +37,21 @@ const ICONS: [RegExp, IconName][] = [
 
 /** Return the icon of an object by the ending of its name. */
 export function iconOf(path: string): IconName {
-  if (path.endsWith('/')) return 'folder';
   return ICONS.find(([pattern]) => pattern.test(path))?.[1] ?? 'file';
 }
 
 export function ObjectRow({ item, repository, at, directory, change, ...rest }: RowProps) {
-  const isFolder = item.path_type === 'common_prefix';
-  const href = isFolder
+  const isPrefix = isFolder(item);
+  const href = isPrefix
     ? links.objects(repository, at, item.path)
     : links.object(repository, at, item.path);
   const told = change ? (CHANGES[change] ?? CHANGES.changed) : undefined;
   return (
     <>
       <RowCheck name={item.path} selection={rest.selection} all={rest.all} />
-      <Icon name={isFolder ? 'folder' : iconOf(item.path)} />
+      <Icon name={isPrefix ? 'folder' : iconOf(item.path)} />
       <a class="grow cut" href={href} title={item.path}>
-        {item.path.slice(directory.length) || '(empty name)'}
+        {item.path.slice(directory.length) || '(the folder’s own object)'}
       </a>
       {told && (
         <span class={`badge ${told.look}`}>
@@ -64,12 +63,12 @@ export function ObjectRow({ item, repository, at, directory, change, ...rest }: 
         </span>
       )}
       <span class="small quiet number object-size">
-        {isFolder ? '' : sizeText(item.size_bytes)}
+        {isPrefix ? '' : sizeText(item.size_bytes)}
       </span>
       <span class="small quiet wide-only object-time">
-        {!isFolder && item.mtime > 0 && <Time at={item.mtime} />}
+        {!isPrefix && item.mtime > 0 && <Time at={item.mtime} />}
       </span>
-      <RowMenu {...{ item, repository, at, isFolder, href }} {...rest} />
+      <RowMenu {...{ item, repository, at, href }} isFolder={isPrefix} {...rest} />
     </>
   );
 }

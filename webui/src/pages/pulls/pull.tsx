@@ -13,6 +13,7 @@ import { Diff } from '../../parts/diff/view';
 import { AreaField, TextField } from '../../parts/field';
 import { Guard } from '../../parts/guard';
 import { Markdown } from '../../parts/markdown';
+import { isMoved, Moved, useSeen } from '../../parts/seen';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
@@ -48,6 +49,9 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
   const { id: repository, read_only } = useRepository();
   const [isEditing, setEditing] = useState(false);
   const isMerged = pull.status === 'merged';
+  const [version, setVersion] = useState(0);
+  const checkSeen = useSeen(repository, isMerged ? '' : pull.source_branch, version);
+  const look = () => setVersion(version + 1);
   return (
     <>
       <div class="page-head">
@@ -71,7 +75,7 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
       </div>
       <div class="stack loose">
         <section class="card" aria-label="Description">
-          <div class="card-body pull-description">
+          <div class="card-body">
             {pull.description ? (
               <Guard
                 key={pull.description}
@@ -84,8 +88,12 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
             )}
           </div>
         </section>
-        {isMerged ? <Merged pull={pull} /> : <Changes pull={pull} />}
-        {!isMerged && <Decision {...{ pull, reload }} />}
+        {isMerged ? (
+          <Merged pull={pull} />
+        ) : (
+          <Decision {...{ pull, reload, checkSeen }} onLook={look} />
+        )}
+        {!isMerged && <Changes {...{ pull, version }} />}
       </div>
       {isEditing && <Edit {...{ pull, reload }} onClose={() => setEditing(false)} />}
     </>
@@ -113,7 +121,7 @@ function Merged({ pull }: { pull: Pull }) {
   );
 }
 
-function Changes({ pull }: { pull: Pull }) {
+function Changes({ pull, version }: { pull: Pull; version: number }) {
   const { id: repository } = useRepository();
   const { source_branch: source, destination_branch: destination } = pull;
   return (
@@ -121,6 +129,7 @@ function Changes({ pull }: { pull: Pull }) {
       <h2>Changes</h2>
       <Diff
         source={refsSource(repository, destination, source, 'three_dot')}
+        version={version}
         empty={
           <Notice>
             {source} has no changes that {destination} lacks.
@@ -131,12 +140,21 @@ function Changes({ pull }: { pull: Pull }) {
   );
 }
 
+interface DecisionProps {
+  pull: Pull;
+  reload: () => void;
+  /** Fails if the source has moved since its changes were shown. */
+  checkSeen: () => Promise<void>;
+  onLook: () => void;
+}
+
 /** Merges, closes or opens again; says what to do if the server refuses. */
-function Decision({ pull, reload }: { pull: Pull; reload: () => void }) {
+function Decision({ pull, reload, checkSeen, onLook }: DecisionProps) {
   const { id: repository, read_only } = useRepository();
   const params = { path: { repository, pull_request: pull.id } };
   const isOpen = pull.status === 'open';
   const merge = useAction(async () => {
+    await checkSeen();
     await answer(api.PUT(`${ADDRESS}/merge`, { params }));
     tell(`${pull.source_branch} was merged into ${pull.destination_branch}.`);
     reload();
@@ -159,7 +177,17 @@ function Decision({ pull, reload }: { pull: Pull; reload: () => void }) {
         isExpected={merge.isBusy}
         onEnd={reload}
       />
-      <Problem failure={merge.failure} />
+      {isMoved(merge.failure) ? (
+        <Moved
+          failure={merge.failure}
+          onLook={() => {
+            merge.clear();
+            onLook();
+          }}
+        />
+      ) : (
+        <Problem failure={merge.failure} />
+      )}
       {merge.failure && <Remedy pull={pull} status={merge.failure.status} />}
       <Problem failure={change.failure} />
       <div class="bar">

@@ -40,14 +40,14 @@ function StartDry({ onStarted, onClose }: Omit<StartProps, 'isDry'>) {
   });
   return (
     <Dialog title="Start a dry run?" onClose={onClose}>
-      <div class="stack">
+      <div class="form">
         <p>It reports what a collection would delete now. It deletes nothing.</p>
         <Problem failure={failure} />
-        <div class="bar">
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" isBusy={isBusy} onClick={run}>
             Start a dry run
           </Button>
-          <Button onClick={onClose}>Cancel</Button>
         </div>
       </div>
     </Dialog>

@@ -1,5 +1,6 @@
 /** Moves or copies an object or a folder inside its branch, without copying data. */
 
+import { type Entry, isFolder } from '../../../api/objects';
 import { Dialog } from '../../../parts/dialog';
 import { MoveFolder } from './folder';
 import { MoveObject } from './object';
@@ -7,7 +8,7 @@ import { MoveObject } from './object';
 export interface MoveProps {
   repository: string;
   branch: string;
-  /** A path, or the prefix of a folder, which ends with a slash. */
+  /** The path of an object, or the prefix of a folder. */
   source: string;
   isCopy: boolean;
   onClose: () => void;
@@ -15,12 +16,14 @@ export interface MoveProps {
   onMoved?: (target: string) => void;
 }
 
-export function MoveDialog(props: MoveProps) {
-  const { source, isCopy, onClose } = props;
-  const Form = source.endsWith('/') ? MoveFolder : MoveObject;
+type MoveDialogProps = Omit<MoveProps, 'source'> & { source: Entry };
+
+export function MoveDialog({ source, ...props }: MoveDialogProps) {
+  const { isCopy, onClose } = props;
+  const Form = isFolder(source) ? MoveFolder : MoveObject;
   return (
-    <Dialog title={`${isCopy ? 'Copy' : 'Move or rename'} ${source}`} onClose={onClose}>
-      <Form {...props} />
+    <Dialog title={`${isCopy ? 'Copy' : 'Move or rename'} ${source.path}`} onClose={onClose}>
+      <Form {...props} source={source.path} />
     </Dialog>
   );
 }

@@ -1,7 +1,7 @@
 /** Images, SVG too, only as an image: no script in it can run. */
 
-import { useEffect, useState } from 'preact/hooks';
-import { contentAddress, fetchRange } from '../../../api/objects';
+import { useState } from 'preact/hooks';
+import { contentAddress, readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import type { PreviewProps } from '../preview';
@@ -11,14 +11,11 @@ const SVG = 'image/svg+xml';
 /** Return the image's address. Browsers know SVG by its type alone, and many clients send none. */
 function useAddress({ place, stats }: PreviewProps) {
   const isUntyped = /\.svg$/i.test(place.path) && stats.content_type !== SVG;
-  const address = useResource(['image', place, stats.checksum], async signal => {
+  return useResource(['image', place, stats.checksum], async signal => {
     if (!isUntyped) return contentAddress(place);
-    const bytes = await fetchRange(place, 0, stats.size_bytes, signal);
-    return URL.createObjectURL(new Blob([bytes], { type: SVG }));
+    const text = await readText(place, stats.size_bytes, stats.size_bytes, signal);
+    return `data:${SVG},${encodeURIComponent(text)}`;
   });
-  const { data } = address;
-  useEffect(() => () => URL.revokeObjectURL(data ?? ''), [data]);
-  return address;
 }
 
 export default function ImagePreview(props: PreviewProps) {
