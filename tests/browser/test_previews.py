@@ -155,9 +155,11 @@ def test_parquet_shows_its_schema_and_rows_and_pages_through_them(preview, codec
     expect(page.get_by_role("button", name="Next")).to_be_disabled()
 
 
-def test_json_shows_indented(preview):
-    content = preview("a.json").get_by_role("region", name="Content")
-    expect(content.locator("code")).to_have_text(re.compile(r'\{\n  "name": "Ada",\n  "list": \['))
+def test_json_shows_as_a_tree_and_as_its_text(preview):
+    page = preview("a.json")
+    expect(page.get_by_text("list: [2 items]")).to_be_visible()
+    page.get_by_role("button", name="Text").click()
+    expect(page.get_by_role("region", name="Content")).to_contain_text(FILES["a.json"].decode())
 
 
 def test_lines_of_json_show_as_a_table_and_those_that_are_none_are_counted(preview):
@@ -175,11 +177,25 @@ def test_a_notebook_shows_its_text_code_and_outputs_and_runs_nothing(preview):
     expect(page.get_by_text("The HTML of this output is left out")).to_be_visible()
 
 
-def test_a_pdf_opens_in_a_tab_of_its_own_that_cannot_reach_the_page(preview):
-    link = preview("a.pdf").get_by_role("link", name="Open in a new tab")
-    expect(link).to_have_attribute("target", "_blank")
-    expect(link).to_have_attribute("rel", re.compile("noopener"))
-    expect(link).to_have_attribute("href", re.compile("presign=true"))
+def test_a_pdf_shows_in_the_viewer_of_the_browser(visit, preview):
+    preview_pdf(visit, has_viewer=True)
+    page = preview("a.pdf")
+    expect(page.get_by_title("a.pdf")).to_have_attribute("src", re.compile("^blob:"))
+    expect(page.get_by_text("Download the document")).to_have_count(0)
+
+
+def test_a_pdf_is_downloaded_where_the_browser_has_no_viewer(visit, preview):
+    preview_pdf(visit, has_viewer=False)
+    page = preview("a.pdf")
+    expect(page.get_by_text("Download the document to read it.")).to_be_visible()
+    expect(page.locator("iframe")).to_have_count(0)
+
+
+def preview_pdf(visit, *, has_viewer):
+    get = f"() => {str(has_viewer).lower()}"
+    visit.page.add_init_script(
+        f"Object.defineProperty(Navigator.prototype, 'pdfViewerEnabled', {{get: {get}}})"
+    )
 
 
 def test_binary_content_shows_its_first_bytes_on_demand(preview):
@@ -203,10 +219,10 @@ def test_an_empty_object_of_any_kind_says_that_it_is_empty(preview, ending):
         ("broken.svg", "The browser cannot show this image"),
         ("broken.json", "This is not valid JSON"),
         ("broken.jsonl", "not JSON"),
-        ("broken.ipynb", "This is not a notebook"),
-        ("other.ipynb", "This is not a notebook"),
-        ("broken.parquet", "This is not a Parquet file"),
-        ("cut.parquet", "This is not a Parquet file"),
+        ("broken.ipynb", "This is not a valid notebook"),
+        ("other.ipynb", "This is not a valid notebook"),
+        ("broken.parquet", "This is not a valid Parquet file"),
+        ("cut.parquet", "This is not a valid Parquet file"),
     ],
 )
 def test_a_broken_object_says_so_and_blames_neither_the_page_nor_the_server(preview, path, told):

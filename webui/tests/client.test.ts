@@ -54,6 +54,35 @@ test('a read whose connection is lost each time tells what to do', async t => {
   await assert.rejects(answer(api.GET('/user')), { status: 0, message: /Check the connection/ });
 });
 
+/** An answer whose connection is lost after its head. */
+const lost = () =>
+  new Response(new ReadableStream({ pull: stream => stream.error(new TypeError('lost')) }));
+
+test('a read that loses its connection within the answer is repeated', async t => {
+  t.after(() => mock.restoreAll());
+  hurry();
+  const replies = [lost, () => json({ user: { id: 'ann' } })];
+  serve(() => (replies.shift() ?? lost)());
+  assert.deepEqual(await answer(api.GET('/user')), { user: { id: 'ann' } });
+  await assert.rejects(answer(api.GET('/user')), { status: 0, message: /Check the connection/ });
+});
+
+test('a change that loses its connection within the answer may have been made', async () => {
+  serve(lost);
+  const body = { access_key_id: 'a', secret_access_key: 'b' };
+  const request = answer(api.POST('/auth/login', { body }));
+  await assert.rejects(request, { status: 0, message: /unknown whether this was done/ });
+});
+
+test('an answer without content is as it is', async () => {
+  serve(() => new Response(null, { status: 204 }));
+  const params = { path: { repository: 'r', branch: 'b' } };
+  assert.equal(
+    await answer(api.DELETE('/repositories/{repository}/branches/{branch}', { params })),
+    undefined,
+  );
+});
+
 test('a change is never repeated, since it may have been made', async () => {
   const body = { access_key_id: 'a', secret_access_key: 'b' };
   for (const reply of [
@@ -127,7 +156,8 @@ test('an error is told so that a person can act on it', () => {
   assert.equal(failureOf(known), known);
   const abort = new DOMException('', 'AbortError');
   assert.equal(failureOf(abort), abort);
-  assert.match(failureOf(new TypeError('fetch failed')).message, /cannot be reached/);
+  // Only a request can fail for want of a server; any other TypeError is a mistake of ours.
+  assert.match(failureOf(new TypeError('odd')).message, /in this page: TypeError: odd/);
   assert.match(failureOf(new RangeError('odd')).message, /in this page: RangeError: odd/);
 });
 

@@ -1,22 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readLines } from '../src/pages/objects/previews/lines';
+import { cellOf, readLines } from '../src/pages/objects/previews/lines';
 
 test('any line may bring a new column; its cell is missing in the others', () => {
-  assert.deepEqual(readLines('{"a": 1, "b": null}\n{"b": 2, "c": [3]}\n'), {
-    keys: ['a', 'b', 'c'],
-    rows: [
+  const { keys, rows, wrong } = readLines('{"a": 1, "b": null}\n{"b": 2, "c": [3]}\n');
+  assert.deepEqual(keys, ['a', 'b', 'c']);
+  assert.deepEqual(
+    rows.map(row => keys.map(key => cellOf(row, key))),
+    [
       [1, null, undefined],
       [undefined, 2, [3]],
     ],
-    wrong: 0,
-  });
+  );
+  assert.equal(wrong, 0);
 });
 
 test('values that are no objects are in a column of their own', () => {
   assert.deepEqual(readLines('1\n[2]\nnull\n"x"'), {
     keys: ['value'],
-    rows: [[1], [[2]], [null], ['x']],
+    rows: [{ value: 1 }, { value: [2] }, { value: null }, { value: 'x' }],
     wrong: 0,
   });
 });
@@ -24,12 +26,20 @@ test('values that are no objects are in a column of their own', () => {
 test('empty lines are passed over; those that are not JSON are counted', () => {
   assert.deepEqual(readLines('\n  \r\n{"a": 1}\r\n{"a":\nb\n'), {
     keys: ['a'],
-    rows: [[1]],
+    rows: [{ a: 1 }],
     wrong: 2,
   });
   assert.deepEqual(readLines(''), { keys: [], rows: [], wrong: 0 });
 });
 
 test('a key that objects inherit is a key as any other', () => {
-  assert.deepEqual(readLines('{"constructor": 1}').rows, [[1]]);
+  const { keys, rows } = readLines('{"constructor": 1, "__proto__": {"x": 2}}\n{}');
+  assert.deepEqual(keys, ['constructor', '__proto__']);
+  assert.deepEqual(
+    rows.map(row => keys.map(key => cellOf(row, key))),
+    [
+      [1, { x: 2 }],
+      [undefined, undefined],
+    ],
+  );
 });

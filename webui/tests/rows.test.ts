@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rowChanges, uniqueColumns } from '../src/parts/diff/rows';
+import { allColumns, distinct, rowChanges, uniqueColumns } from '../src/parts/diff/rows';
 
 const table = (head: string, ...rows: string[]) => ({
   columns: head.split(' '),
@@ -25,25 +25,52 @@ test('rows with the same key are compared, in the order of the right side', () =
   const left = table('id n', '1 a', '2 b', '3 c');
   const right = table('id n', '3 c', '4 d', '2 x');
   assert.deepEqual(rowChanges(left, right, 'id'), [
-    { type: 'added', after: { id: '4', n: 'd' } },
-    { type: 'changed', before: { id: '2', n: 'b' }, after: { id: '2', n: 'x' } },
-    { type: 'removed', before: { id: '1', n: 'a' } },
+    { type: 'added', after: ['4', 'd'] },
+    { type: 'changed', before: ['2', 'b'], after: ['2', 'x'] },
+    { type: 'removed', before: ['1', 'a'] },
   ]);
 });
 
 test('without a key, whole rows are compared, each as often as it is there', () => {
   const left = table('n', 'a', 'a', 'b');
   assert.deepEqual(rowChanges(left, table('n', 'a', 'c'), undefined), [
-    { type: 'added', after: { n: 'c' } },
-    { type: 'removed', before: { n: 'a' } },
-    { type: 'removed', before: { n: 'b' } },
+    { type: 'added', after: ['c'] },
+    { type: 'removed', before: ['a'] },
+    { type: 'removed', before: ['b'] },
   ]);
 });
 
 test('a new column changes every row; columns in another order change none', () => {
   const left = table('id n', '1 a');
-  assert.deepEqual(rowChanges(left, table('id n m', '1 a z'), 'id'), [
-    { type: 'changed', before: { id: '1', n: 'a' }, after: { id: '1', n: 'a', m: 'z' } },
+  const right = table('id m n', '1 z a');
+  assert.deepEqual(allColumns(left, right), ['id', 'm', 'n']);
+  assert.deepEqual(rowChanges(left, right, 'id'), [
+    { type: 'changed', before: ['1', undefined, 'a'], after: ['1', 'z', 'a'] },
   ]);
   assert.deepEqual(rowChanges(left, table('n id', 'a 1'), 'id'), []);
+});
+
+test('a removed column changes every row', () => {
+  assert.deepEqual(rowChanges(table('id n', '1 a'), table('id', '1'), 'id'), [
+    { type: 'changed', before: ['1', 'a'], after: ['1', undefined] },
+  ]);
+});
+
+test('columns of one name are each a column of their own', () => {
+  assert.deepEqual(distinct(['a', 'b', 'a', 'a', 'a (2)']), [
+    'a',
+    'b',
+    'a (2)',
+    'a (3)',
+    'a (2) (2)',
+  ]);
+  assert.deepEqual(distinct(['__proto__', 'constructor']), ['__proto__', 'constructor']);
+});
+
+test('many equal rows are compared in a moment', { timeout: 5000 }, () => {
+  const rows = (count: number) => ({
+    columns: ['n'],
+    rows: Array.from({ length: count }, () => ['a']),
+  });
+  assert.equal(rowChanges(rows(200_000), rows(200_001), undefined).length, 1);
 });

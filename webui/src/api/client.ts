@@ -28,6 +28,7 @@ export class Failure extends Error {
 
 const PAUSES_MS = [400, 1600];
 const REPEATED = new Set([429, 502, 503, 504]);
+const UNREACHABLE = 'The server cannot be reached. Check the connection, then try again.';
 const UNKNOWN =
   'The server cannot be reached, so it is unknown whether this was done. Check the connection and look; if it was not done, do it again.';
 
@@ -36,7 +37,7 @@ export async function patientFetch(request: Request): Promise<Response> {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   for (const pause_ms of isRead ? PAUSES_MS : []) {
     try {
-      const response = await fetch(request.clone());
+      const response = await fetchWhole(request.clone());
       if (!REPEATED.has(response.status)) return response;
     } catch (error) {
       if (request.signal.aborted) throw error;
@@ -44,12 +45,18 @@ export async function patientFetch(request: Request): Promise<Response> {
     await pause(pause_ms, request.signal);
   }
   try {
-    return await fetch(request);
+    return await fetchWhole(request);
   } catch (error) {
     // The connection may have been lost after the server had taken the change.
-    if (!isRead && error instanceof TypeError) throw new Failure(UNKNOWN, 0);
+    if (error instanceof TypeError) throw new Failure(isRead ? UNREACHABLE : UNKNOWN, 0);
     throw error;
   }
+}
+
+/** Fetch with all of the body, on whose way the connection may still be lost: by a `TypeError`, as `fetch` tells it. */
+async function fetchWhole(request: Request): Promise<Response> {
+  const response = await fetch(request);
+  return response.body ? new Response(await response.arrayBuffer(), response) : response;
 }
 
 /** Wait; an abort of the signal ends the wait by throwing its reason. */
@@ -106,12 +113,22 @@ export async function answer<Data>(request: Promise<Result<Data>>): Promise<Data
   return result.data as Data;
 }
 
+/** Load a module of the page; fail as a person is told if it does not come. */
+export async function part<Module>(module: Promise<Module>): Promise<Module> {
+  try {
+    return await module;
+  } catch {
+    throw new Failure(
+      'A part of this page did not load. Check the connection, then load the page again.',
+      0,
+    );
+  }
+}
+
 /** Return what a person is told of an error that is not an answer of the server. */
 export function failureOf(error: unknown): Failure | DOMException {
   if (error instanceof Failure) return error;
   if (error instanceof DOMException && error.name === 'AbortError') return error;
-  if (error instanceof TypeError)
-    return new Failure('The server cannot be reached. Check the connection, then try again.', 0);
   return new Failure(`Unexpected error in this page: ${String(error)}`, -1);
 }
 

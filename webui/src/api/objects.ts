@@ -1,6 +1,6 @@
 /** Reading and deleting objects: whole directories, ranges of content, texts. */
 
-import { API, answer, api, Failure, failureOf, failureOfAnswer, type Schemas } from './client';
+import { API, answer, api, Failure, failureOfAnswer, patientFetch, type Schemas } from './client';
 
 export type ObjectStats = Schemas['ObjectStats'];
 
@@ -54,18 +54,14 @@ export async function fetchRange(
 }
 
 async function fetchPiece(place: Place, start: number, end: number, signal?: AbortSignal) {
-  try {
-    const headers = { Range: `bytes=${start}-${end - 1}` };
-    const response = await fetch(contentAddress(place), { headers, signal });
-    if (!response.ok)
-      throw failureOfAnswer(response.status, await response.json().catch(() => undefined));
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (bytes.length > end - start)
-      throw new Failure('The server ignored the asked range. Download the object instead.', 200);
-    return bytes;
-  } catch (error) {
-    throw failureOf(error);
-  }
+  const headers = { Range: `bytes=${start}-${end - 1}` };
+  const response = await patientFetch(new Request(contentAddress(place), { headers, signal }));
+  if (!response.ok)
+    throw failureOfAnswer(response.status, await response.json().catch(() => undefined));
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (bytes.length > end - start)
+    throw new Failure('The server ignored the asked range. Download the object instead.', 200);
+  return bytes;
 }
 
 /** Return the first bytes of the object as text; a character that is cut at the end is left out. */

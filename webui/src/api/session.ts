@@ -1,7 +1,7 @@
 /** Who is logged in, and what the installation offers. */
 
 import { signal } from '@preact/signals';
-import { answer, api, Failure, type Schemas, whenLoggedOut } from './client';
+import { answer, api, Failure, patientFetch, type Schemas, whenLoggedOut } from './client';
 
 export type User = Schemas['UserRow'];
 
@@ -53,7 +53,7 @@ export async function logIn(access_key_id: string, secret_access_key: string): P
 
 /** End this browser's session. */
 export async function logOut(): Promise<void> {
-  await fetch('/logout', { redirect: 'manual' });
+  await patientFetch(new Request('/logout', { redirect: 'manual' }));
   user.value = null;
   hasEnded.value = false;
 }

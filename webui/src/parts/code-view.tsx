@@ -4,7 +4,9 @@ import './code-view.css';
 import DOMPurify from 'dompurify';
 import type { HLJSApi, LanguageFn } from 'highlight.js';
 import highlighter from 'highlight.js/lib/core';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Button } from './button';
+import { beginning, LIMITS } from './limits';
 
 type Module = Promise<{ default: LanguageFn }>;
 
@@ -53,9 +55,6 @@ const BY_EXTENSION: Record<string, string> = {
   cfg: 'ini',
 };
 
-// Colouring a longer text would stop the page for moments.
-const COLOURED_CHARACTERS_MAX = 200_000;
-
 /** Return the language of a file name, or nothing. */
 export function languageOf(path: string): string | undefined {
   return BY_EXTENSION[path.split('.').at(-1)?.toLowerCase() ?? ''];
@@ -63,14 +62,41 @@ export function languageOf(path: string): string | undefined {
 
 async function coloured(text: string, language: string): Promise<string | undefined> {
   const load = LANGUAGES[language];
-  if (!load || text.length > COLOURED_CHARACTERS_MAX) return undefined;
+  if (!load || text.length > LIMITS.coloured_characters) return undefined;
   const api: HLJSApi = highlighter;
   if (!api.getLanguage(language)) api.registerLanguage(language, (await load()).default);
-  return api.highlight(text, { language, ignoreIllegals: true }).value;
+  const html = api.highlight(text, { language, ignoreIllegals: true }).value;
+  return html.split('<span').length > LIMITS.coloured_words ? undefined : html;
+}
+
+interface CodeProps {
+  text: string;
+  language?: string;
+}
+
+/** Shows the text; if it is a long one, its beginning, and more on demand. */
+export function CodeView({ text, language }: CodeProps) {
+  const [steps, setSteps] = useState(1);
+  const shown = useMemo(
+    () => beginning(text, steps * LIMITS.lines, steps * LIMITS.characters),
+    [text, steps],
+  );
+  if (shown.length === text.length) return <Code text={text} language={language} />;
+  return (
+    <div class="stack tight">
+      <Code text={shown} language={language} />
+      <div class="bar small">
+        <span class="quiet">The text goes on.</span>
+        <Button isSmall onClick={() => setSteps(steps + 1)}>
+          Show more lines
+        </Button>
+      </div>
+    </div>
+  );
 }
 
 /** Draws the text at once, and its colours when the language is loaded. */
-export function CodeView({ text, language }: { text: string; language?: string }) {
+function Code({ text, language }: CodeProps) {
   const [html, setHtml] = useState<string>();
   const box = useRef<HTMLElement>(null);
   useEffect(() => {

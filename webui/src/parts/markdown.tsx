@@ -2,13 +2,17 @@
 
 import './markdown.css';
 import DOMPurify from 'dompurify';
-import { marked } from 'marked';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Marked } from 'marked';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { beginning, LIMITS } from './limits';
+
+/** Returns where an image or a link of a relative address leads. */
+type Resolve = (address: string, isImage: boolean) => string;
 
 interface MarkdownProps {
   text: string;
-  /** Returns where an image or a link of a relative address leads; without it, they stay empty. */
-  resolve?: (address: string, isImage: boolean) => string;
+  /** Without it, what is at relative addresses stays empty. */
+  resolve?: Resolve;
 }
 
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*:|\/\/|[#\\])/i;
@@ -25,24 +29,55 @@ const OPTIONS = {
 };
 
 export function Markdown({ text, resolve }: MarkdownProps) {
+  const content = useMemo(() => formatted(text, resolve), [text, resolve]);
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    const content = DOMPurify.sanitize(marked.parse(text, { async: false }), OPTIONS);
-    for (const image of content.querySelectorAll('img')) {
-      const source = image.getAttribute('src') ?? '';
-      if (!INLINE_IMAGE.test(source))
-        image.src = ABSOLUTE.test(source) ? '' : (resolve?.(source, true) ?? '');
-      image.loading = 'lazy';
-    }
-    for (const link of content.querySelectorAll('a')) {
-      const target = link.getAttribute('href') ?? '';
-      if (!ABSOLUTE.test(target)) link.href = resolve?.(target, false) ?? '';
-      else if (!target.startsWith('#')) link.rel = 'noreferrer noopener nofollow';
-    }
-    for (const heading of content.querySelectorAll('h1, h2, h3, h4, h5')) lower(heading);
-    box.current?.replaceChildren(content);
-  }, [text, resolve]);
-  return <div class="prose" ref={box} />;
+    if (content) box.current?.replaceChildren(content);
+  }, [content]);
+  if (content) return <div class="prose" ref={box} />;
+  return (
+    <div class="stack tight">
+      <p class="small quiet">This text is too large or too intricate to be formatted.</p>
+      <pre class="wrap-anywhere">{beginning(text, LIMITS.lines, LIMITS.markdown_bytes)}</pre>
+    </div>
+  );
+}
+
+/** Return what the text is as a part of the page; nothing if it would be too large a part. */
+function formatted(text: string, resolve?: Resolve): DocumentFragment | undefined {
+  if (text.length > LIMITS.markdown_bytes) return undefined;
+  const html = htmlOf(text);
+  const content = html === undefined ? undefined : DOMPurify.sanitize(html, OPTIONS);
+  if (!content || content.querySelectorAll('*').length > LIMITS.markdown_elements) return undefined;
+  for (const image of content.querySelectorAll('img')) {
+    const source = image.getAttribute('src') ?? '';
+    if (!INLINE_IMAGE.test(source))
+      image.src = ABSOLUTE.test(source) ? '' : (resolve?.(source, true) ?? '');
+    image.loading = 'lazy';
+  }
+  for (const link of content.querySelectorAll('a')) {
+    const target = link.getAttribute('href') ?? '';
+    if (!ABSOLUTE.test(target)) link.href = resolve?.(target, false) ?? '';
+    else if (!target.startsWith('#')) link.rel = 'noreferrer noopener nofollow';
+  }
+  for (const heading of content.querySelectorAll('h1, h2, h3, h4, h5')) lower(heading);
+  return content;
+}
+
+/** Return the HTML of the text; nothing if it takes too long, or is nested deeper than the stack allows. */
+function htmlOf(text: string): string | undefined {
+  // Emphasis is looked for again and again in what follows it: the only step that may take minutes.
+  const end_ms = performance.now() + LIMITS.markdown_time_ms;
+  const emStrong = () => {
+    if (performance.now() > end_ms) throw new RangeError('the text takes too long to format');
+    return false as const;
+  };
+  try {
+    return new Marked({ tokenizer: { emStrong } }).parse(text, { async: false });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** Put the heading one level lower: the page itself has the first one. */

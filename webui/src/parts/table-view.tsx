@@ -5,6 +5,8 @@ import { useState } from 'preact/hooks';
 import { Button } from './button';
 import type { ColumnFacts } from './column-facts';
 import { ColumnHead } from './column-head';
+import { LIMITS } from './limits';
+import { countText } from './words';
 
 export interface Column {
   name: string;
@@ -17,7 +19,8 @@ export interface Column {
 const ROWS = 100;
 
 interface TableViewProps {
-  columns: Column[];
+  /** All columns; the first of them show. */
+  columns: readonly Column[];
   /** How many rows there are; without it, only those that are given. */
   count: number;
   /** Return the cells of the rows from `start` to `end`; `undefined` while they are being loaded. */
@@ -32,6 +35,7 @@ interface TableViewProps {
 export function TableView({ columns, count, rows, onPage, isCut }: TableViewProps) {
   const [start, setStart] = useState(0);
   const end = Math.min(count, start + ROWS);
+  const drawn = columns.slice(0, LIMITS.columns);
   const shown = rows(start, end);
   const go = (to: number) => {
     const from = Math.max(0, Math.min(to, count - 1));
@@ -48,7 +52,7 @@ export function TableView({ columns, count, rows, onPage, isCut }: TableViewProp
               <th scope="col" class="number">
                 <span class="visually-hidden">Row</span>
               </th>
-              {columns.map((column, index) => (
+              {drawn.map((column, index) => (
                 <th scope="col" key={index}>
                   <ColumnHead column={column} />
                 </th>
@@ -61,7 +65,7 @@ export function TableView({ columns, count, rows, onPage, isCut }: TableViewProp
                 <th scope="row" class="number quiet">
                   {(start + index + 1).toLocaleString('en')}
                 </th>
-                {columns.map((_, at) => (
+                {drawn.map((_, at) => (
                   <td key={at}>
                     <Cell value={cells[at]} />
                   </td>
@@ -76,6 +80,8 @@ export function TableView({ columns, count, rows, onPage, isCut }: TableViewProp
           {count
             ? `Rows ${(start + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${count.toLocaleString('en')}${isCut ? ' loaded' : ''}`
             : 'No rows'}
+          {columns.length > drawn.length &&
+            `, and ${countText(columns.length - drawn.length, 'more column')}`}
           {!shown && ', loading…'}
         </span>
         <span class="push bar">
@@ -112,9 +118,17 @@ export function cellText(value: unknown): string {
     return Number.isNaN(value.getTime()) ? 'invalid time' : value.toISOString();
   if (value instanceof Uint8Array)
     return [...value.subarray(0, 64)].map(byte => byte.toString(16).padStart(2, '0')).join(' ');
-  if (typeof value === 'object' && value !== null)
-    return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? numberOf(part) : part));
+  if (typeof value === 'object' && value !== null) return jsonOf(value);
   return String(value);
+}
+
+function jsonOf(value: object): string {
+  try {
+    return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? numberOf(part) : part));
+  } catch (error) {
+    if (error instanceof RangeError) return '(nested too deep to show)';
+    throw error;
+  }
 }
 
 /** Return what JSON shows of the integer: a text if a number of JavaScript would round it. */

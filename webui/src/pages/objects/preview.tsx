@@ -2,9 +2,12 @@
 
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
+import { part } from '../../api/client';
 import type { ObjectStats, Place } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
+import { Guard } from '../../parts/guard';
+import { LIMITS } from '../../parts/limits';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { sizeText } from '../../parts/words';
 
@@ -15,6 +18,8 @@ export interface PreviewProps {
 
 interface Kind {
   names: RegExp;
+  /** Objects above this size show as text. */
+  textAbove_bytes?: number;
   /** Objects above this size are loaded only when the user asks. */
   asksAbove_bytes: number;
   load: () => Promise<{ default: ComponentType<PreviewProps> }>;
@@ -33,7 +38,12 @@ const KINDS: Kind[] = [
   },
   { names: /\.(json|geojson)$/i, asksAbove_bytes: 5 * MB, load: () => import('./previews/json') },
   { names: /\.ipynb$/i, asksAbove_bytes: 10 * MB, load: () => import('./previews/notebook') },
-  { names: /\.(md|markdown)$/i, asksAbove_bytes: MB, load: () => import('./previews/markdown') },
+  {
+    names: /\.(md|markdown)$/i,
+    textAbove_bytes: LIMITS.markdown_bytes,
+    asksAbove_bytes: ANY,
+    load: () => import('./previews/markdown'),
+  },
   {
     names: /\.(png|jpe?g|gif|webp|avif|bmp|svg)$/i,
     asksAbove_bytes: 4 * MB,
@@ -43,10 +53,15 @@ const KINDS: Kind[] = [
 ];
 const TEXT: Kind = { names: /./, asksAbove_bytes: ANY, load: () => import('./previews/text') };
 
+function kindOf({ place, stats }: PreviewProps): Kind {
+  const kind = KINDS.find(({ names }) => names.test(place.path)) ?? TEXT;
+  return stats.size_bytes > (kind.textAbove_bytes ?? ANY) ? TEXT : kind;
+}
+
 export function Preview({ place, stats }: PreviewProps) {
-  const kind = KINDS.find(each => each.names.test(place.path)) ?? TEXT;
+  const kind = kindOf({ place, stats });
   const [isAsked, setAsked] = useState(stats.size_bytes <= kind.asksAbove_bytes);
-  const { data, failure, reload } = useResource(['preview', place.path], async () => kind.load());
+  const { data, failure, reload } = useResource(['preview', place.path], () => part(kind.load()));
   if (!stats.size_bytes)
     return (
       <Empty icon="file" title="This object is empty">
@@ -64,5 +79,10 @@ export function Preview({ place, stats }: PreviewProps) {
       </Empty>
     );
   if (failure) return <Problem failure={failure} retry={reload} />;
-  return data ? <data.default place={place} stats={stats} /> : <Skeleton />;
+  if (!data) return <Skeleton />;
+  return (
+    <Guard told="This preview has failed. Download the object instead.">
+      <data.default place={place} stats={stats} />
+    </Guard>
+  );
 }

@@ -1,14 +1,17 @@
 /** The README.md of the directory that is shown. */
 
 import { useCallback } from 'preact/hooks';
+import { part } from '../../api/client';
 import { contentAddress, type ObjectStats, type Place, readText } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
+import { Guard } from '../../parts/guard';
 import { Icon } from '../../parts/icon';
+import { LIMITS } from '../../parts/limits';
 import { Problem, Skeleton } from '../../parts/state';
+import { sizeText } from '../../parts/words';
 
 const README = /(^|\/)readme\.(md|markdown)$/i;
-const SHOWN_BYTES = 500_000;
 
 function decoded(path: string): string {
   try {
@@ -41,8 +44,8 @@ export function Readme({ items, directory }: { items: ObjectStats[]; directory: 
 function Shown({ found, place }: { found: ObjectStats; place: Place }) {
   const { data, failure, reload } = useResource(['readme', place, found.checksum], async signal => {
     const [text, { Markdown }] = await Promise.all([
-      readText(place, found.size_bytes, SHOWN_BYTES, signal),
-      import('../../parts/markdown'),
+      readText(place, found.size_bytes, LIMITS.markdown_bytes, signal),
+      part(import('../../parts/markdown')),
     ]);
     return { text, Markdown };
   });
@@ -58,7 +61,17 @@ function Shown({ found, place }: { found: ObjectStats; place: Place }) {
       <div class="card-body">
         <Problem failure={failure} retry={reload} />
         {!data && !failure && <Skeleton />}
-        {data && <data.Markdown text={data.text} resolve={resolve} />}
+        {data && (
+          <Guard told="This text cannot be shown here. Open the object by the link above, or download it.">
+            <data.Markdown text={data.text} resolve={resolve} />
+          </Guard>
+        )}
+        {data && found.size_bytes > LIMITS.markdown_bytes && (
+          <p class="small quiet">
+            These are the first {sizeText(LIMITS.markdown_bytes)} of {sizeText(found.size_bytes)}.
+            Open the object to read on.
+          </p>
+        )}
       </div>
     </section>
   );

@@ -1,6 +1,6 @@
 /** Sends one file to a branch: small ones in one request, large ones in parts that a reload keeps. */
 
-import { API, answer, api, failureOfAnswer } from '../../api/client';
+import { API, answer, api, failureOfAnswer, patientFetch } from '../../api/client';
 import { BucketRefuses, put, readContent, slots } from './bucket';
 import { sendParts } from './parts';
 
@@ -67,12 +67,13 @@ async function sendToApi(
   content: Blob,
 ) {
   const at = `${API}/repositories/${encodeURIComponent(repository)}/branches/${encodeURIComponent(branch)}`;
-  const response = await fetch(`${at}/objects?${new URLSearchParams({ path })}`, {
+  const request = new Request(`${at}/objects?${new URLSearchParams({ path })}`, {
     method: 'POST',
     headers: { 'Content-Type': file.type || 'application/octet-stream' },
     body: content,
     signal,
   });
+  const response = await patientFetch(request);
   if (!response.ok)
     throw failureOfAnswer(response.status, await response.json().catch(() => undefined));
   onSent(content.size);

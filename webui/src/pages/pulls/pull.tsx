@@ -11,6 +11,7 @@ import { Dialog } from '../../parts/dialog';
 import { refsSource } from '../../parts/diff/source';
 import { Diff } from '../../parts/diff/view';
 import { AreaField, TextField } from '../../parts/field';
+import { Guard } from '../../parts/guard';
 import { Markdown } from '../../parts/markdown';
 import { isMoved, Moved, useSeen } from '../../parts/seen';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/state';
@@ -76,7 +77,12 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
         <section class="card" aria-label="Description">
           <div class="card-body">
             {pull.description ? (
-              <Markdown text={pull.description} />
+              <Guard
+                key={pull.description}
+                told="This description cannot be shown. Edit the pull request to read it."
+              >
+                <Markdown text={pull.description} />
+              </Guard>
             ) : (
               <span class="quiet">No description.</span>
             )}

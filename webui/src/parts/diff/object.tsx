@@ -6,6 +6,8 @@ import { contentAddress } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button, CopyButton, LinkButton } from '../button';
+import { Guard } from '../guard';
+import { LIMITS } from '../limits';
 import { Notice, Problem, Skeleton } from '../state';
 import { Time } from '../time';
 import { sizeText } from '../words';
@@ -26,7 +28,6 @@ interface ObjectProps {
   open: (path: string | undefined) => void;
 }
 
-const TEXT_BYTES = 1_000_000;
 const IMAGE = /\.(png|jpe?g|gif|webp|avif|bmp|ico|svg)$/i;
 
 export function ObjectDiff({ source, path, row, previous, next, open }: ObjectProps) {
@@ -88,7 +89,11 @@ function Both({
       {isEqual && (
         <Notice>The content is the same. The metadata or the place of the object changed.</Notice>
       )}
-      {!isEqual && <Content {...shared} versions={versions} />}
+      {!isEqual && (
+        <Guard told="This comparison has failed. Download both versions to compare them.">
+          <Content {...shared} versions={versions} />
+        </Guard>
+      )}
     </>
   );
 }
@@ -145,11 +150,11 @@ function Content({
   const { left, right } = versions;
   if (IMAGE.test(path)) return <Images repository={repository} path={path} versions={versions} />;
   const most = Math.max(left.stats?.size_bytes ?? 0, right.stats?.size_bytes ?? 0);
-  if (most > TEXT_BYTES) {
+  if (most > LIMITS.compared_bytes) {
     return (
       <Notice>
-        A version is larger than {sizeText(TEXT_BYTES)}, so its content is not compared here.
-        Download both versions to compare them.
+        A version is larger than {sizeText(LIMITS.compared_bytes)}, so its content is not compared
+        here. Download both versions to compare them.
       </Notice>
     );
   }

@@ -1,8 +1,10 @@
 /** Reads a small Parquet file as a table of texts; loaded when the first one is compared. */
 
-import { parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
+import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { LIMITS } from '../limits';
 import { compressors } from '../parquet-codecs';
-import type { Table } from './rows';
+import { numberColumns } from '../parquet-columns';
+import { distinct, type Table } from './rows';
 
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
@@ -11,9 +13,20 @@ function textOf(value: unknown): string {
   return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
 }
 
-export async function parquetTable(bytes: ArrayBuffer): Promise<Table> {
+function unpackedBytes({ row_groups }: FileMetaData): number {
+  const chunks = row_groups.flatMap(({ columns }) => columns);
+  return chunks.reduce((sum, { meta_data }) => sum + Number(meta_data?.total_uncompressed_size), 0);
+}
+
+/** Return the table, unless it is too large: `isSmall` tells, and the size once it is unpacked. */
+export async function parquetTable(
+  bytes: ArrayBuffer,
+  isSmall: (columns: number, rows: number) => boolean,
+): Promise<Table | undefined> {
   const metadata = await parquetMetadataAsync(bytes);
-  const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
+  const names = numberColumns(metadata);
+  if (!isSmall(names.length, Number(metadata.num_rows))) return undefined;
+  if (!(unpackedBytes(metadata) <= LIMITS.unpacked_bytes)) return undefined;
   const rows = await parquetReadObjects({ file: bytes, metadata, compressors });
-  return { columns, rows: rows.map(row => columns.map(column => textOf(row[column]))) };
+  return { columns: distinct(names), rows: rows.map(row => names.map((_, at) => textOf(row[at]))) };
 }

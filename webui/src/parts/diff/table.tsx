@@ -2,25 +2,45 @@
 
 import { csvParseRows, tsvParseRows } from 'd3-dsv';
 import { useMemo, useState } from 'preact/hooks';
+import { part } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { Button } from '../button';
 import { SelectField } from '../field';
+import { LIMITS } from '../limits';
 import { Notice, Problem, Skeleton } from '../state';
 import { textOf } from './content';
 import { CountBadges, Sign } from './counts';
-import { type RowChange, rowChanges, type Table, uniqueColumns } from './rows';
+import {
+  allColumns,
+  distinct,
+  type RowChange,
+  rowChanges,
+  type Table,
+  uniqueColumns,
+} from './rows';
 import { TextDiff } from './text';
 
 const SHOWN = 500;
 
-/** Return the table in the bytes; nothing if they are no such table. */
+function short(text = ''): string {
+  const most = LIMITS.compared_cell_characters;
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+/** Return whether a table of this size can be drawn, and compared cell by cell. */
+function isSmall(columns: number, rows: number): boolean {
+  return columns <= LIMITS.columns && columns * rows <= LIMITS.compared_cells;
+}
+
+/** Return the table in the bytes; nothing if they are no such table, or one that is too large. */
 async function tableOf(path: string, bytes: ArrayBuffer): Promise<Table | undefined> {
   if (!bytes.byteLength) return { columns: [], rows: [] };
-  if (/\.parquet$/i.test(path)) return (await import('./parquet')).parquetTable(bytes);
+  if (/\.parquet$/i.test(path))
+    return (await part(import('./parquet'))).parquetTable(bytes, isSmall);
   const text = textOf(bytes);
   if (text === undefined) return undefined;
   const [columns = [], ...rows] = /\.tsv$/i.test(path) ? tsvParseRows(text) : csvParseRows(text);
-  return { columns, rows };
+  return isSmall(columns.length, rows.length) ? { columns: distinct(columns), rows } : undefined;
 }
 
 interface TableProps {
@@ -52,14 +72,17 @@ export function TableDiff({ path, before, after }: TableProps) {
       ) : isReadable ? (
         <Rows left={left} right={right} />
       ) : (
-        <Notice>The content is not a table that can be read here.</Notice>
+        <Notice>
+          The content is not a table, or one that is too large to be compared here. Download both
+          versions to compare them.
+        </Notice>
       )}
     </div>
   );
 }
 
 function Rows({ left, right }: { left: Table; right: Table }) {
-  const columns = right.columns.length ? right.columns : left.columns;
+  const columns = allColumns(left, right);
   const unique = useMemo(() => uniqueColumns(left, right), [left, right]);
   const [key, setKey] = useState(unique[0]);
   const [shown, setShown] = useState(SHOWN);
@@ -125,16 +148,20 @@ function ChangedRow({ change, columns }: { change: RowChange; columns: readonly 
       <td>
         <Sign type={type} />
       </td>
-      {columns.map(column => {
-        const isChanged = type === 'changed' && before?.[column] !== after?.[column];
+      {columns.map((column, at) => {
+        const isChanged = type === 'changed' && before?.[at] !== after?.[at];
         return (
           <td key={column} class={isChanged ? 'cell-changed' : undefined}>
             {isChanged && (
               <>
-                <del>{before?.[column] ?? '(none)'}</del>{' '}
+                <del>{short(before?.[at] ?? '(none)')}</del>{' '}
               </>
             )}
-            {isChanged ? <ins>{after?.[column] ?? '(none)'}</ins> : (after ?? before)?.[column]}
+            {isChanged ? (
+              <ins>{short(after?.[at] ?? '(none)')}</ins>
+            ) : (
+              short((after ?? before)?.[at])
+            )}
           </td>
         );
       })}

@@ -3,6 +3,7 @@
 import { diffLines } from 'diff';
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../button';
+import { beginning, LIMITS } from '../limits';
 import { Notice } from '../state';
 import { countText } from '../words';
 
@@ -23,7 +24,13 @@ const TIMEOUT_MS = 3000;
 const AROUND = 3;
 const SHOWN = 2000;
 
+function isShort(text: string): boolean {
+  return beginning(text, LIMITS.compared_lines, text.length).length === text.length;
+}
+
+/** Return the lines of both texts; nothing if it would take too long to find them. */
 function linesOf(before: string, after: string): Line[] | undefined {
+  if (!isShort(before) || !isShort(after)) return undefined;
   const parts = diffLines(before, after, { timeout: TIMEOUT_MS });
   if (!parts) return undefined;
   const lines: Line[] = [];
@@ -57,15 +64,20 @@ function pairsOf(lines: readonly Line[]): Pair[] {
   return pairs;
 }
 
+interface FoldProps {
+  isFolded: boolean;
+  pairs: Pair[];
+}
+
 const isSame = (pair: Pair) => pair.left?.kind === 'same';
 
 /** Return runs of pairs: those near a change to show, the others to fold. */
-function foldsOf(pairs: readonly Pair[]): { isFolded: boolean; pairs: Pair[] }[] {
+function foldsOf(pairs: readonly Pair[]): FoldProps[] {
   const isNear = new Uint8Array(pairs.length);
   pairs.forEach((pair, index) => {
     if (!isSame(pair)) isNear.fill(1, Math.max(0, index - AROUND), index + AROUND + 1);
   });
-  const folds: { isFolded: boolean; pairs: Pair[] }[] = [];
+  const folds: FoldProps[] = [];
   pairs.forEach((pair, index) => {
     const isFolded = !isNear[index];
     const last = folds.at(-1);
@@ -80,17 +92,40 @@ export function TextDiff({ before, after }: { before: string; after: string }) {
     const lines = linesOf(before, after);
     return lines && foldsOf(pairsOf(lines));
   }, [before, after]);
-  if (!folds) return <Notice>The texts differ too much to compare them line by line.</Notice>;
+  const [most, setMost] = useState(SHOWN);
+  if (!folds)
+    return (
+      <Notice>
+        The texts are too long, or differ too much, to compare them line by line. Download both
+        versions to compare them.
+      </Notice>
+    );
+  const shown = foldsOfLines(folds, most);
   return (
     <section class="table-box text-diff" aria-label="Changed lines">
-      {folds.map((fold, index) => (
+      {shown.map((fold, index) => (
         <Fold key={index} {...fold} />
       ))}
+      {shown.length < folds.length && (
+        <Button isSmall kind="ghost" icon="down" onClick={() => setMost(most + SHOWN)}>
+          Show more changes
+        </Button>
+      )}
     </section>
   );
 }
 
-function Fold({ isFolded, pairs }: { isFolded: boolean; pairs: Pair[] }) {
+/** Return the first folds, until they show so many lines. */
+function foldsOfLines(folds: readonly FoldProps[], most: number): readonly FoldProps[] {
+  let lines = 0;
+  const end = folds.findIndex(({ isFolded, pairs }) => {
+    lines += isFolded ? 1 : pairs.length;
+    return lines > most;
+  });
+  return end < 0 ? folds : folds.slice(0, end + 1);
+}
+
+function Fold({ isFolded, pairs }: FoldProps) {
   const [shown, setShown] = useState(isFolded ? 0 : SHOWN);
   const rest = pairs.length - shown;
   return (

@@ -8,7 +8,7 @@ import { Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
 import type { PreviewProps } from '../preview';
 import { columnFacts } from './facts';
-import { MoreContent, STEP_BYTES } from './more-content';
+import { LongLine, MoreContent, STEP_BYTES } from './more-content';
 
 const DELIMITERS = [',', '\t', ';', '|'];
 
@@ -37,12 +37,23 @@ export default function CsvPreview({ place, stats }: PreviewProps) {
   const [head = [], ...body] = rows;
   return (
     <div class="stack tight">
-      <TableView
-        columns={head.map((name, at) => ({ name, facts: () => columnFacts(body, at, isCut) }))}
-        count={body.length}
-        rows={(from, to) => body.slice(from, to)}
-        isCut={isCut}
-      />
+      {isCut && !rows.length ? (
+        <LongLine end={end} />
+      ) : (
+        <TableView
+          columns={head.map((name, at) => ({
+            name,
+            facts: () =>
+              columnFacts(
+                body.map(cells => cells[at]),
+                isCut,
+              ),
+          }))}
+          count={body.length}
+          rows={(from, to) => body.slice(from, to)}
+          isCut={isCut}
+        />
+      )}
       {isCut && (
         <MoreContent
           {...{ end, size_bytes: stats.size_bytes }}

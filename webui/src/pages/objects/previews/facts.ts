@@ -3,11 +3,7 @@
 import { type ColumnFacts, factsOf } from '../../../parts/column-facts';
 import { countText } from '../../../parts/words';
 
-/** Return the facts of the column at this place in the rows. */
-export function columnFacts(rows: readonly unknown[][], at: number, isCut: boolean): ColumnFacts {
-  const about = `Of ${countText(rows.length, 'row')}${isCut ? ' that are loaded' : ''}`;
-  return factsOf(
-    rows.map(cells => cells[at]),
-    about,
-  );
+/** Return the facts of the column that has these values. */
+export function columnFacts(values: readonly unknown[], isCut: boolean): ColumnFacts {
+  return factsOf(values, `Of ${countText(values.length, 'row')}${isCut ? ' that are loaded' : ''}`);
 }

@@ -3,12 +3,13 @@
 import { useMemo, useState } from 'preact/hooks';
 import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
+import { LIMITS } from '../../../parts/limits';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
 import type { PreviewProps } from '../preview';
 import { columnFacts } from './facts';
-import { readLines } from './lines';
-import { MoreContent, STEP_BYTES } from './more-content';
+import { cellOf, readLines } from './lines';
+import { LongLine, MoreContent, STEP_BYTES } from './more-content';
 
 export default function JsonLinesPreview({ place, stats }: PreviewProps) {
   const [wanted_bytes, setWanted] = useState(STEP_BYTES);
@@ -31,15 +32,26 @@ export default function JsonLinesPreview({ place, stats }: PreviewProps) {
       {lines.wrong > 0 && (
         <Notice kind="warning">{lines.wrong} lines are left out: they are not JSON.</Notice>
       )}
-      <TableView
-        columns={lines.keys.map((name, at) => ({
-          name,
-          facts: () => columnFacts(lines.rows, at, isCut),
-        }))}
-        count={lines.rows.length}
-        rows={(from, to) => lines.rows.slice(from, to)}
-        isCut={isCut}
-      />
+      {isCut && !lines.rows.length ? (
+        <LongLine end={end} />
+      ) : (
+        <TableView
+          columns={lines.keys.map(name => ({
+            name,
+            facts: () =>
+              columnFacts(
+                lines.rows.map(row => cellOf(row, name)),
+                isCut,
+              ),
+          }))}
+          count={lines.rows.length}
+          rows={(from, to) => {
+            const keys = lines.keys.slice(0, LIMITS.columns);
+            return lines.rows.slice(from, to).map(row => keys.map(key => cellOf(row, key)));
+          }}
+          isCut={isCut}
+        />
+      )}
       {isCut && (
         <MoreContent
           {...{ end, size_bytes: stats.size_bytes }}

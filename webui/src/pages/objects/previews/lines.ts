@@ -1,29 +1,36 @@
 /** JSON lines, read as the rows of a table. */
 
+type Row = Record<string, unknown>;
+
 export interface Lines {
+  /** Each key of any line, in the order of their appearance. */
   keys: string[];
-  rows: unknown[][];
+  rows: Row[];
   /** How many lines are not JSON. */
   wrong: number;
 }
 
-/** Return a row for each line and a column for each key of any line, in the order of their appearance. */
+/** Return a row for each line; a line that is no object is one of the key `value`. */
 export function readLines(text: string): Lines {
-  const keys = new Map<string, number>();
-  const records: Record<string, unknown>[] = [];
+  const keys = new Set<string>();
+  const rows: Row[] = [];
   let wrong = 0;
   for (const line of text.split('\n')) {
     if (!line.trim()) continue;
     try {
       const value: unknown = JSON.parse(line);
-      const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
-      const record = isRecord ? (value as Record<string, unknown>) : { value };
-      for (const key of Object.keys(record)) if (!keys.has(key)) keys.set(key, keys.size);
-      records.push(record);
+      const isRow = typeof value === 'object' && value !== null && !Array.isArray(value);
+      const row = isRow ? (value as Row) : { value };
+      for (const key of Object.keys(row)) keys.add(key);
+      rows.push(row);
     } catch {
       wrong += 1;
     }
   }
-  const names = [...keys.keys()];
-  return { keys: names, rows: records.map(record => names.map(name => record[name])), wrong };
+  return { keys: [...keys], rows, wrong };
+}
+
+/** Return the row's value of the key. What every object inherits, such as `constructor`, is no value. */
+export function cellOf(row: Row, key: string): unknown {
+  return Object.hasOwn(row, key) ? row[key] : undefined;
 }

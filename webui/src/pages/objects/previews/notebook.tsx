@@ -1,49 +1,24 @@
 /** Notebooks: text, code and their outputs; HTML outputs are left out, since they may hold scripts. */
 
+import { useState } from 'preact/hooks';
 import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
+import { Button } from '../../../parts/button';
 import { CodeView } from '../../../parts/code-view';
+import { Guard } from '../../../parts/guard';
+import { beginning, LIMITS } from '../../../parts/limits';
 import { Markdown } from '../../../parts/markdown';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
+import { countText } from '../../../parts/words';
 import type { PreviewProps } from '../preview';
-
-type Text = string | string[];
-
-interface Output {
-  text?: Text;
-  data?: Record<string, Text>;
-  traceback?: string[];
-}
-
-interface Cell {
-  cell_type: string;
-  source: Text;
-  outputs?: Output[];
-}
-
-interface Notebook {
-  cells: Cell[];
-  metadata?: { language_info?: { name?: string } };
-}
-
-const joined = (text: Text | undefined) => (Array.isArray(text) ? text.join('') : (text ?? ''));
-
-/** Return the notebook in the text, or `undefined` if there is none. */
-function parse(text: string): Notebook | undefined {
-  try {
-    const value = JSON.parse(text);
-    return Array.isArray(value?.cells) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+import { type Cell, joined, type Notebook, type Output, pageEnd, parseNotebook } from './cells';
 
 export default function NotebookPreview({ place, stats }: PreviewProps) {
   const { data, failure, reload } = useResource(
     ['notebook', place, stats.checksum],
     async signal => {
       const text = await readText(place, stats.size_bytes, stats.size_bytes, signal);
-      return parse(text) ?? text;
+      return parseNotebook(text) ?? text;
     },
   );
   if (failure) return <Problem failure={failure} retry={reload} />;
@@ -51,25 +26,60 @@ export default function NotebookPreview({ place, stats }: PreviewProps) {
   if (typeof data === 'string')
     return (
       <div class="stack tight">
-        <Notice kind="warning">This is not a notebook, or a broken one.</Notice>
+        <Notice kind="warning">
+          This is not a valid notebook, so it shows as text. If it should be one, save it again in
+          the program that made it.
+        </Notice>
         <CodeView text={data} language="json" />
       </div>
     );
-  const language = data.metadata?.language_info?.name ?? 'python';
+  return <Cells notebook={data} />;
+}
+
+function Cells({ notebook: { cells, language } }: { notebook: Notebook }) {
+  const [end, setEnd] = useState(() => pageEnd(cells, 0));
   return (
     <div class="stack">
-      {data.cells.map((cell, index) => (
-        <div class="stack tight" key={index}>
-          {cell.cell_type === 'markdown' ? (
-            <Markdown text={joined(cell.source)} />
-          ) : (
-            <CodeView text={joined(cell.source)} language={language} />
-          )}
-          {cell.outputs?.map((output, at) => (
-            <Shown key={at} output={output} />
-          ))}
-        </div>
+      {cells.slice(0, end).map((cell, index) => (
+        <Guard key={index} told="This cell cannot be shown. Download the notebook to see it.">
+          <CellView cell={cell as Cell} language={language} />
+        </Guard>
       ))}
+      {end < cells.length && (
+        <div class="bar small">
+          <span class="quiet">
+            The first {end.toLocaleString('en')} of {countText(cells.length, 'cell')}
+          </span>
+          <Button isSmall onClick={() => setEnd(pageEnd(cells, end))}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function CellView({ cell, language }: { cell: Cell; language: string }) {
+  const source = joined(cell.source);
+  const outputs = cell.outputs ?? [];
+  return (
+    <div class="stack tight">
+      {cell.cell_type === 'markdown' ? (
+        <Markdown text={source} />
+      ) : (
+        <CodeView text={source} language={language} />
+      )}
+      {outputs.slice(0, LIMITS.outputs).map((output, at) => (
+        <Guard key={at} told="This output cannot be shown. Download the notebook to see it.">
+          <Shown output={output} />
+        </Guard>
+      ))}
+      {outputs.length > LIMITS.outputs && (
+        <p class="small quiet">
+          {countText(outputs.length - LIMITS.outputs, 'more output')} of this cell are left out.
+          Download the notebook for them.
+        </p>
+      )}
     </div>
   );
 }
@@ -82,10 +92,16 @@ function Shown({ output }: { output: Output }) {
       <img src={`data:${image};base64,${joined(data[image]).replace(/\s/g, '')}`} alt="Output" />
     );
   const text = joined(output.text ?? data['text/plain'] ?? output.traceback);
+  const shown = beginning(text, LIMITS.output_lines, LIMITS.output_characters);
   return (
     <>
-      {text && <pre class="wrap-anywhere">{text}</pre>}
-      {data['text/html'] && (
+      {shown && <pre class="wrap-anywhere">{shown}</pre>}
+      {shown.length < text.length && (
+        <p class="small quiet">
+          The rest of this output is left out. Download the notebook for it.
+        </p>
+      )}
+      {Boolean(data['text/html']) && (
         <p class="small quiet">
           The HTML of this output is left out. Download the notebook for it.
         </p>

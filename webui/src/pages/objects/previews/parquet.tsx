@@ -13,7 +13,9 @@ import { Failure, sentence } from '../../../api/client';
 import { fetchRange } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
 import { type ColumnFacts, ends } from '../../../parts/column-facts';
+import { LIMITS } from '../../../parts/limits';
 import { compressors } from '../../../parts/parquet-codecs';
+import { numberColumns } from '../../../parts/parquet-columns';
 import { Problem, Skeleton } from '../../../parts/state';
 import { type Column, TableView } from '../../../parts/table-view';
 import { countText } from '../../../parts/words';
@@ -21,12 +23,15 @@ import type { PreviewProps } from '../preview';
 
 const ROWS = 100;
 
+/** Return the columns of the metadata, whose names are numbers then. */
 function columnsOf(metadata: FileMetaData): Column[] {
-  return parquetSchema(metadata).children.map(({ element }) => {
+  const { children } = parquetSchema(metadata);
+  const names = numberColumns(metadata);
+  return children.map(({ element }, at) => {
     const type = (element.logical_type?.type ?? element.converted_type ?? element.type ?? 'group')
       .toString()
       .toLowerCase();
-    return { name: element.name, type, facts: () => statisticsOf(metadata, element.name, type) };
+    return { name: names[at] ?? '', type, facts: () => statisticsOf(metadata, String(at), type) };
   });
 }
 
@@ -52,14 +57,24 @@ function statisticsOf(metadata: FileMetaData, name: string, type: string): Colum
 }
 
 /** Throw what a person is told of the error; one that did not come from the server is the file's. */
-function blameFile(error: unknown): never {
-  if (error instanceof Failure || !(error instanceof Error) || error.name === 'AbortError')
-    throw error;
-  throw new Failure(
-    `This is not a Parquet file, or a broken one: ${sentence(error.message)} Download it to look into it.`,
-    -1,
-  );
+function blameFile(told: string, advice: string) {
+  return (error: unknown): never => {
+    if (error instanceof Failure || !(error instanceof Error) || error.name === 'AbortError')
+      throw error;
+    // The reader's own errors have a reason; others tell only that it did not expect such a file.
+    const reason = error.name === 'Error' ? sentence(error.message) : '';
+    throw new Failure([told, reason, advice].filter(Boolean).join(' '), -1);
+  };
 }
+
+const noFile = blameFile(
+  'This is not a valid Parquet file.',
+  'If it should be one, write it again. To look into it, download it.',
+);
+const noRows = blameFile(
+  'These rows cannot be read here: they are broken, or too large.',
+  'Download the object to read them.',
+);
 
 export default function ParquetPreview({ place, stats }: PreviewProps) {
   const [page, setPage] = useState<[number, number]>([0, ROWS]);
@@ -73,7 +88,7 @@ export default function ParquetPreview({ place, stats }: PreviewProps) {
     [place.repository, place.ref, place.path, stats.checksum],
   );
   const head = useResource(['parquet', place, stats.checksum], async () => {
-    const metadata = await parquetMetadataAsync(file).catch(blameFile);
+    const metadata = await parquetMetadataAsync(file).catch(noFile);
     return { metadata, columns: columnsOf(metadata), count: Number(metadata.num_rows) };
   });
   const rows = useResource(['rows', place, page, Boolean(head.data)], async () => {
@@ -81,9 +96,10 @@ export default function ParquetPreview({ place, stats }: PreviewProps) {
     const { metadata, columns, count } = head.data;
     const [rowStart, to] = page;
     const rowEnd = Math.min(count, to);
-    const range = { file, metadata, rowStart, rowEnd, compressors };
-    const read = await parquetReadObjects(range).catch(blameFile);
-    return read.map(record => columns.map(({ name }) => record[name]));
+    const shown = columns.slice(0, LIMITS.columns).map((_, at) => String(at));
+    const range = { file, metadata, columns: shown, rowStart, rowEnd, compressors };
+    const read = await parquetReadObjects(range).catch(noRows);
+    return read.map(record => shown.map(name => record[name]));
   });
   if (head.failure) return <Problem failure={head.failure} retry={head.reload} />;
   if (!head.data) return <Skeleton lines={8} />;

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fetchRange } from '../src/api/objects';
+import { json, serve } from './server'; // before the client is made
+
+const PLACE = { repository: 'lake', ref: 'main', path: 'a b' };
+const bytes = (count: number) => new Response(new Uint8Array(count).fill(7));
+
+test('a range of an object has the patience of any other read', async () => {
+  const replies = [() => Promise.reject(new TypeError('lost')), () => bytes(2)];
+  const seen = serve(() => (replies.shift() ?? (() => json({}, 500)))());
+  assert.deepEqual([...(await fetchRange(PLACE, 3, 5))], [7, 7]);
+  assert.equal(seen.length, 2);
+  assert.equal(seen[0]?.target, '/repositories/lake/refs/main/objects?path=a+b');
+});
+
+test('a large range is read in pieces', async () => {
+  const piece = 4 * 1024 ** 2;
+  const sizes = [piece, 10];
+  const seen = serve(() => bytes(sizes.shift() ?? 0));
+  assert.equal((await fetchRange(PLACE, 0, piece + 10)).length, piece + 10);
+  assert.equal(seen.length, 2);
+});
+
+test('a refused range, and one that the server ignores, say so', async () => {
+  serve(() => json({ message: 'gone' }, 410));
+  await assert.rejects(fetchRange(PLACE, 0, 5), { status: 410, message: 'Gone.' });
+  serve(() => bytes(50));
+  await assert.rejects(fetchRange(PLACE, 0, 5), { message: /ignored the asked range/ });
+});
