@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from lakefs_sdk import BranchProtectionRule
 from playwright.sync_api import expect
 
 from tests.browser import lakes
@@ -28,26 +29,44 @@ def test_the_first_two_minutes_lead_from_nothing_to_a_merge(visiting, fresh):
     page.get_by_role("button", name="Try with sample data").click()
     page.get_by_role("dialog").get_by_role("button", name="Create repository").click()
     expect(page).to_have_url(re.compile("/repositories/quickstart/objects"))
-    page = visit.open("/repositories/quickstart/branches")
-    page.get_by_role("button", name="Create branch").first.click()
+    steps = page.get_by_role("region", name="First steps")
+    steps.get_by_role("button", name="Create a branch").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name", exact=True).fill("work")
     dialog.get_by_role("button", name="Create branch").click()
-    expect(dialog).to_have_count(0)
-    page = visit.open("/repositories/quickstart/objects?ref=work")
+    expect(page).to_have_url(re.compile("ref=work"))
+    expect(steps.get_by_role("link", name="Change an object")).to_have_attribute(
+        "aria-current", "step"
+    )
     upload(page, {"by-hand.txt": b"made in the browser\n"})
     expect(page.get_by_role("link", name="by-hand.txt")).to_be_visible()
-    page = visit.open("/repositories/quickstart/changes?ref=work")
+    steps.get_by_role("link", name="Commit").click()
     expect(page.get_by_text("by-hand.txt").first).to_be_visible()
     commit(page, "Add a file by hand")
     expect(page.get_by_role("heading", name="work has no uncommitted changes")).to_be_visible()
-    page = visit.open("/repositories/quickstart/compare?ref=main&compare=work")
+    steps.get_by_role("link", name="Compare").click()
     expect(page.get_by_text("by-hand.txt").first).to_be_visible()
     page.get_by_role("button", name="Merge…").click()
     page.get_by_role("button", name="Merge into main").click()
-    expect(page.get_by_role("heading", name="main lacks nothing of work")).to_be_visible()
+    expect(page.get_by_role("heading", name="work has nothing that main has not")).to_be_visible()
+    expect(page.get_by_role("heading", name="You have done all first steps")).to_be_visible()
     page = visit.open("/repositories/quickstart/objects?ref=main")
     expect(page.get_by_role("link", name="by-hand.txt")).to_be_visible()
+
+
+def test_a_protected_branch_says_how_it_changes_before_anything_is_tried(visit, client):
+    repository = lakes.create(client, files={"a.txt": b"a"})
+    rules = [BranchProtectionRule(pattern="ma*")]
+    client.sdk_client.repositories_api.set_branch_protection_rules(repository.id, rules)
+    page = visit.open(f"/repositories/{repository.id}")
+    expect(page).to_have_url(re.compile(f"/repositories/{repository.id}/objects"))
+    expect(page.get_by_text("main is protected")).to_be_visible()
+    expect(page.get_by_role("button", name="Upload", exact=True)).to_be_disabled()
+    page.get_by_role("button", name="Create branch").click()
+    page.get_by_role("dialog").get_by_label("Name", exact=True).fill("work")
+    page.get_by_role("dialog").get_by_role("button", name="Create branch").click()
+    expect(page).to_have_url(re.compile("ref=work"))
+    expect(page.get_by_role("button", name="Upload", exact=True)).to_be_enabled()
 
 
 def test_a_conflict_is_told_and_a_strategy_settles_it(visit, client):

@@ -167,7 +167,7 @@ test("a refusal is told in the server's words, with advice", () => {
   assert.equal(told(400, { message: 'bad.', details: 'use ASCII' }), 'Bad. Use ASCII.');
   assert.match(told(503, { message: 'slow' }), /^Slow\. The server is busy\./);
   assert.match(told(429), /^Too many requests/);
-  assert.match(told(401, { message: 'denied' }), /^Denied\. You lack the right/);
+  assert.match(told(401, { message: 'denied' }), /^Denied\. Ask an administrator/);
   assert.match(told(401, { message: 'error authenticating request' }), /^Your session has ended/);
   assert.match(told(500), /status 500/);
   assert.match(told(500, 'a proxy says no'), /status 500/);

@@ -152,7 +152,7 @@ export function failureOfAnswer(status: number, body: unknown): Failure {
       : [sentence(message), ADVICE[status], sentence(details)]
   ).filter(Boolean);
   if (/protected branch$/.test(message)) parts.push(PROTECTED);
-  if (status === 401) parts.push('You lack the right to do this. Ask an administrator for it.');
+  if (status === 401 && !details) parts.push('Ask an administrator for the right to do it.');
   const fallback = `The server answered with status ${status}. Try again; if it stays, tell your administrator.`;
   return new Failure(parts.join(' ') || fallback, status, told?.details);
 }
@@ -162,5 +162,6 @@ export function sentence(text: string): string {
   const trimmed = text.trim();
   if (!trimmed) return '';
   const ended = /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
-  return ended[0]?.toUpperCase() + ended.slice(1);
+  // The name of an action, `fs:ReadObject`, stays as it is.
+  return /^\w+:\w/.test(ended) ? ended : ended[0]?.toUpperCase() + ended.slice(1);
 }

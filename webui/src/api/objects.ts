@@ -5,7 +5,7 @@ import { API, answer, api, Failure, failureOfAnswer, patientFetch, type Schemas 
 export type ObjectStats = Schemas['ObjectStats'];
 
 /** An object, or a folder with all below it. The type tells which: an object's path may end in a slash as well. */
-export type Entry = Pick<ObjectStats, 'path' | 'path_type'>;
+export type Entry = Pick<ObjectStats, 'path' | 'path_type'> & { size_bytes?: number };
 
 export function isFolder({ path_type }: Entry): boolean {
   return path_type === 'common_prefix';

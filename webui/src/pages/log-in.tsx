@@ -26,8 +26,8 @@ export function LogIn() {
           </div>
           <KeyPairForm />
           <p class="small quiet">
-            The embedded stack prints a key pair when it starts. In a deployment, your administrator
-            creates one for you.
+            On your own machine, <code>make serve</code> prints a key pair. In a deployment, your
+            administrator creates one for you.
           </p>
         </div>
       </div>

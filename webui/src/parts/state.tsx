@@ -30,6 +30,9 @@ export function Notice({
   );
 }
 
+// Another try would be refused as well.
+const REFUSED = [400, 401, 403, 404];
+
 /** Tells the failure, and offers to try again. Shows nothing without a failure. */
 export function Problem({ failure, retry }: { failure: Failure | undefined; retry?: () => void }) {
   if (!failure) return null;
@@ -37,7 +40,7 @@ export function Problem({ failure, retry }: { failure: Failure | undefined; retr
     <Notice kind="danger">
       <div class="bar">
         <span class="grow">{failure.message}</span>
-        {retry && (
+        {retry && !REFUSED.includes(failure.status) && (
           <Button isSmall icon="refresh" onClick={retry}>
             Try again
           </Button>

@@ -4,7 +4,7 @@ import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useAction } from '../api/resource';
 import { hasEnded, isNew, loadSession, user } from '../api/session';
-import { links, safeNext } from '../links';
+import { links, repositoryOf, safeNext } from '../links';
 import { LogIn, LogInAgain } from '../pages/log-in';
 import { Setup } from '../pages/setup';
 import { Button, LinkButton } from '../parts/button';
@@ -86,6 +86,9 @@ function Gate() {
   useEffect(() => {
     if (current === null && !isLogIn && !isSetup) route(links.logIn(url), true);
     if (current && (isLogIn || isSetup || path === '/')) route(safeNext(query.next), true);
+    // As lakeFS's page does, a repository begins with its objects.
+    else if (current && /^\/repositories\/[^/]+\/?$/.test(path))
+      route(links.objects(repositoryOf(path)), true);
   }, [current, isLogIn, isSetup, path, url, query.next, route]);
 
   useFocusOnPage(path);

@@ -11,6 +11,7 @@ import { RefPicker } from '../../parts/ref-picker';
 import { Empty } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { useCurrentRef, useRepository } from '../../shell/repository';
+import { FirstSteps } from '../first-steps/steps';
 import { CommitDialog } from './commit-dialog';
 import { Reset } from './reset';
 
@@ -66,6 +67,7 @@ export default function Changes() {
           </Button>
         </span>
       </div>
+      <FirstSteps version={version} />
       <RunningTask repository={repository.id} branch={branch} onEnd={changed} />
       <Diff
         key={branch}
@@ -102,9 +104,7 @@ function Clean({ repository, branch }: { repository: string; branch: string }) {
       title={`${branch} has no uncommitted changes`}
       actions={
         <>
-          <LinkButton kind="primary" href={links.objects(repository, branch)}>
-            Upload or delete objects
-          </LinkButton>
+          <LinkButton href={links.objects(repository, branch)}>Upload or delete objects</LinkButton>
           <LinkButton href={links.commits(repository, branch)}>See its commits</LinkButton>
         </>
       }

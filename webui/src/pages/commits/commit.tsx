@@ -30,6 +30,14 @@ export default function CommitPage() {
       }),
     ),
   );
+  if (failure?.status === 404)
+    return (
+      <Empty
+        icon="commit"
+        title={`There is no commit ${shortId(id)}`}
+        actions={<LinkButton href={links.commits(repository.id)}>All commits</LinkButton>}
+      />
+    );
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <Skeleton />;
   return <Shown key={data.id} commit={data} />;

@@ -15,6 +15,7 @@ import { Empty } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
 import { useCurrentRef, useRepository } from '../../shell/repository';
+import { FirstSteps } from '../first-steps/steps';
 import { Apart, useBranch } from './apart';
 import { MergeDialog } from './merge';
 
@@ -76,6 +77,7 @@ export default function Compare() {
           />
         )}
       </div>
+      <FirstSteps version={version} />
       {into && <RunningTask repository={repository.id} branch={destination} onEnd={changed} />}
       {canCompare ? (
         <>
@@ -92,9 +94,9 @@ export default function Compare() {
             empty={
               <Empty
                 icon="check"
-                title={`${shortId(destination)} lacks nothing of ${shortId(source)}`}
+                title={`${shortId(source)} has nothing that ${shortId(destination)} has not`}
               >
-                Swap the two to see what {shortId(source)} lacks.
+                Swap the two to look in the other direction.
               </Empty>
             }
           />

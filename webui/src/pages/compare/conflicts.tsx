@@ -101,6 +101,7 @@ export function Conflicts({ winners, onWinners, onMerge, isBusy, ...refs }: Choi
           ) : (
             <div class="bar">
               <Button
+                kind="primary"
                 icon="merge"
                 disabled={left > 0}
                 isBusy={isBusy}

@@ -82,6 +82,7 @@ export function MergeDialog({
     }
   });
   const isConflict = failure instanceof Failure && failure.status === 409;
+  const isUndecided = isConflict && !options.strategy;
   return (
     <Dialog title={`Merge ${shortId(source)} into ${destination}`} isWide onClose={onClose}>
       <form
@@ -123,7 +124,14 @@ export function MergeDialog({
         {isBusy && <RunningTask repository={repository} branch={destination} isExpected />}
         <div class="actions">
           <Button onClick={onClose}>{isBusy ? 'Close; the work goes on' : 'Cancel'}</Button>
-          <Button kind="primary" icon="merge" type="submit" isBusy={isBusy}>
+          <Button
+            kind={isUndecided ? undefined : 'primary'}
+            icon="merge"
+            type="submit"
+            isBusy={isBusy}
+            disabled={isUndecided}
+            title={isUndecided ? 'Choose whose objects win, above' : undefined}
+          >
             Merge into {destination}
           </Button>
         </div>

@@ -10,9 +10,10 @@ import { RefPicker } from '../../parts/ref-picker';
 import { Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { countText } from '../../parts/words';
+import { FirstSteps } from '../first-steps/steps';
+import { CreateRef } from '../refs/create';
 import { Crumbs } from './crumbs';
 import { type Directory, useDirectory } from './directory';
-import { FirstSteps } from './first-steps';
 import { ImportDialog } from './import/dialog';
 import { Listing } from './listing';
 import { Readme } from './readme';
@@ -29,20 +30,22 @@ export default function ObjectsBrowser() {
   useTitle(path || 'Objects', repository);
   const [dropped, setDropped] = useState<Dropped[]>();
   const [isImporting, setImporting] = useState(false);
+  const [isBranching, setBranching] = useState(false);
   // Counts what was begun here, so that its task is looked for at once.
   const [begun, setBegun] = useState(0);
-  useWhenUploaded(() => {
+  const changed = () => {
+    setBegun(begun + 1);
     reload();
+  };
+  useWhenUploaded(() => {
+    changed();
     if (dropped) return; // the dialog shows how they ended
     if (counts.value.failed) setDropped([]);
     else clearEnded();
   });
   const place = `${repository}\n${ref}\n${path}\n${filter}`;
   const upload = () => setDropped([]);
-  const changed = () => {
-    setBegun(begun + 1);
-    reload();
-  };
+  const branch = () => setBranching(true);
   const listing = (
     <Listing key={place} directory={directory} onUpload={upload} onChanged={changed} />
   );
@@ -68,8 +71,13 @@ export default function ObjectsBrowser() {
             onEnd={reload}
           />
         )}
+        {directory.isProtected && <Protected branch={ref} onBranch={branch} />}
         <Uncommitted directory={directory} />
-        {path || filter ? listing : <FirstSteps>{listing}</FirstSteps>}
+        {path || filter ? (
+          listing
+        ) : (
+          <FirstSteps version={begun} onBranch={branch} children={listing} />
+        )}
         <Readme items={pages.items} directory={{ repository, ref, path }} />
       </div>
       {dropped && (
@@ -79,6 +87,15 @@ export default function ObjectsBrowser() {
           directory={path}
           dropped={dropped}
           onClose={() => setDropped(undefined)}
+        />
+      )}
+      {isBranching && (
+        <CreateRef
+          kind="branch"
+          repository={repository}
+          source={ref}
+          onCreated={name => directory.goTo({ ref: name })}
+          onClose={() => setBranching(false)}
         />
       )}
       {isImporting && (
@@ -91,6 +108,22 @@ export default function ObjectsBrowser() {
         />
       )}
     </DropZone>
+  );
+}
+
+/** Says how a protected branch changes, and begins it. */
+function Protected({ branch, onBranch }: { branch: string; onBranch: () => void }) {
+  return (
+    <Notice>
+      <div class="bar">
+        <span class="grow">
+          {branch} is protected: its objects change only when another branch is merged into it.
+        </span>
+        <Button isSmall icon="branch" onClick={onBranch}>
+          Create branch
+        </Button>
+      </div>
+    </Notice>
   );
 }
 

@@ -26,7 +26,7 @@ export function DeleteObjects({ repository, branch, entries, onClose, onDeleted 
   const total = useResource(['count', repository, branch, entries], async signal => {
     const folders = entries.filter(isFolder);
     let count = entries.length - folders.length;
-    let size_bytes = 0;
+    let size_bytes = entries.reduce((sum, entry) => sum + (entry.size_bytes ?? 0), 0);
     for (const { path } of folders)
       for await (const page of eachPage(repository, branch, path, signal)) {
         count += page.length;
@@ -67,7 +67,7 @@ export function DeleteObjects({ repository, branch, entries, onClose, onDeleted 
         <p role="status">
           {count === undefined
             ? `Counting: ${countText(counted, 'object')} so far…`
-            : `${countText(count, 'object')}${total.data?.size_bytes ? ` in folders of ${sizeText(total.data.size_bytes)}` : ''} will be deleted.`}{' '}
+            : `${countText(count, 'object')} (${sizeText(total.data?.size_bytes ?? 0)}) will be deleted.`}{' '}
           What is committed stays in its commits. Until you commit, a reset brings the committed
           objects back.
         </p>

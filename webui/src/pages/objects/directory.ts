@@ -19,6 +19,7 @@ export interface Directory {
   changes: ReturnType<typeof useUncommitted>;
   /** Why nothing can be changed here; `undefined` on a branch that can be written. */
   readOnly: string | undefined;
+  isProtected: boolean;
   reload: () => void;
   /** Show another ref or filter of it. */
   goTo: (to: { ref?: string; filter?: string }, isReplacing?: boolean) => void;
@@ -30,7 +31,7 @@ export function useDirectory(): Directory {
   const { query, route } = useLocation();
   const ref = useCurrentRef();
   const { path = '', filter = '' } = query;
-  const { branch, readOnly } = useReadOnly(ref);
+  const { branch, ...state } = useReadOnly(ref);
   const changes = useUncommitted(repository, branch ? ref : undefined, path);
   const pages = usePages<ObjectStats>([repository, ref, path, filter], (after, signal) =>
     answer(
@@ -44,7 +45,7 @@ export function useDirectory(): Directory {
     ),
   );
   return {
-    ...{ repository, ref, path, filter, pages, changes, readOnly },
+    ...{ repository, ref, path, filter, pages, changes, ...state },
     reload: () => {
       pages.reload();
       changes.reload();

@@ -3,6 +3,7 @@
 import { answer, api, Failure } from '../../api/client';
 import { PAGE } from '../../api/objects';
 import { useResource } from '../../api/resource';
+import { isProtected, useRules } from '../../parts/protection';
 import { useRepository } from '../../shell/repository';
 
 const PAGES_MAX = 10;
@@ -26,12 +27,12 @@ export function useBranch(repository: string, ref: string) {
 export function useReadOnly(ref: string) {
   const repository = useRepository();
   const branch = useBranch(repository.id, ref).data;
-  const readOnly = repository.read_only
-    ? 'This repository is read-only'
-    : branch
-      ? undefined
-      : 'Choose a branch to change objects';
-  return { branch, readOnly };
+  const hasRule = isProtected(useRules(repository.id).data, ref) && Boolean(branch);
+  let readOnly: string | undefined;
+  if (repository.read_only) readOnly = 'This repository is read-only';
+  else if (hasRule) readOnly = `${ref} is protected: change a branch of it, and merge that`;
+  else if (!branch) readOnly = 'Choose a branch to change objects';
+  return { branch, isProtected: hasRule, readOnly };
 }
 
 interface Uncommitted {

@@ -33,7 +33,7 @@ export default function PullPage() {
     answer(api.GET(ADDRESS, { params: { path: { repository, pull_request: id } }, signal })),
   );
   useTitle(data?.title ?? 'Pull request', repository);
-  if (failure?.status === 404)
+  if (failure?.status === 404 || failure?.status === 400)
     return (
       <Empty
         icon="pull"

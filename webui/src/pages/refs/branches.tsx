@@ -7,6 +7,7 @@ import { type Pages, usePages, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { CheckField } from '../../parts/field';
 import { VirtualList } from '../../parts/list';
+import { useRules } from '../../parts/protection';
 import { SearchBox } from '../../parts/search-box';
 import { Empty, Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
@@ -189,17 +190,6 @@ function Tools({ prefix, sort, distance, hasMore, setQuery }: ToolsProps) {
         onCheck={isChecked => setQuery({ distance: isChecked ? 'yes' : '' })}
       />
     </div>
-  );
-}
-
-function useRules(repository: string) {
-  return useResource(['rules', repository], signal =>
-    answer(
-      api.GET('/repositories/{repository}/settings/branch_protection', {
-        params: { path: { repository } },
-        signal,
-      }),
-    ),
   );
 }
 

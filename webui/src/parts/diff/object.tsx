@@ -13,7 +13,7 @@ import { Time } from '../time';
 import { sizeText } from '../words';
 import { bytesOf, textOf, type Version, type Versions, versionsOf } from './content';
 import { Sign } from './counts';
-import type { DiffRow, DiffSource } from './source';
+import type { DiffRow, DiffSource, Sides } from './source';
 import { TableDiff } from './table';
 import { TextDiff } from './text';
 
@@ -63,28 +63,33 @@ export function ObjectDiff({ source, path, row, previous, next, open }: ObjectPr
       </div>
       <Problem failure={failure} retry={reload} />
       {!data && !failure && <Skeleton />}
-      {data && <Both source={source} path={path} versions={data} />}
+      {data && (
+        <Both
+          repository={source.repository}
+          path={path}
+          labels={source.labels(row)}
+          versions={data}
+        />
+      )}
     </section>
   );
 }
 
-function Both({
-  source,
-  path,
-  versions,
-}: {
-  source: DiffSource;
+interface BothProps {
+  repository: string;
   path: string;
+  labels: Sides;
   versions: Versions;
-}) {
+}
+
+function Both({ labels, versions, ...shared }: BothProps) {
   const { left, right } = versions;
-  const shared = { repository: source.repository, path };
   const isEqual = left.stats && right.stats && left.stats.checksum === right.stats.checksum;
   return (
     <>
       <div class="diff-sides">
-        <Facts {...shared} version={left} label={source.labels.left} />
-        <Facts {...shared} version={right} label={source.labels.right} />
+        <Facts {...shared} version={left} label={labels.left} />
+        <Facts {...shared} version={right} label={labels.right} />
       </div>
       {isEqual && (
         <Notice>The content is the same. The metadata or the place of the object changed.</Notice>

@@ -34,8 +34,8 @@ export interface DiffSource {
   ) => Promise<Page<DiffRow>>;
   /** Return the refs that hold the object before and after the change. */
   sides: (row: DiffRow, signal: AbortSignal) => Promise<Sides>;
-  /** What the two sides are called above an object's content. */
-  labels: Sides;
+  /** Return what the two sides of the row are called above its content. */
+  labels: (row: DiffRow | undefined) => Sides;
 }
 
 /** The uncommitted changes of a branch. */
@@ -52,7 +52,7 @@ export function uncommittedSource(repository: string, branch: string): DiffSourc
       ),
     // `branch@` is the last commit, without what is staged.
     sides: async () => ({ left: `${branch}@`, right: branch }),
-    labels: { left: 'Last commit', right: 'Uncommitted' },
+    labels: () => ({ left: 'Last commit', right: 'Uncommitted' }),
   };
 }
 
@@ -90,7 +90,8 @@ export function refsSource(
       );
       return { left: base.base_commit_id, right };
     },
-    labels: kind === 'three_dot' ? { left: 'Before', right: labels.right } : labels,
+    labels: row =>
+      kind === 'two_dot' || row?.type === 'conflict' ? labels : { ...labels, left: 'Before' },
   };
 }
 

@@ -1,7 +1,7 @@
 /** The first steps in a fresh repository: a list that ticks itself, until it is done or dismissed. */
 
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { answer, api } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
@@ -9,7 +9,7 @@ import { Button } from '../../parts/button';
 import { Icon } from '../../parts/icon';
 import { Skeleton } from '../../parts/state';
 import { useRepository } from '../../shell/repository';
-import './first-steps.css';
+import './steps.css';
 
 /** What has been seen of a repository; a step that was done stays done when its trace is gone. */
 interface Seen {
@@ -147,34 +147,50 @@ function stepsOf(repository: string, main: string, seen: Seen): Step[] {
 }
 
 interface FirstStepsProps {
+  /** A higher number looks again at what is done. */
+  version?: number;
+  /** Opens the dialog that creates a branch, where the page has one. */
+  onBranch?: () => void;
   /** What is below the steps. It waits until they are known, so that it never moves. */
-  children: ComponentChildren;
+  children?: ComponentChildren;
 }
 
 /** Shown in a fresh repository only. Without an answer of the server, it stays hidden. */
-export function FirstSteps({ children }: FirstStepsProps) {
+export function FirstSteps({ version = 0, onBranch, children }: FirstStepsProps) {
   const { id: repository, default_branch, read_only } = useRepository();
   const [isDismissed, setDismissed] = useState(
     () => read(keyOf(repository, 'dismissed')) !== null || read_only,
   );
-  const { data: seen, isLoading } = useResource(
-    ['first-steps', repository, isDismissed],
-    async signal => (isDismissed ? undefined : look(repository, default_branch, signal)),
+  const {
+    data: seen,
+    isLoading,
+    reload,
+  } = useResource(['first-steps', repository, isDismissed], async signal =>
+    isDismissed ? undefined : look(repository, default_branch, signal),
   );
-  if (!isDismissed && !seen && isLoading) return <Skeleton />;
+  useEffect(() => {
+    if (version) reload();
+  }, [version]);
+  if (!isDismissed && !seen && isLoading) return children ? <Skeleton /> : null;
   const dismiss = () => {
     write(keyOf(repository, 'dismissed'), 'yes');
     setDismissed(true);
   };
   return (
     <>
-      {!isDismissed && seen && <Steps seen={seen} onDismiss={dismiss} />}
+      {!isDismissed && seen && <Steps {...{ seen, onBranch }} onDismiss={dismiss} />}
       {children}
     </>
   );
 }
 
-function Steps({ seen, onDismiss }: { seen: Seen; onDismiss: () => void }) {
+interface StepsProps {
+  seen: Seen;
+  onBranch: (() => void) | undefined;
+  onDismiss: () => void;
+}
+
+function Steps({ seen, onBranch, onDismiss }: StepsProps) {
   const { id: repository, default_branch } = useRepository();
   const steps = stepsOf(repository, default_branch, seen);
   const next = steps.findIndex(({ isDone }) => !isDone);
@@ -193,9 +209,15 @@ function Steps({ seen, onDismiss }: { seen: Seen; onDismiss: () => void }) {
               {step.isDone ? <Icon name="check" label="Done" /> : <span>{index + 1}</span>}
             </span>
             <div>
-              <a href={step.href} aria-current={index === next ? 'step' : undefined}>
-                {step.text}
-              </a>
+              {index === 0 && onBranch ? (
+                <button type="button" class="link" onClick={onBranch}>
+                  {step.text}
+                </button>
+              ) : (
+                <a href={step.href} aria-current={index === next ? 'step' : undefined}>
+                  {step.text}
+                </a>
+              )}
               <div class="small quiet">{step.hint}</div>
             </div>
           </li>
