@@ -56,7 +56,7 @@ def _policy(buckets: str) -> str:
         "media-src": f"'self' blob:{buckets}",
         "worker-src": "'self'",
         "manifest-src": "'self'",
-        # A notebook's HTML is shown in a sandbox without script, which inherits this policy.
+        # The browser's PDF viewer shows a blob, which the page always types as PDF.
         "frame-src": "blob:",
         "base-uri": "'none'",
         "form-action": "'none'",
