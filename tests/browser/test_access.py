@@ -12,7 +12,7 @@ from tests.browser.visits import dialog_of, session_of
 
 pytestmark = pytest.mark.browser
 
-LACKS_RIGHT = "You lack the right to do this. Ask an administrator for it"
+LACKS_RIGHT = "ask an administrator for a policy that allows it"
 
 
 def name_of(kind):
@@ -73,7 +73,7 @@ def test_a_new_user_reads_by_a_group_and_the_explainer_names_the_statement(
     seen = reader.open(f"/repositories/{repository.id}/object?ref=main&path=a.txt")
     expect(seen.get_by_role("region", name="Content")).to_contain_text("open")
     seen = reader.open(f"/repositories/{repository.id}/object?ref=main&path=secret%2Fb.txt")
-    expect(seen.get_by_role("alert").first).to_contain_text(LACKS_RIGHT)
+    expect(seen.get_by_role("alert").first).to_contain_text("A policy denies fs:ReadObject")
 
     verdict = explain(visit, user, repository, "a.txt")
     expect(verdict).to_contain_text(f"Yes: {user} may fs:ReadObject on")

@@ -54,6 +54,13 @@ test('a read whose connection is lost each time tells what to do', async t => {
   await assert.rejects(answer(api.GET('/user')), { status: 0, message: /Check the connection/ });
 });
 
+test('an answer without content arrives, although chromium gives it an empty body', async () => {
+  const empty = new Response(null, { status: 204 });
+  Object.defineProperty(empty, 'body', { value: new Blob().stream() });
+  serve(() => empty);
+  assert.equal(await answer(api.DELETE('/user/sessions')), undefined);
+});
+
 /** An answer whose connection is lost after its head. */
 const lost = () =>
   new Response(new ReadableStream({ pull: stream => stream.error(new TypeError('lost')) }));

@@ -28,6 +28,8 @@ export class Failure extends Error {
 
 const PAUSES_MS = [400, 1600];
 const REPEATED = new Set([429, 502, 503, 504]);
+// Chromium gives these answers an empty body, but takes none for a new one.
+const BODILESS = new Set([204, 205, 304]);
 const UNREACHABLE = 'The server cannot be reached. Check the connection, then try again.';
 const UNKNOWN =
   'The server cannot be reached, so it is unknown whether this was done. Check the connection and look; if it was not done, do it again.';
@@ -56,7 +58,8 @@ export async function patientFetch(request: Request): Promise<Response> {
 /** Fetch with all of the body, on whose way the connection may still be lost: by a `TypeError`, as `fetch` tells it. */
 async function fetchWhole(request: Request): Promise<Response> {
   const response = await fetch(request);
-  return response.body ? new Response(await response.arrayBuffer(), response) : response;
+  if (!response.body || BODILESS.has(response.status)) return response;
+  return new Response(await response.arrayBuffer(), response);
 }
 
 /** Wait; an abort of the signal ends the wait by throwing its reason. */

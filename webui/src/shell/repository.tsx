@@ -35,25 +35,34 @@ interface Tab {
   room: string;
   text: string;
   icon: IconName;
-  href: (repository: string) => string;
+  /** The key that leads there after `g`. */
+  key: string;
+  /** Where it is; a ref that is looked at now is looked at there as well. */
+  href: (repository: string, ref?: string) => string;
 }
 
 export const TABS: readonly Tab[] = [
-  { room: 'object', text: 'Objects', icon: 'folder', href: name => links.objects(name) },
-  { room: 'changes', text: 'Uncommitted', icon: 'changes', href: name => links.changes(name) },
-  { room: 'commits', text: 'Commits', icon: 'commit', href: name => links.commits(name) },
-  { room: 'branches', text: 'Branches', icon: 'branch', href: links.branches },
-  { room: 'tags', text: 'Tags', icon: 'tag', href: links.tags },
-  { room: 'compare', text: 'Compare', icon: 'compare', href: name => links.compare(name) },
-  { room: 'pulls', text: 'Pull requests', icon: 'pull', href: links.pulls },
-  { room: 'actions', text: 'Actions', icon: 'action', href: links.actions },
-  { room: 'tasks', text: 'Tasks', icon: 'task', href: links.tasks },
-  { room: 'settings', text: 'Settings', icon: 'settings', href: name => links.settings(name) },
+  { room: 'object', key: 'o', text: 'Objects', icon: 'folder', href: links.objects },
+  { room: 'changes', key: 'u', text: 'Uncommitted', icon: 'changes', href: links.changes },
+  { room: 'commits', key: 'c', text: 'Commits', icon: 'commit', href: links.commits },
+  { room: 'branches', key: 'b', text: 'Branches', icon: 'branch', href: links.branches },
+  { room: 'tags', key: 't', text: 'Tags', icon: 'tag', href: links.tags },
+  { room: 'compare', key: 'd', text: 'Compare', icon: 'compare', href: links.compare },
+  { room: 'pulls', key: 'p', text: 'Pull requests', icon: 'pull', href: links.pulls },
+  { room: 'actions', key: 'a', text: 'Actions', icon: 'action', href: links.actions },
+  { room: 'tasks', key: 'k', text: 'Tasks', icon: 'task', href: links.tasks },
+  {
+    room: 'settings',
+    key: 's',
+    text: 'Settings',
+    icon: 'settings',
+    href: name => links.settings(name),
+  },
 ];
 
 export function RepositoryFrame() {
   const { repository: name = '' } = useRoute().params as { repository?: string };
-  const { path } = useLocation();
+  const { path, query } = useLocation();
   const { data, failure, reload } = useResource(['repository', name], signal =>
     answer(
       api.GET('/repositories/{repository}', { params: { path: { repository: name } }, signal }),
@@ -68,7 +77,7 @@ export function RepositoryFrame() {
         links={TABS.map(({ text, icon, href, ...tab }) => ({
           text,
           icon,
-          href: href(name),
+          href: href(name, query.ref),
           isHere: room.startsWith(tab.room) || (tab.room === 'object' && room === 'history'),
         }))}
       />

@@ -7,22 +7,9 @@ import { links, repositoryOf } from '../links';
 import { Dialog } from '../parts/dialog';
 import { actOf } from './keys';
 import { isPaletteOpen } from './palette';
+import { TABS } from './repository';
 
 const isHelpOpen = signal(false);
-
-/** `g` and then the key leads to a page of the repository. */
-const PLACES: Record<string, [string, (repository: string) => string]> = {
-  o: ['Objects', name => links.objects(name)],
-  u: ['Uncommitted changes', name => links.changes(name)],
-  c: ['Commits', name => links.commits(name)],
-  b: ['Branches', links.branches],
-  t: ['Tags', links.tags],
-  d: ['Compare', name => links.compare(name)],
-  p: ['Pull requests', links.pulls],
-  a: ['Actions', links.actions],
-  k: ['Tasks', links.tasks],
-  s: ['Settings', name => links.settings(name)],
-};
 
 const LEADER_MS = 1200;
 
@@ -32,7 +19,7 @@ export function isTyping(event: KeyboardEvent): boolean {
 }
 
 export function Shortcuts() {
-  const { path, route } = useLocation();
+  const { path, query, route } = useLocation();
   useEffect(() => {
     let ledAt = 0;
     const onKeyDown = (event: KeyboardEvent) => {
@@ -55,7 +42,8 @@ export function Shortcuts() {
       else if (Date.now() - ledAt < LEADER_MS) {
         ledAt = 0;
         if (event.key === 'r') route(links.repositories());
-        else if (repository && PLACES[event.key]) route(PLACES[event.key]?.[1](repository) ?? '');
+        const tab = TABS.find(({ key }) => key === event.key);
+        if (repository && tab) route(tab.href(repository, query.ref));
       } else {
         const act = actOf(event.key);
         if (!act) return;
@@ -65,7 +53,7 @@ export function Shortcuts() {
     };
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
-  }, [path, route]);
+  }, [path, query.ref, route]);
 
   if (!isHelpOpen.value) return null;
   return (
@@ -84,7 +72,7 @@ export function Shortcuts() {
           <kbd>g</kbd> <kbd>r</kbd>
         </dt>
         <dd>Repositories</dd>
-        {Object.entries(PLACES).map(([key, [text]]) => (
+        {TABS.map(({ key, text }) => (
           <>
             <dt key={key}>
               <kbd>g</kbd> <kbd>{key}</kbd>

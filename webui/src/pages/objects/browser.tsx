@@ -94,7 +94,10 @@ export default function ObjectsBrowser() {
           kind="branch"
           repository={repository}
           source={ref}
-          onCreated={name => directory.goTo({ ref: name })}
+          onCreated={name => {
+            changed();
+            directory.goTo({ ref: name });
+          }}
           onClose={() => setBranching(false)}
         />
       )}
