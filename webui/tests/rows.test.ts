@@ -74,3 +74,25 @@ test('many equal rows are compared in a moment', { timeout: 5000 }, () => {
   });
   assert.equal(rowChanges(rows(200_000), rows(200_001), undefined).length, 1);
 });
+
+test('a cell without a value is not one with the empty text', () => {
+  const left = {
+    columns: ['id', 'n'],
+    rows: [
+      ['1', undefined],
+      ['2', ''],
+    ],
+  };
+  const right = {
+    columns: ['id', 'n'],
+    rows: [
+      ['1', ''],
+      ['2', ''],
+    ],
+  };
+  assert.deepEqual(rowChanges(left, right, 'id'), [
+    { type: 'changed', before: ['1', undefined], after: ['1', ''] },
+  ]);
+  assert.deepEqual(rowChanges(left, left, 'n'), []);
+  assert.deepEqual(uniqueColumns(left, left), ['id', 'n']);
+});

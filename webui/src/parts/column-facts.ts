@@ -45,9 +45,7 @@ function keyOf(value: unknown): string {
 }
 
 /** Return the least and the greatest of the values, which are of one type. */
-export function ends<Value extends NonNullable<unknown>>(
-  values: readonly Value[],
-): [Value?, Value?] {
+function ends<Value extends NonNullable<unknown>>(values: readonly Value[]): [Value?, Value?] {
   let min = values[0];
   let max = values[0];
   for (const value of values) {

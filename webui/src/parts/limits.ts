@@ -5,6 +5,10 @@
 export const LIMITS = {
   /** Of a table. Each column is a hundred cells of the page. */
   columns: 200,
+  type_characters: 200,
+  /** Of a cell: the text of a nested value, and bytes. */
+  cell_characters: 4_000,
+  cell_bytes: 64,
   /** Of a text. The browser lays out every line, seen or not. */
   lines: 20_000,
   characters: 5_000_000,

@@ -12,6 +12,8 @@ export interface Column {
   name: string;
   /** What the column holds: `int64`. */
   type?: string;
+  /** Whether the texts of its cells are numbers. */
+  isNumber?: boolean;
   /** Return what its values have in common; asked when the user looks. */
   facts?: () => ColumnFacts;
 }
@@ -65,9 +67,9 @@ export function TableView({ columns, count, rows, onPage, isCut }: TableViewProp
                 <th scope="row" class="number quiet">
                   {(start + index + 1).toLocaleString('en')}
                 </th>
-                {drawn.map((_, at) => (
+                {drawn.map((column, at) => (
                   <td key={at}>
-                    <Cell value={cells[at]} />
+                    <Cell value={cells[at]} isNumber={column.isNumber} />
                   </td>
                 ))}
               </tr>
@@ -99,9 +101,9 @@ export function TableView({ columns, count, rows, onPage, isCut }: TableViewProp
 
 const SHOWN_CHARACTERS = 300;
 
-function Cell({ value }: { value: unknown }) {
+function Cell({ value, isNumber }: { value: unknown; isNumber?: boolean }) {
   if (value === null || value === undefined) return <span class="null">null</span>;
-  if (typeof value === 'number' || typeof value === 'bigint')
+  if (isNumber || typeof value === 'number' || typeof value === 'bigint')
     return <span class="number">{String(value)}</span>;
   const text = cellText(value);
   return text.length > SHOWN_CHARACTERS ? (

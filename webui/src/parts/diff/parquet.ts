@@ -1,17 +1,13 @@
 /** Reads a small Parquet file as a table of texts; loaded when the first one is compared. */
 
-import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import type { FileMetaData } from 'hyparquet';
 import { LIMITS } from '../limits';
-import { compressors } from '../parquet-codecs';
-import { numberColumns } from '../parquet-columns';
+import { openParquet, readRows } from '../parquet-columns';
+import { textOf } from '../parquet-types';
 import { distinct, type Table } from './rows';
 
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (value instanceof Date) return value.toISOString();
-  if (typeof value !== 'object') return String(value);
-  return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
-}
+// Two values are told apart only by the whole of them.
+const ALL = { characters: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 
 function unpackedBytes({ row_groups }: FileMetaData): number {
   const chunks = row_groups.flatMap(({ columns }) => columns);
@@ -23,10 +19,13 @@ export async function parquetTable(
   bytes: ArrayBuffer,
   isSmall: (columns: number, rows: number) => boolean,
 ): Promise<Table | undefined> {
-  const metadata = await parquetMetadataAsync(bytes);
-  const names = numberColumns(metadata);
-  if (!isSmall(names.length, Number(metadata.num_rows))) return undefined;
+  const file = await openParquet(bytes);
+  const { metadata, columns } = file;
+  if (!isSmall(columns.length, Number(metadata.num_rows))) return undefined;
   if (!(unpackedBytes(metadata) <= LIMITS.unpacked_bytes)) return undefined;
-  const rows = await parquetReadObjects({ file: bytes, metadata, compressors });
-  return { columns: distinct(names), rows: rows.map(row => names.map((_, at) => textOf(row[at]))) };
+  const rows = await readRows(bytes, file, {});
+  return {
+    columns: distinct(columns.map(({ name }) => name)),
+    rows: rows.map(row => columns.map(({ type }, at) => textOf(type, row[at], ALL))),
+  };
 }

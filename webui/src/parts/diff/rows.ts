@@ -1,6 +1,7 @@
 /** What changed between two tables, by row. */
 
-type Row = readonly string[];
+/** A cell without a value has no text, which is not the empty one. */
+type Row = readonly (string | undefined)[];
 
 export interface Table {
   /** Each has a name of its own. */
@@ -9,7 +10,7 @@ export interface Table {
 }
 
 /** The cells of a row, in the order of `allColumns`. */
-type Cells = readonly (string | undefined)[];
+type Cells = Row;
 
 export interface RowChange {
   type: 'added' | 'changed' | 'removed';
@@ -53,10 +54,10 @@ function cellsIn(table: Table, columns: readonly string[]): (row: Row) => Cells 
 }
 
 /** Return what names the rows of a table: the cell of the key, or without one the whole row. */
-function namesIn(table: Table, key: string | undefined): (row: Row) => string {
+function namesIn(table: Table, key: string | undefined): (row: Row) => string | undefined {
   if (key === undefined) return row => JSON.stringify(row);
   const at = table.columns.indexOf(key);
-  return row => row[at] ?? '';
+  return row => row[at];
 }
 
 /** Return the changes in the order of the right table, the removed rows last; without a key, whole rows are compared. */
@@ -65,7 +66,7 @@ export function rowChanges(left: Table, right: Table, key: string | undefined): 
   const [leftCells, rightCells] = [cellsIn(left, columns), cellsIn(right, columns)];
   const [leftName, rightName] = [namesIn(left, key), namesIn(right, key)];
   // Rows of one name are taken from the end, so the first one is there.
-  const rest = new Map<string, Row[]>();
+  const rest = new Map<string | undefined, Row[]>();
   for (const row of left.rows.toReversed()) {
     const alike = rest.get(leftName(row));
     if (alike) alike.push(row);

@@ -1,21 +1,14 @@
 /** Parquet: the schema and a hundred rows at a time; only the needed ranges are read. */
 
-import {
-  type AsyncBuffer,
-  cachedAsyncBuffer,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetReadObjects,
-  parquetSchema,
-} from 'hyparquet';
+import { type AsyncBuffer, cachedAsyncBuffer } from 'hyparquet';
 import { useMemo, useState } from 'preact/hooks';
 import { Failure, sentence } from '../../../api/client';
 import { fetchRange } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
-import { type ColumnFacts, ends } from '../../../parts/column-facts';
 import { LIMITS } from '../../../parts/limits';
-import { compressors } from '../../../parts/parquet-codecs';
-import { numberColumns } from '../../../parts/parquet-columns';
+import { openParquet, type ParquetFile, readRows } from '../../../parts/parquet-columns';
+import { factsOf } from '../../../parts/parquet-statistics';
+import { textOf } from '../../../parts/parquet-types';
 import { Problem, Skeleton } from '../../../parts/state';
 import { type Column, TableView } from '../../../parts/table-view';
 import { countText } from '../../../parts/words';
@@ -23,37 +16,31 @@ import type { PreviewProps } from '../preview';
 
 const ROWS = 100;
 
-/** Return the columns of the metadata, whose names are numbers then. */
-function columnsOf(metadata: FileMetaData): Column[] {
-  const { children } = parquetSchema(metadata);
-  const names = numberColumns(metadata);
-  return children.map(({ element }, at) => {
-    const type = (element.logical_type?.type ?? element.converted_type ?? element.type ?? 'group')
-      .toString()
-      .toLowerCase();
-    return { name: names[at] ?? '', type, facts: () => statisticsOf(metadata, String(at), type) };
-  });
+const MOST = { characters: LIMITS.cell_characters, bytes: LIMITS.cell_bytes };
+
+/** A struct may have any number of fields. */
+function shortened(type: string): string {
+  return type.length > LIMITS.type_characters ? `${type.slice(0, LIMITS.type_characters)}…` : type;
 }
 
-/** Return what the row groups say of a column; a writer may have left out any of it. */
-function statisticsOf(metadata: FileMetaData, name: string, type: string): ColumnFacts {
-  const groups = metadata.row_groups.map(
-    ({ columns }) =>
-      columns.find(({ meta_data }) => meta_data?.path_in_schema.join('.') === name)?.meta_data
-        ?.statistics,
+function columnsOf({ columns }: ParquetFile): Column[] {
+  return columns.map(column => ({
+    name: column.name,
+    type: shortened(column.type.name),
+    isNumber: column.type.is === 'leaf' && column.type.isBare,
+    facts: () => factsOf(column, MOST),
+  }));
+}
+
+/** Return the texts of the rows, of as many columns as show. */
+async function textsOf(source: AsyncBuffer, file: ParquetFile, from: number, to: number) {
+  const rows = await readRows(source, file, { count: LIMITS.columns, from, to });
+  return rows.map(row =>
+    row.map((value, at) => {
+      const column = file.columns[at];
+      return column && textOf(column.type, value, MOST);
+    }),
   );
-  const ofAll = <Value,>(values: (Value | undefined)[]): Value[] | undefined =>
-    values.every(value => value !== undefined) ? (values as Value[]) : undefined;
-  const nulls = ofAll(groups.map(group => group?.null_count));
-  const least = ofAll(groups.map(group => group?.min_value ?? group?.min));
-  const greatest = ofAll(groups.map(group => group?.max_value ?? group?.max));
-  return {
-    type,
-    about: 'By the statistics of the row groups',
-    nulls: nulls?.reduce((sum: number, each) => sum + Number(each), 0),
-    min: ends(least ?? [])[0],
-    max: ends(greatest ?? [])[1],
-  };
 }
 
 /** Throw what a person is told of the error; one that did not come from the server is the file's. */
@@ -88,22 +75,18 @@ export default function ParquetPreview({ place, stats }: PreviewProps) {
     [place.repository, place.ref, place.path, stats.checksum],
   );
   const head = useResource(['parquet', place, stats.checksum], async () => {
-    const metadata = await parquetMetadataAsync(file).catch(noFile);
-    return { metadata, columns: columnsOf(metadata), count: Number(metadata.num_rows) };
+    const opened = await openParquet(file).catch(noFile);
+    return { opened, columns: columnsOf(opened), count: Number(opened.metadata.num_rows) };
   });
   const rows = useResource(['rows', place, page, Boolean(head.data)], async () => {
     if (!head.data) return undefined;
-    const { metadata, columns, count } = head.data;
-    const [rowStart, to] = page;
-    const rowEnd = Math.min(count, to);
-    const shown = columns.slice(0, LIMITS.columns).map((_, at) => String(at));
-    const range = { file, metadata, columns: shown, rowStart, rowEnd, compressors };
-    const read = await parquetReadObjects(range).catch(noRows);
-    return read.map(record => shown.map(name => record[name]));
+    const [from, to] = page;
+    return textsOf(file, head.data.opened, from, Math.min(head.data.count, to)).catch(noRows);
   });
   if (head.failure) return <Problem failure={head.failure} retry={head.reload} />;
   if (!head.data) return <Skeleton lines={8} />;
-  const { metadata, columns, count } = head.data;
+  const { opened, columns, count } = head.data;
+  const { metadata } = opened;
   const codecs = new Set(
     metadata.row_groups.flatMap(group => group.columns.map(each => each.meta_data?.codec)),
   );
