@@ -1,1 +1,0 @@
-import{D as e,M as t,P as n}from"./index-B54J1NVb.js";import{f as r,t as i}from"./jsxRuntime-CaCOAhi0.js";function a({failure:a,repository:o}){let s=a?.status===412?/run id '([^']+)'/.exec(a.message)?.[1]:void 0;return i(r,{children:[i(e,{failure:a}),s&&i(t,{icon:`action`,href:n.run(o,s),children:`See why the hook stopped it`})]})}export{a as t};
