@@ -2,16 +2,17 @@
 
 import './styles.css';
 import { useState } from 'preact/hooks';
+import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { RunningTask } from '../../parts/branch-task';
 import { Button, LinkButton } from '../../parts/button';
-import { type DiffKind, refsSource } from '../../parts/diff/source';
+import { type DiffKind, hasUncommitted, refsSource } from '../../parts/diff/source';
 import { Diff } from '../../parts/diff/view';
 import { CheckField } from '../../parts/field';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
 import { useSeen } from '../../parts/seen';
-import { Empty } from '../../parts/state';
+import { Empty, Notice } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
 import { useCurrentRef, useRepository } from '../../shell/repository';
@@ -87,6 +88,7 @@ export default function Compare() {
             destination={destination}
             source={source}
           />
+          <LeftOut key={`${source} ${version} left out`} {...{ source }} />
           <Diff
             key={`${destination} ${source} ${kind}`}
             source={refsSource(repository.id, destination, source, kind)}
@@ -115,6 +117,22 @@ export default function Compare() {
         />
       )}
     </div>
+  );
+}
+
+/** Says that the source has uncommitted changes, which a merge leaves out. */
+function LeftOut({ source }: { source: string }) {
+  const { id: repository } = useRepository();
+  const isBranch = useBranch(repository, source);
+  const { data } = useResource(['left out', repository, source, isBranch], async signal =>
+    isBranch ? hasUncommitted(repository, source, signal) : false,
+  );
+  if (!data) return null;
+  return (
+    <Notice kind="warning">
+      {source} has uncommitted changes, which a comparison and a merge leave out.{' '}
+      <a href={links.changes(repository, source)}>See them</a>
+    </Notice>
   );
 }
 

@@ -6,6 +6,7 @@ import { answer, api } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
+import { hasUncommitted } from '../../parts/diff/source';
 import { Icon } from '../../parts/icon';
 import { Skeleton } from '../../parts/state';
 import { useRepository } from '../../shell/repository';
@@ -78,21 +79,11 @@ async function look(
   const seen: Seen = { ...before, branch: branch ?? before?.branch };
   if (branch && !seen.hasCommitted) {
     seen.hasCommitted = (await commitsOf(branch)) > FRESH_COMMITS;
-    seen.hasChanged ||= seen.hasCommitted || (await hasChanges(repository, branch, signal));
+    seen.hasChanged ||= seen.hasCommitted || (await hasUncommitted(repository, branch, signal));
   }
   seen.hasMerged ||= Boolean(seen.hasCommitted) && onDefault > FRESH_COMMITS;
   write(keyOf(repository, 'seen'), JSON.stringify(seen));
   return seen;
-}
-
-async function hasChanges(repository: string, branch: string, signal: AbortSignal) {
-  const { results } = await answer(
-    api.GET('/repositories/{repository}/branches/{branch}/diff', {
-      params: { path: { repository, branch }, query: { amount: 1 } },
-      signal,
-    }),
-  );
-  return results.length > 0;
 }
 
 interface Step {

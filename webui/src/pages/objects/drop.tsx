@@ -1,7 +1,7 @@
-/** Takes files and folders that are dropped anywhere on it. */
+/** Takes files and folders that are dropped anywhere on the page. */
 
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { tell } from '../../parts/toast';
 import { type Dropped, filesOfDrop } from './dropped';
 
@@ -11,30 +11,39 @@ interface DropZoneProps {
   children: ComponentChildren;
 }
 
+type DragKind = 'dragenter' | 'dragleave' | 'dragover' | 'drop';
+
+/** Whether files are dragged: text and links are no matter of ours. */
+const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+
 export function DropZone({ isActive, onDrop, children }: DropZoneProps) {
   const [isOver, setOver] = useState(false);
-  const depth = useRef(0);
-  const enter = (by: number) => {
-    depth.current = Math.max(0, depth.current + by);
-    setOver(depth.current > 0);
-  };
-  const take = async (event: DragEvent) => {
-    event.preventDefault();
-    enter(-depth.current);
-    if (!isActive)
-      return tell('Nothing is uploaded: only a branch of a writable repository takes files');
-    if (event.dataTransfer) onDrop(await filesOfDrop(event.dataTransfer));
-  };
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the button Upload is the way of the keyboard
-    <div
-      class={`drop-zone${isOver && isActive ? ' over' : ''}`}
-      onDragEnter={() => enter(1)}
-      onDragLeave={() => enter(-1)}
-      onDragOver={event => event.preventDefault()}
-      onDrop={take}
-    >
-      {children}
-    </div>
-  );
+  const latest = useRef({ isActive, onDrop });
+  latest.current = { isActive, onDrop };
+  useEffect(() => {
+    let depth = 0; // a drag enters a part before it leaves the one around
+    const enter = (by: number) => {
+      depth = Math.max(0, depth + by);
+      setOver(depth > 0);
+    };
+    const take = async (event: DragEvent) => {
+      if (!event.dataTransfer) return;
+      event.preventDefault(); // a browser would leave the page, and show the file
+      if (!latest.current.isActive)
+        return tell('Nothing is uploaded: only a branch of a writable repository takes files');
+      latest.current.onDrop(await filesOfDrop(event.dataTransfer));
+    };
+    const stop = new AbortController();
+    const listen = (kind: DragKind, act: (event: DragEvent) => void, isFirst = false) => {
+      const options = { signal: stop.signal, capture: isFirst };
+      addEventListener(kind, event => hasFiles(event) && act(event), options);
+    };
+    listen('dragenter', () => enter(1));
+    listen('dragleave', () => enter(-1));
+    listen('dragover', event => event.preventDefault());
+    listen('drop', () => enter(-depth), true); // also of what a dialog takes
+    listen('drop', take);
+    return () => stop.abort();
+  }, []);
+  return <div class={`drop-zone${isOver && isActive ? ' over' : ''}`}>{children}</div>;
 }

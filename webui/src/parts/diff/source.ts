@@ -56,6 +56,18 @@ export function uncommittedSource(repository: string, branch: string): DiffSourc
   };
 }
 
+export async function hasUncommitted(
+  repository: string,
+  branch: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const params = { path: { repository, branch }, query: { amount: 1 } };
+  const { results } = await answer(
+    api.GET('/repositories/{repository}/branches/{branch}/diff', { params, signal }),
+  );
+  return results.length > 0;
+}
+
 export type DiffKind = 'two_dot' | 'three_dot';
 
 /** What `right` has that `left` has not; with three dots, since their merge base. */

@@ -69,8 +69,8 @@ function Asked({
       }}
     >
       <p class="quiet">
-        The objects stay where they are: the branch gets a commit that names them. Who changes or
-        deletes them there changes what is read here.
+        The objects stay where they are: the branch gets a commit that names them. An object that is
+        changed or deleted there changes here as well.
       </p>
       <Sources {...{ sources, directory: path }} onSources={setSources} />
       <Replaced {...{ sources, branch }} />
