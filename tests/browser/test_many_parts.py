@@ -46,7 +46,7 @@ def fail_parts(page, failures, tries):
     def answer(route):
         if route.request.method != "PUT":
             return route.continue_()
-        number = int(PART.search(route.request.url)[1])
+        number = int(PART.findall(route.request.url)[0])
         tries[number] += 1
         answers = failures.get(number, [])
         status = answers.pop(0) if answers else None
