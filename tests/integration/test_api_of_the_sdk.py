@@ -99,7 +99,7 @@ ACCEPTED = {
 REASONS = {difference: reason for reason, found in ACCEPTED.items() for difference in found}
 
 # Fields of answers that the SDK does not know, and drops.
-OURS = {"details"}
+OURS = {"details", "access_key_id"}  # the second tells which key began the session
 
 PATHS = DOCUMENT["paths"]
 OPERATIONS = [each for each in sdk_operations() if each.method.lower() in PATHS.get(each.path, {})]
