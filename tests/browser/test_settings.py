@@ -1,7 +1,6 @@
 """The settings of a repository: for how long objects stay, what is protected, what is exported."""
 
 import json
-import re
 from typing import Any
 
 import pytest
