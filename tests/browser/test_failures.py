@@ -116,6 +116,8 @@ def test_an_address_that_is_no_page_is_told_with_a_way_on(visit, client):
 def test_an_error_in_the_page_or_an_answer_that_nobody_expects_fails_a_journey(chromium, stack):
     visit = Visit(chromium, stack)
     visit.open("/auth/login")
+    assert visit.problems == []
+    visit.page.evaluate("fetch('/api/v1/repositories')")
     assert [told.partition(":")[0] for told in visit.problems] == ["401"]
     visit.page.evaluate("console.error('of our own'); setTimeout(() => nowhere(), 0)")
     visit.page.evaluate("document.body.append(Object.assign(new Image(), {src: '//127.0.0.2/x'}))")
