@@ -33,8 +33,15 @@ export function Notice({
 // Another try would be refused as well.
 const REFUSED = [400, 401, 403, 404];
 
+interface ProblemProps {
+  failure: Failure | undefined;
+  retry?: () => void;
+  /** What `retry` is called. */
+  action?: string;
+}
+
 /** Tells the failure, and offers to try again. Shows nothing without a failure. */
-export function Problem({ failure, retry }: { failure: Failure | undefined; retry?: () => void }) {
+export function Problem({ failure, retry, action = 'Try again' }: ProblemProps) {
   if (!failure) return null;
   return (
     <Notice kind="danger">
@@ -42,7 +49,7 @@ export function Problem({ failure, retry }: { failure: Failure | undefined; retr
         <span class="grow">{failure.message}</span>
         {retry && !REFUSED.includes(failure.status) && (
           <Button isSmall icon="refresh" onClick={retry}>
-            Try again
+            {action}
           </Button>
         )}
       </div>

@@ -1,27 +1,10 @@
 /** How many commits two refs are apart, counted from their merge base. */
 
-import { answer, api, Failure } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { distanceOf } from '../../parts/distance';
 import { Problem } from '../../parts/state';
 import { countText, shortId } from '../../parts/words';
-
-/** Return whether the ref is a branch; false while nobody knows. */
-export function useBranch(repository: string, ref: string): boolean {
-  const { data } = useResource(['is branch', repository, ref], async signal => {
-    try {
-      const params = { path: { repository, branch: ref } };
-      await answer(api.GET('/repositories/{repository}/branches/{branch}', { params, signal }));
-      return true;
-    } catch (error) {
-      // A name that no branch can have gets 400.
-      if (error instanceof Failure && (error.status === 404 || error.status === 400)) return false;
-      throw error;
-    }
-  });
-  return data ?? false;
-}
 
 interface ApartProps {
   repository: string;

@@ -4,6 +4,7 @@ import './styles.css';
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
+import { useBranch } from '../../parts/branch';
 import { RunningTask } from '../../parts/branch-task';
 import { Button, LinkButton } from '../../parts/button';
 import { type DiffKind, hasUncommitted, refsSource } from '../../parts/diff/source';
@@ -17,7 +18,7 @@ import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
 import { useCurrentRef, useRepository } from '../../shell/repository';
 import { FirstSteps } from '../first-steps/steps';
-import { Apart, useBranch } from './apart';
+import { Apart } from './apart';
 import { MergeDialog } from './merge';
 
 const CLEARED = { object: undefined, prefix: undefined, type: undefined };
@@ -30,7 +31,7 @@ export default function Compare() {
   const kind: DiffKind = query.dots === '2' ? 'two_dot' : 'three_dot';
   const [isMerging, setMerging] = useState(false);
   const [version, setVersion] = useState(0);
-  const into = useBranch(repository.id, destination);
+  const into = Boolean(useBranch(repository.id, destination).data);
   useTitle(`Compare ${shortId(source)} to ${shortId(destination)}`, repository.id);
   const changed = () => setVersion(version + 1);
   const checkSeen = useSeen(repository.id, source, version);
@@ -123,7 +124,7 @@ export default function Compare() {
 /** Says that the source has uncommitted changes, which a merge leaves out. */
 function LeftOut({ source }: { source: string }) {
   const { id: repository } = useRepository();
-  const isBranch = useBranch(repository, source);
+  const isBranch = Boolean(useBranch(repository, source).data);
   const { data } = useResource(['left out', repository, source, isBranch], async signal =>
     isBranch ? hasUncommitted(repository, source, signal) : false,
   );

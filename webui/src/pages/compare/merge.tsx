@@ -9,7 +9,8 @@ import { Dialog } from '../../parts/dialog';
 import { AreaField, CheckField, SelectField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { type Metadata, MetadataField, metadataOf } from '../../parts/metadata-field';
-import { isMoved, Moved } from '../../parts/seen';
+import { isMoved } from '../../parts/seen';
+import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
 import { Conflicts } from './conflicts';
@@ -147,7 +148,7 @@ interface ProblemProps {
 }
 
 function MergeProblem({ repository, failure, onLook }: ProblemProps) {
-  if (isMoved(failure)) return <Moved {...{ failure, onLook }} />;
+  if (isMoved(failure)) return <Problem failure={failure} retry={onLook} action="Look again" />;
   return <HookProblem failure={failure} repository={repository} />;
 }
 

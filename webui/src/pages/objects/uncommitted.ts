@@ -1,27 +1,13 @@
 /** What is uncommitted in a directory: one listing of differences, not one request for each row. */
 
-import { answer, api, Failure } from '../../api/client';
+import { answer, api } from '../../api/client';
 import { PAGE } from '../../api/objects';
 import { useResource } from '../../api/resource';
+import { useBranch } from '../../parts/branch';
 import { isProtected, useRules } from '../../parts/protection';
 import { useRepository } from '../../shell/repository';
 
 const PAGES_MAX = 10;
-
-/** Return the branch of this name; `null` if the ref is none, so nothing can be changed there. */
-export function useBranch(repository: string, ref: string) {
-  return useResource(['branch', repository, ref], async signal => {
-    const params = { path: { repository, branch: ref } };
-    try {
-      return await answer(
-        api.GET('/repositories/{repository}/branches/{branch}', { params, signal }),
-      );
-    } catch (error) {
-      if (error instanceof Failure && [400, 404].includes(error.status)) return null;
-      throw error;
-    }
-  });
-}
 
 /** Return the branch that the ref names, if it is one, and why nothing can be changed at the ref. */
 export function useReadOnly(ref: string) {

@@ -13,7 +13,7 @@ import { Diff } from '../../parts/diff/view';
 import { AreaField, TextField } from '../../parts/field';
 import { Guard } from '../../parts/guard';
 import { Markdown } from '../../parts/markdown';
-import { isMoved, Moved, useSeen } from '../../parts/seen';
+import { isMoved, useSeen } from '../../parts/seen';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
@@ -178,9 +178,10 @@ function Decision({ pull, reload, checkSeen, onLook }: DecisionProps) {
         onEnd={reload}
       />
       {isMoved(merge.failure) ? (
-        <Moved
+        <Problem
           failure={merge.failure}
-          onLook={() => {
+          action="Look again"
+          retry={() => {
             merge.clear();
             onLook();
           }}
