@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with TemporaryDirectory(prefix="bench-") as name:
         stack = Stack(Path(name))
         try:
-            _measure(stack, Path(name) / "reports", options)
+            _measure(stack, options.reports or Path(name) / "reports", options)
         finally:
             stack.stop()
     return 0
@@ -68,7 +68,7 @@ def _measure(stack: Stack, reports: Path, options: Namespace) -> None:
                 f"{stack.endpoint}{places[name]}",
                 {} if name == "log in" else {"Cookie": cookie},
             )
-            for name in JUDGED
+            for name in options.pages
         }
         _judge(judged, reports, options)
 
@@ -147,5 +147,7 @@ def _judge(
 def _parse(arguments: Iterable[str] | None) -> Namespace:
     parser = ArgumentParser(prog="python -m bench.page", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="of Lighthouse; 0 for sizes alone")
+    parser.add_argument("--pages", nargs="+", choices=JUDGED, default=JUDGED, help="those judged")
     parser.add_argument("--results", type=Path, help="the folder of the tables")
+    parser.add_argument("--reports", type=Path, help="the folder of Lighthouse's reports")
     return parser.parse_args(None if arguments is None else list(arguments))

@@ -34,7 +34,7 @@ def test_changes_of_one_object_and_of_one_folder_are_undone(visit, repository):
     page = visit.open(f"/repositories/{repository.id}/changes?ref=main")
     expect(page.get_by_text("4 changed objects")).to_be_visible()
     for path in ("a.txt", "in/"):
-        page.get_by_role("button", name=f"Undo the changes of {path}").click()
+        page.get_by_role("button", name=f"Undo the changes of {path}", exact=True).click()
         page.get_by_role("dialog").get_by_role("button", name="Undo changes").click()
         expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("1 changed object", exact=True)).to_be_visible()

@@ -1,11 +1,9 @@
 """One's own access keys: the page marks the key of its session, and warns of deleting that one alone."""
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visits import session_of
+from tests.browser.visits import session_of, told
 
 pytestmark = pytest.mark.browser
 
@@ -42,4 +40,4 @@ def test_the_key_of_the_session_is_marked_and_its_deletion_warned_of(visiting, s
     expect(dialog).not_to_contain_text("session")
     dialog.get_by_role("button", name="Delete key").click()
     expect(rows.filter(has_text=other.access_key_id)).to_have_count(0)
-    expect(page.get_by_role("status")).to_contain_text(re.compile("was deleted"))
+    expect(told(page)).to_contain_text("was deleted")

@@ -3,6 +3,7 @@
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { commitOf } from '../api/objects';
 import { tell } from '../parts/toast';
 import { shortId } from '../parts/words';
 import { useKey } from './keys';
@@ -30,7 +31,6 @@ export function RepositoryKeys() {
   useKey('y', async () => {
     if (!OF_A_REF.test(path)) return;
     try {
-      const { commitOf } = await import('../api/objects');
       const commit = await commitOf(repository, at);
       route(`${path}?${new URLSearchParams({ ...query, ref: commit })}`, true);
       tell(`The address names commit ${shortId(commit)} now, so it always shows the same.`);

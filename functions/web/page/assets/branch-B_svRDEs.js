@@ -1,1 +1,0 @@
-import{i as e,n as t,r as n}from"./client-BPFWNaek.js";import{K as r}from"./index-B6keeX58.js";function i(i,a){return r([`branch`,i,a],async r=>{let o={path:{repository:i,branch:a}};try{return await n(e.GET(`/repositories/{repository}/branches/{branch}`,{params:o,signal:r}))}catch(e){if(e instanceof t&&[400,404].includes(e.status))return null;throw e}})}export{i as t};

@@ -1,1 +1,0 @@
-import{N as e,O as t,q as n}from"./index-B6keeX58.js";import{f as r,t as i}from"./jsxRuntime-CaCOAhi0.js";function a({failure:a,repository:o}){let s=a?.status===412?/run id '([^']+)'/.exec(a.message)?.[1]:void 0;return i(r,{children:[i(t,{failure:a}),s&&i(e,{icon:`action`,href:n.run(o,s),children:`See why the hook stopped it`})]})}export{a as t};

@@ -1,1 +1,0 @@
-import{Y as e}from"./index-B6keeX58.js";function t(){let{path:t,query:n,route:r}=e();return[n,(e,i=!1)=>{let a=new URLSearchParams(n);for(let[t,n]of Object.entries(e))n?a.set(t,n):a.delete(t);let o=a.toString();r(o?`${t}?${o}`:t,i)}]}export{t};

@@ -1,1 +1,0 @@
-import{r as e,s as t}from"./index-B6keeX58.js";import{t as n}from"./jsxRuntime-CaCOAhi0.js";function r({at:r}){return n(`time`,{datetime:new Date(r*1e3).toISOString(),title:t(r),children:e(r)})}export{r as t};
