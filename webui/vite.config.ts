@@ -5,8 +5,11 @@ import { colourScales } from './plugins/scales.ts';
 // `npm run dev` passes the API's requests on to a running `make serve`.
 const API = 'http://127.0.0.1:8000';
 
-const MANY =
-  /virtual-core|src\/(api|shell|links|pages\/refs|pages\/objects\/styles|parts\/(?!markdown|parquet|column|table|code|diff))/;
+// On a slow network each file costs a round trip. So what several pages share is one file, and so are
+// the pages of one folder; what only some objects or pages need loads with them.
+const SHARED =
+  /virtual-core|src\/(api|shell|links|pages\/(refs|first-steps)|parts\/(?!markdown|parquet|column|table|code|diff\/(?!source)))/;
+const FOLDER = /src\/pages\/(\w+)\/(?!previews|pull\.tsx)/;
 
 export default defineConfig({
   plugins: [colourScales(), licences()],
@@ -15,13 +18,20 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     assetsInlineLimit: 0, // the content security policy allows no inline content
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // What many pages share comes in one file: on a slow network, each file costs a round trip.
-          groups: [{ name: 'shared', test: MANY, minShareCount: 4 }],
+          groups: [
+            { name: 'shared', test: SHARED, minShareCount: 2 },
+            {
+              debugName: 'folder',
+              name: id => FOLDER.exec(id)?.[1] ?? null,
+              includeDependenciesRecursively: false,
+            },
+          ],
         },
       },
     },

@@ -2,13 +2,14 @@
 
 An embedded stack with a small lake serves it. Sizes are those of bodies as chromium received them,
 compressed, with an empty cache. Lighthouse judges as on its slow phone, four times slower than this
-machine, so performance counts on an idle machine only. It is installed by npm.
+machine, and as on a desktop; performance counts on an idle machine only. npm installs it.
 """
 
 import os
 import shutil
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +19,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from bench.figures import Figure
 from bench.page.objects import examples
-from bench.page.scores import CATEGORIES, install, judge
+from bench.page.scores import CATEGORIES, DEVICES, install, judge
 from bench.page.sizes import Load, load
 from bench.report import Results, printed
 from tests.acceptance.clients import connect
@@ -130,18 +131,21 @@ def _show_sizes(sections: Mapping[str, Rows], folder: Path | None) -> None:
 def _judge(
     judged: Mapping[str, tuple[str, Mapping[str, str]]], reports: Path, options: Namespace
 ) -> None:
-    found: dict[str, Mapping[str, float]] = {}
-    for name, (url, headers) in judged.items():
-        print(f"\nLighthouse, {name}", flush=True)
-        found[name] = judge(url, headers, reports / name, options.runs)
-        printed_scores = (Figure(title, score, "") for title, score in found[name].items())
-        printed(name, printed_scores)
+    found: dict[str, dict[str, Mapping[str, float]]] = {device: {} for device in DEVICES}
+    for device, (name, (url, headers)) in product(DEVICES, judged.items()):
+        print(f"\nLighthouse, {device}, {name}", flush=True)
+        scores = judge(url, headers, device, reports / device / name, options.runs)
+        found[device][name] = scores
+        printed(name, (Figure(title, score, "") for title, score in scores.items()))
     if options.results is not None:
         results = Results(options.results, "page-scores", "Lighthouse's scores of the web page")
         for title in CATEGORIES.values():
-            figures = [Figure(name, scores[title], "") for name, scores in found.items()]
+            sections = {
+                device: [Figure(name, scores[title], "") for name, scores in pages.items()]
+                for device, pages in found.items()
+            }
             note = f"load average {os.getloadavg()[2]:.0f}, medians of {options.runs} runs"
-            results.keep(title, {"Scores": figures}, note)
+            results.keep(title, sections, note)
 
 
 def _parse(arguments: Iterable[str] | None) -> Namespace:

@@ -1,4 +1,4 @@
-"""Lighthouse's scores of a page, on its slow phone, with the session of a user."""
+"""Lighthouse's scores of a page, on its slow phone and on a desktop, with the session of a user."""
 
 import json
 import os
@@ -15,11 +15,14 @@ CATEGORIES: Mapping[str, str] = {
     "best-practices": "best practices",
     "seo": "SEO",
 }
+DEVICES: Mapping[str, Sequence[str]] = {"phone": (), "desktop": ("--preset=desktop",)}
 PACKAGES = Path(__file__).parent
 _LIGHTHOUSE = PACKAGES / "node_modules" / "lighthouse" / "cli" / "index.js"
 _FLAGS = "--headless --no-sandbox --disable-gpu"
 # Of a page whose audits fail, this many are named.
 _NAMED_MAX = 8
+# Lighthouse sometimes fails to record a load, and asks to be run again.
+_TRIES = 3
 
 
 def install() -> None:
@@ -29,12 +32,14 @@ def install() -> None:
         subprocess.run(command, check=True)
 
 
-def judge(url: str, headers: Mapping[str, str], folder: Path, runs: int) -> Mapping[str, float]:
+def judge(
+    url: str, headers: Mapping[str, str], device: str, folder: Path, runs: int
+) -> Mapping[str, float]:
     """Return the median score of each category of the page, 0 to 100; print what was found wanting.
 
     The reports are in the folder.
     """
-    reports = [_report(url, headers, folder / f"{number}.json") for number in range(runs)]
+    reports = [_report(url, headers, device, folder / f"{run}.json") for run in range(runs)]
     for line in sorted({line for report in reports for line in _wanting(report)})[:_NAMED_MAX]:
         print(f"    {line}", flush=True)
     return {
@@ -43,7 +48,7 @@ def judge(url: str, headers: Mapping[str, str], folder: Path, runs: int) -> Mapp
     }
 
 
-def _report(url: str, headers: Mapping[str, str], target: Path) -> dict[str, Any]:
+def _report(url: str, headers: Mapping[str, str], device: str, target: Path) -> dict[str, Any]:
     target.parent.mkdir(parents=True, exist_ok=True)
     given = target.parent / "headers.json"  # not in the command, which every process can read
     given.write_text(json.dumps(headers))
@@ -54,11 +59,15 @@ def _report(url: str, headers: Mapping[str, str], target: Path) -> dict[str, Any
         *(f"--extra-headers={given}", f"--chrome-flags={_FLAGS}"),
         f"--only-categories={','.join(CATEGORIES)}",
         "--no-enable-error-reporting",
+        *DEVICES[device],
     ]
     browser = shutil.which("chromium")
     if browser is None:
         raise RuntimeError("chromium is missing: run `make browser`")
-    subprocess.run(command, check=True, env={**os.environ, "CHROME_PATH": browser})
+    for left in reversed(range(_TRIES)):
+        done = subprocess.run(command, check=not left, env={**os.environ, "CHROME_PATH": browser})
+        if done.returncode == 0:
+            break
     report: dict[str, Any] = json.loads(target.read_text())
     if error := report.get("runtimeError"):
         raise RuntimeError(f"Lighthouse could not judge {url}: {error['message']}")

@@ -64,13 +64,13 @@ def parts_of(text: str, module: str) -> dict[str, set[str]]:
 @pytest.fixture(scope="module")
 def first_load() -> set[str]:
     """The log-in and the list of repositories."""
-    entry = set(re.findall(r'(?:src|href)="/assets/([^"]+)"', SHELL.read_text()))
-    [main] = [name for name in entry if name.startswith("index-") and name.endswith(".js")]
-    text = (ASSETS / main).read_text()
-    found = LIST_OF_REPOSITORIES.search(text)
+    entry = with_imports(set(re.findall(r'(?:src|href)="/assets/([^"]+)"', SHELL.read_text())))
+    texts = [(ASSETS / name).read_text() for name in entry if name.endswith(".js")]
+    found = [(route[1], text) for text in texts if (route := LIST_OF_REPOSITORIES.search(text))]
     assert found, "the route of /repositories is written in another way"
-    [listed] = parts_of(found[1], text).values()
-    return {SHELL.name} | with_imports(entry) | listed
+    [(route, module)] = found
+    [listed] = parts_of(route, module).values()
+    return {SHELL.name} | entry | listed
 
 
 @pytest.fixture(scope="module")

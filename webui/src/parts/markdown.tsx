@@ -11,6 +11,8 @@ type Resolve = (address: string, isImage: boolean) => string;
 
 interface MarkdownProps {
   text: string;
+  /** What `htmlOf` has made of the text already. */
+  html?: string | undefined;
   /** Without it, what is at relative addresses stays empty. */
   resolve?: Resolve;
 }
@@ -28,8 +30,8 @@ const OPTIONS = {
   RETURN_DOM_FRAGMENT: true as const,
 };
 
-export function Markdown({ text, resolve }: MarkdownProps) {
-  const content = useMemo(() => formatted(text, resolve), [text, resolve]);
+export function Markdown({ text, html, resolve }: MarkdownProps) {
+  const content = useMemo(() => formatted(html ?? htmlOf(text), resolve), [text, html, resolve]);
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (content) box.current?.replaceChildren(content);
@@ -43,10 +45,8 @@ export function Markdown({ text, resolve }: MarkdownProps) {
   );
 }
 
-/** Return what the text is as a part of the page; nothing if it would be too large a part. */
-function formatted(text: string, resolve?: Resolve): DocumentFragment | undefined {
-  if (text.length > LIMITS.markdown_bytes) return undefined;
-  const html = htmlOf(text);
+/** Return what the HTML is as a part of the page; nothing if it would be too large a part. */
+function formatted(html: string | undefined, resolve?: Resolve): DocumentFragment | undefined {
   const content = html === undefined ? undefined : DOMPurify.sanitize(html, OPTIONS);
   if (!content || content.querySelectorAll('*').length > LIMITS.markdown_elements) return undefined;
   for (const image of content.querySelectorAll('img')) {
@@ -64,8 +64,9 @@ function formatted(text: string, resolve?: Resolve): DocumentFragment | undefine
   return content;
 }
 
-/** Return the HTML of the text; nothing if it takes too long, or is nested deeper than the stack allows. */
-function htmlOf(text: string): string | undefined {
+/** Return the text's HTML, unsafe as its author made it; nothing if the text is too large or too intricate. */
+export function htmlOf(text: string): string | undefined {
+  if (text.length > LIMITS.markdown_bytes) return undefined;
   // Emphasis is looked for again and again in what follows it: the only step that may take minutes.
   const end_ms = performance.now() + LIMITS.markdown_time_ms;
   const emStrong = () => {

@@ -100,7 +100,8 @@ function Gate() {
       </div>
     );
   }
-  if (current === undefined) return null;
+  // A repository's pages load meanwhile: the server gives nothing to nobody.
+  if (current === undefined && !repositoryOf(path)) return null;
   if (isSetup) return <Setup />;
   if (isLogIn || current === null) return <LogIn />;
   return (

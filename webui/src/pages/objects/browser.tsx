@@ -9,7 +9,6 @@ import { Icon } from '../../parts/icon';
 import { RefPicker } from '../../parts/ref-picker';
 import { Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
-import { countText } from '../../parts/words';
 import { FirstSteps } from '../first-steps/steps';
 import { CreateRef } from '../refs/create';
 import { Crumbs } from './crumbs';
@@ -56,7 +55,8 @@ export default function ObjectsBrowser() {
         <Toolbar directory={directory} onUpload={upload} onImport={() => setImporting(true)} />
         <div class="bar">
           <Crumbs repository={repository} at={ref} path={path} />
-          <span class="push">
+          <span class="push bar">
+            <Uncommitted directory={directory} />
             {pages.items.length > 0 && (
               <DirectorySize key={place} repository={repository} at={ref} path={path} />
             )}
@@ -72,7 +72,6 @@ export default function ObjectsBrowser() {
           />
         )}
         {directory.isProtected && <Protected branch={ref} onBranch={branch} />}
-        <Uncommitted directory={directory} />
         {path || filter ? (
           listing
         ) : (
@@ -187,17 +186,20 @@ function Filter({ text, onText }: { text: string; onText: (text: string) => void
   );
 }
 
-/** Says that the directory has uncommitted changes, if it has. */
+/** Says how many entries of the directory have uncommitted changes, and leads to all of them. */
 function Uncommitted({ directory }: { directory: Directory }) {
   const { repository, ref } = directory;
   const { data, failure, reload } = directory.changes;
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data?.count) return null;
   return (
-    <Notice kind="warning">
-      {data.isCut && 'More than '}
-      {countText(data.count, 'entry', 'entries')} here {data.count === 1 ? 'has' : 'have'}{' '}
-      uncommitted changes. <a href={links.changes(repository, ref)}>See all changes</a>
-    </Notice>
+    <a
+      class="badge amber"
+      href={links.changes(repository, ref)}
+      title="See all uncommitted changes of the branch"
+    >
+      {data.isCut && 'more than '}
+      {data.count.toLocaleString('en')} uncommitted
+    </a>
   );
 }

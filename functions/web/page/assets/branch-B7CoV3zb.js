@@ -1,1 +1,0 @@
-import{$ as e,Q as t,X as n,et as r}from"./shared-Cstm7JBl.js";function i(i,a){return n([`branch`,i,a],async n=>{let o={path:{repository:i,branch:a}};try{return await e(r.GET(`/repositories/{repository}/branches/{branch}`,{params:o,signal:n}))}catch(e){if(e instanceof t&&[400,404].includes(e.status))return null;throw e}})}export{i as t};
