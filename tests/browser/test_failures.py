@@ -91,12 +91,12 @@ def test_a_part_of_the_page_that_does_not_load_is_told_with_a_way_on(visit, clie
     name = lakes.create(client).id
     visit.allow_errors("Failed to fetch dynamically imported module")
     page = visit.open(f"/repositories/{name}/branches")
-    page.route("**/assets/tags-*.js", lambda route: route.abort())
-    page.get_by_role("navigation", name="Repository").get_by_role("link", name="Tags").click()
+    page.route("**/assets/tasks-*.js", lambda route: route.abort())
+    page.get_by_role("navigation", name="Repository").get_by_role("link", name="Tasks").click()
     expect(page.get_by_role("alert")).to_contain_text("A part of this page did not load")
     page.unroute_all()
     page.get_by_role("button", name="Load again").click()
-    expect(page.get_by_role("heading", name="Tags", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Tasks", exact=True)).to_be_visible()
 
 
 def test_a_repository_that_does_not_exist_is_told_with_a_way_on(visit):
