@@ -24,14 +24,14 @@ function matching(commands: readonly Command[], text: string): Command[] {
   );
 }
 
-/** Return the repositories, and the branches of the current one, that begin with the text. */
+/** Return the repositories, and the branches of the current one, that begin with the prefix. */
 async function found(
-  text: string,
+  prefix: string,
   repository: string,
   go: (url: string) => void,
   signal: AbortSignal,
 ): Promise<Command[]> {
-  const query = { prefix: text, amount: FOUND };
+  const query = { prefix, amount: FOUND };
   const [repositories, branches] = await Promise.all([
     answer(api.GET('/repositories', { params: { query }, signal })),
     repository
@@ -47,7 +47,7 @@ async function found(
     ...(branches?.results ?? []).map(
       ({ id }): Command => ({
         text: id,
-        note: 'Branch',
+        note: `Branch of ${repository}`,
         icon: 'branch',
         run: () => go(links.objects(repository, id)),
       }),
@@ -98,10 +98,12 @@ function OpenPalette() {
   const { path, route } = useLocation();
   const repository = repositoryOf(path);
   const [text, setText] = useState('');
-  const { data } = useResource(['palette', repository, text], signal =>
-    found(text.trim(), repository, route, signal),
+  // The word that is being typed names something; those before it say where, or of what kind it is.
+  const prefix = text.trim().split(/\s+/).at(-1) ?? '';
+  const { data } = useResource(['palette', repository, prefix], signal =>
+    found(prefix, repository, route, signal),
   );
-  const choices = [...matching(pages(repository, route), text), ...(data ?? [])];
+  const choices = matching([...pages(repository, route), ...(data ?? [])], text);
   return (
     <Chooser
       title="Find or go to"

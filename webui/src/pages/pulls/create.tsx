@@ -32,6 +32,8 @@ export default function CreatePull() {
   });
   const choose = (from: string, into: string) => route(links.newPull(repository, from, into), true);
   const isReady = Boolean(source) && source !== destination;
+  const changes = useChanges(isReady ? { repository, source, destination } : undefined);
+  const hasNothing = changes.data?.results.length === 0;
   return (
     <>
       <div class="page-head">
@@ -62,7 +64,7 @@ export default function CreatePull() {
           <Notice kind="warning">Choose two different branches.</Notice>
         )}
         {!source && <Notice>Choose the branch whose commits are to be merged.</Notice>}
-        {isReady && <Preview {...{ repository, source, destination }} />}
+        {isReady && <Preview {...{ repository, source, destination, changes }} />}
         <TextField label="Title" value={title} onText={setTitle} required maxLength={200} />
         <AreaField
           label="Description"
@@ -77,7 +79,7 @@ export default function CreatePull() {
             kind="primary"
             type="submit"
             isBusy={isBusy}
-            disabled={!isReady || read_only}
+            disabled={!isReady || hasNothing || read_only}
             title={read_only ? 'The repository is read-only' : undefined}
           >
             Create pull request
@@ -94,12 +96,22 @@ interface Branches {
   destination: string;
 }
 
-/** Tells how many objects the merge would change, as far as the first page of the diff has them. */
-export function Preview({ repository, source, destination }: Branches) {
+/** Load the first page of what the merge would change. */
+function useChanges(branches: Branches | undefined) {
+  const { repository = '', source = '', destination = '' } = branches ?? {};
   const changes = refsSource(repository, destination, source, 'three_dot');
-  const { data, failure, reload } = useResource([changes.name], signal =>
-    changes.load({ prefix: '', after: '' }, signal),
+  return useResource([changes.name, branches], async signal =>
+    branches ? changes.load({ prefix: '', after: '' }, signal) : undefined,
   );
+}
+
+interface PreviewProps extends Branches {
+  changes: ReturnType<typeof useChanges>;
+}
+
+/** Tells how many objects the merge would change, as far as the first page of the diff has them. */
+function Preview({ repository, source, destination, changes }: PreviewProps) {
+  const { data, failure, reload } = changes;
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <p class="quiet">Counting the changes…</p>;
   const { results, pagination } = data;

@@ -18,6 +18,8 @@ interface Place {
 }
 
 const POLL_MS = 3000;
+// A commit elsewhere may begin an export at any time.
+const IDLE_POLL_MS = 15_000;
 const WORDS: Record<string, { text: string; colour: string }> = {
   none: { text: 'not exported yet', colour: '' },
   'in-progress': { text: 'in progress', colour: 'amber' },
@@ -33,7 +35,7 @@ function State({ state }: { state: string }) {
 }
 
 /** The state of the export, live while it works, with what can be done about it. */
-export function ExportState({ onEnd, ...path }: Place & { onEnd: () => void }) {
+export function ExportState({ onChange, ...path }: Place & { onChange: () => void }) {
   const { data, failure, reload } = useResource(['export-status', path], signal =>
     answer(
       api.GET('/repositories/{repository}/branches/{branch}/export-status', {
@@ -43,12 +45,13 @@ export function ExportState({ onEnd, ...path }: Place & { onEnd: () => void }) {
     ),
   );
   const isWorking = Boolean(data && (data.state === 'in-progress' || data.isPending));
-  usePolling(isWorking, POLL_MS, reload);
-  const wasWorking = useRef(false);
+  usePolling(true, isWorking ? POLL_MS : IDLE_POLL_MS, reload);
+  const run = data && `${data.exportId} ${isWorking ? 'works' : data.state}`;
+  const before = useRef(run);
   useEffect(() => {
-    if (wasWorking.current && !isWorking) onEnd();
-    wasWorking.current = isWorking;
-  }, [isWorking]);
+    if (before.current !== undefined && before.current !== run) onChange();
+    before.current = run;
+  }, [run]);
   if (!data) return failure ? <Problem failure={failure} retry={reload} /> : <Skeleton lines={2} />;
   return (
     <section class="card" aria-label="State of the export">

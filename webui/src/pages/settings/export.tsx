@@ -41,9 +41,9 @@ export function Export() {
   const loaded = useResource(['export', repository, branch], signal => load(path, signal));
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const { data } = loaded;
-  // Counts what was saved here and what has ended since, so that both parts look again.
+  // Counts what was saved here and what runs have done since, so that both parts look again.
   const [saved, setSaved] = useState(0);
-  const [ended, setEnded] = useState(0);
+  const [seen, setSeen] = useState(0);
   const close = () => setDialog(undefined);
   return (
     <div class="stack loose">
@@ -72,7 +72,7 @@ export function Export() {
           <ExportState
             key={`${branch} ${saved}`}
             {...path}
-            onEnd={() => setEnded(old => old + 1)}
+            onChange={() => setSeen(old => old + 1)}
           />
           <Facts configuration={data} />
           <div class="bar">
@@ -83,7 +83,7 @@ export function Export() {
               Delete configuration
             </Button>
           </div>
-          <ExportHistory {...path} version={ended} />
+          <ExportHistory {...path} version={seen} />
         </>
       )}
       {dialog === 'edit' && (
