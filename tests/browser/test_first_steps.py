@@ -130,6 +130,9 @@ def test_the_palette_finds_repositories_branches_and_pages(visit, client):
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"/repositories/{repository.id}/objects"))
     page.keyboard.press("Control+k")
+    for words in ("branch fea", f"{repository.id} feature-of"):
+        palette.get_by_role("combobox").fill(words)
+        expect(palette.get_by_role("option", name="feature-of-may")).to_be_visible()
     palette.get_by_role("combobox").fill("feature")
     palette.get_by_role("option", name="feature-of-may").click()
     expect(page).to_have_url(re.compile("ref=feature-of-may"))
