@@ -127,3 +127,28 @@ def test_an_error_in_the_page_or_an_answer_that_nobody_expects_fails_a_journey(c
     assert "nowhere is not defined" in told
     assert "Content Security Policy" in told
     visit.context.close()
+
+
+def test_a_taken_name_or_place_is_told_at_its_field(visit, client):
+    visit.expect_statuses(400, 409)
+    taken = lakes.create(client)
+    page = visit.open("/repositories")
+    page.get_by_role("button", name="Create repository").click()
+    dialog = page.get_by_role("dialog")
+    name = dialog.get_by_label("Name", exact=True)
+    namespace = dialog.get_by_label("Storage namespace")
+    create = dialog.get_by_role("button", name="Create repository")
+    name.fill(taken.id)
+    create.click()
+    expect(name).to_have_accessible_description(
+        f"There is a repository {taken.id} already. Choose another name."
+    )
+    name.fill("another-name")
+    expect(name).to_have_accessible_description("")
+    namespace.fill(taken.properties.storage_namespace)
+    create.click()
+    expect(namespace).to_have_accessible_description(re.compile("overlaps with|in use|belongs"))
+    namespace.fill("ftp://nowhere")
+    create.click()
+    expect(namespace).to_have_accessible_description(re.compile("namespace"))
+    expect(dialog).to_have_count(1)

@@ -34,13 +34,16 @@ interface CreateProps {
 export function CreateRef({ kind, repository, source: proposed, onCreated, onClose }: CreateProps) {
   const [name, setName] = useState('');
   const [source, setSource] = useState(proposed);
-  const problem = name && !NAMES[kind].valid.test(name) ? NAMES[kind].problem : undefined;
-  const { run, isBusy, failure } = useAction(async () => {
+  const { run, isBusy, failure, clear } = useAction(async () => {
     await create(kind, repository, name, source);
     tell(`${kind === 'branch' ? 'Branch' : 'Tag'} ${name} was created.`);
     onCreated(name);
     onClose();
   });
+  const isTaken = failure?.status === 409;
+  let problem: string | undefined;
+  if (isTaken) problem = `There is a ${kind} ${name} already. Choose another name.`;
+  else if (name && !NAMES[kind].valid.test(name)) problem = NAMES[kind].problem;
   return (
     <Dialog title={`Create ${kind}`} onClose={onClose}>
       <form
@@ -53,7 +56,10 @@ export function CreateRef({ kind, repository, source: proposed, onCreated, onClo
         <TextField
           label="Name"
           value={name}
-          onText={setName}
+          onText={text => {
+            setName(text);
+            clear();
+          }}
           problem={problem}
           required
           autofocus
@@ -67,7 +73,7 @@ export function CreateRef({ kind, repository, source: proposed, onCreated, onClo
               : 'The tag names the commit of this ref, and stays with it.'}
           </span>
         </div>
-        <Problem failure={failure} />
+        {!isTaken && <Problem failure={failure} />}
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={isBusy}>

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { answer, api } from '../../api/client';
+import { answer, api, type Failure } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { configuration } from '../../api/session';
 import { links } from '../../links';
@@ -14,8 +14,9 @@ import { tell } from '../../parts/toast';
 
 const NAME = /^[a-z0-9][a-z0-9-]{2,62}$/;
 
-/** Return what is wrong with the name; nothing for a good or an empty one. */
-function problemOf(name: string): string | undefined {
+/** Return what is wrong with the name, also by the server's answer; nothing for a good or an empty one. */
+function problemOf(name: string, failure: Failure | undefined): string | undefined {
+  if (failure?.status === 409) return `There is a repository ${name} already. Choose another name.`;
   if (!name || NAME.test(name)) return undefined;
   return 'Use 3 to 63 lower-case letters, digits and hyphens; begin with a letter or digit.';
 }
@@ -36,7 +37,7 @@ export function CreateRepository({
   const [branch, setBranch] = useState('main');
   const [isSample, setSample] = useState(hasSampleData);
   const suggested = `${prefix.replace(/\/$/, '')}/${name}`;
-  const { run, isBusy, failure } = useAction(async () => {
+  const { run, isBusy, failure, clear } = useAction(async () => {
     const body = {
       name,
       storage_namespace: namespace ?? suggested,
@@ -49,7 +50,9 @@ export function CreateRepository({
     tell(`Repository ${name} was created.`);
     route(links.objects(name));
   });
-  const problem = problemOf(name);
+  const problem = problemOf(name, failure);
+  // Its field tells what is wrong with the namespace.
+  const isNamespace = failure?.status === 400 && /namespace|overlaps/.test(failure.message);
   return (
     <Dialog title="Create repository" onClose={onClose}>
       <form
@@ -62,7 +65,10 @@ export function CreateRepository({
         <TextField
           label="Name"
           value={name}
-          onText={setName}
+          onText={text => {
+            setName(text);
+            clear();
+          }}
           problem={problem}
           required
           autofocus
@@ -71,7 +77,11 @@ export function CreateRepository({
           label="Storage namespace"
           hint="Where its objects are stored. Choose a place that no other repository uses."
           value={namespace ?? suggested}
-          onText={setNamespace}
+          onText={text => {
+            setNamespace(text);
+            clear();
+          }}
+          problem={isNamespace ? failure.message : undefined}
           required
         />
         <TextField label="Default branch" value={branch} onText={setBranch} required />
@@ -81,7 +91,7 @@ export function CreateRepository({
           isChecked={isSample}
           onCheck={setSample}
         />
-        <Problem failure={failure} />
+        {!problem && !isNamespace && <Problem failure={failure} />}
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={isBusy}>
