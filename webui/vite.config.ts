@@ -36,5 +36,6 @@ export default defineConfig({
       },
     },
   },
+  worker: { format: 'es' },
   server: { proxy: { '/api': API, '/openapi.json': API, '/logout': API } },
 });

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
 
-/** Packages whose content enters the build by a plugin, so no module of theirs is seen there. */
-const BY_PLUGINS = ['@radix-ui/colors', 'vite'];
+/** Packages whose content enters the build by a plugin or a worker, so no module of theirs is seen there. */
+const BY_OTHER_WAYS = ['@radix-ui/colors', 'marked', 'vite'];
 const PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/;
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)/i;
 
@@ -45,7 +45,7 @@ export function licences(): Plugin {
       const modules = Object.values(bundle).flatMap(file =>
         file.type === 'chunk' ? file.moduleIds : [],
       );
-      const named = BY_PLUGINS.map(name => join(root, 'node_modules', name));
+      const named = BY_OTHER_WAYS.map(name => join(root, 'node_modules', name));
       const folders = new Set([...modules.map(folderOf), ...named]);
       const texts = [...folders].filter(folder => folder !== undefined).map(licenceOf);
       const separator = `\n\n${'-'.repeat(80)}\n\n`;

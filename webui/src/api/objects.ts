@@ -117,10 +117,14 @@ export async function deletePaths(
 }
 
 /** Return the commit that the ref names now, for addresses that never change. */
-export async function commitOf(repository: string, ref: string): Promise<string> {
+export async function commitOf(
+  repository: string,
+  ref: string,
+  signal?: AbortSignal,
+): Promise<string> {
   const params = { path: { repository, ref }, query: { amount: 1 } };
   const { results } = await answer(
-    api.GET('/repositories/{repository}/refs/{ref}/commits', { params }),
+    api.GET('/repositories/{repository}/refs/{ref}/commits', { params, signal: signal ?? null }),
   );
   const id = results[0]?.id;
   if (!id) throw new Failure(`${ref} has no commit yet. Commit first.`, 404);

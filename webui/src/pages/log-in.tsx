@@ -43,7 +43,7 @@ export function LogInAgain() {
     route(links.logIn());
   };
   return (
-    <Dialog title="Your session has ended" onClose={leave}>
+    <Dialog title="Your session has ended" isOfAll onClose={leave}>
       <div class="stack">
         <p class="quiet">
           Log in again as {user.value?.friendly_name || user.value?.id} to go on where you were,

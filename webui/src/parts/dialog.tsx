@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { useAction } from '../api/resource';
 import { Button } from './button';
 import { Problem } from './state';
@@ -10,13 +11,21 @@ interface DialogProps {
   title: string;
   onClose: () => void;
   isWide?: boolean;
+  /** Whether it is about the whole page, and so stays when another address is shown. */
+  isOfAll?: boolean;
   children: ComponentChildren;
 }
 
-/** Shown for as long as it is rendered. The focus returns to where it was. */
-export function Dialog({ title, onClose, isWide, children }: DialogProps) {
+/** Shown for as long as it is rendered, at the address where it was opened. The focus returns to where it was. */
+export function Dialog({ title, onClose, isWide, isOfAll, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  // What it would do is about what was shown then: another branch, for one, is another address.
+  const { url } = useLocation();
+  const opened = useRef(url);
+  useEffect(() => {
+    if (!isOfAll && url !== opened.current) onClose();
+  }, [url]);
   useEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();

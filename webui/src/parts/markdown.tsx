@@ -2,17 +2,17 @@
 
 import './markdown.css';
 import DOMPurify from 'dompurify';
-import { Marked } from 'marked';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useResource } from '../api/resource';
 import { beginning, LIMITS } from './limits';
+import { htmlOf } from './markdown-html';
+import { Problem, Skeleton } from './state';
 
 /** Returns where an image or a link of a relative address leads. */
 type Resolve = (address: string, isImage: boolean) => string;
 
 interface MarkdownProps {
   text: string;
-  /** What `htmlOf` has made of the text already. */
-  html?: string | undefined;
   /** Without it, what is at relative addresses stays empty. */
   resolve?: Resolve;
 }
@@ -30,13 +30,16 @@ const OPTIONS = {
   RETURN_DOM_FRAGMENT: true as const,
 };
 
-export function Markdown({ text, html, resolve }: MarkdownProps) {
-  const content = useMemo(() => formatted(html ?? htmlOf(text), resolve), [text, html, resolve]);
+export function Markdown({ text, resolve }: MarkdownProps) {
+  const { data: html, failure, reload } = useResource(['markdown', text], () => htmlOf(text));
+  const content = useMemo(() => (html ? formatted(html, resolve) : undefined), [html, resolve]);
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (content) box.current?.replaceChildren(content);
   }, [content]);
-  if (content) return <div class="prose" ref={box} />;
+  if (failure) return <Problem failure={failure} retry={reload} />;
+  if (html === undefined) return <Skeleton lines={2} />;
+  if (content || html === '') return <div class="prose" ref={box} />;
   return (
     <div class="stack tight">
       <p class="small quiet">This text is too large or too intricate to be formatted.</p>
@@ -46,9 +49,9 @@ export function Markdown({ text, html, resolve }: MarkdownProps) {
 }
 
 /** Return what the HTML is as a part of the page; nothing if it would be too large a part. */
-function formatted(html: string | undefined, resolve?: Resolve): DocumentFragment | undefined {
-  const content = html === undefined ? undefined : DOMPurify.sanitize(html, OPTIONS);
-  if (!content || content.querySelectorAll('*').length > LIMITS.markdown_elements) return undefined;
+function formatted(html: string, resolve?: Resolve): DocumentFragment | undefined {
+  const content = DOMPurify.sanitize(html, OPTIONS);
+  if (content.querySelectorAll('*').length > LIMITS.markdown_elements) return undefined;
   for (const image of content.querySelectorAll('img')) {
     const source = image.getAttribute('src') ?? '';
     if (!INLINE_IMAGE.test(source))
@@ -62,23 +65,6 @@ function formatted(html: string | undefined, resolve?: Resolve): DocumentFragmen
   }
   for (const heading of content.querySelectorAll('h1, h2, h3, h4, h5')) lower(heading);
   return content;
-}
-
-/** Return the text's HTML, unsafe as its author made it; nothing if the text is too large or too intricate. */
-export function htmlOf(text: string): string | undefined {
-  if (text.length > LIMITS.markdown_bytes) return undefined;
-  // Emphasis is looked for again and again in what follows it: the only step that may take minutes.
-  const end_ms = performance.now() + LIMITS.markdown_time_ms;
-  const emStrong = () => {
-    if (performance.now() > end_ms) throw new RangeError('the text takes too long to format');
-    return false as const;
-  };
-  try {
-    return new Marked({ tokenizer: { emStrong } }).parse(text, { async: false });
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 /** Put the heading one level lower: the page itself has the first one. */

@@ -6,19 +6,33 @@ import { useResource } from '../api/resource';
 import { shortId } from './words';
 
 class HasMoved extends Failure {
-  constructor(ref: string) {
-    super(`${shortId(ref)} has new commits since its changes were shown. Look at them first.`, 0);
+  constructor(told: string) {
+    super(told, 0);
   }
 }
 
-/** Return a check that the ref still is what it was when this version of its changes was loaded. */
-export function useSeen(repository: string, ref: string, version: number): () => Promise<void> {
-  const { data: seen } = useResource(['seen', repository, ref, version], async () =>
-    ref ? commitOf(repository, ref) : undefined,
+interface Seen {
+  /** Whether the ref's commit was asked for. Changes that are loaded after it are those of no older one. */
+  isAsked: boolean;
+  /** Fails unless the ref still is what it was then. */
+  check: () => Promise<void>;
+}
+
+/** Ask for the commit of the ref, before this version of its changes is loaded. */
+export function useSeen(repository: string, ref: string, version: number): Seen {
+  const { data: seen, isLoading } = useResource(['seen', repository, ref, version], async signal =>
+    ref ? commitOf(repository, ref, signal) : undefined,
   );
-  return async () => {
-    if (seen && (await commitOf(repository, ref)) !== seen) throw new HasMoved(ref);
+  const check = async () => {
+    const name = shortId(ref);
+    if (!seen)
+      throw new HasMoved(`It is unknown which commit of ${name} was shown. Look at it again.`);
+    if ((await commitOf(repository, ref)) !== seen)
+      throw new HasMoved(
+        `${name} has new commits since its changes were shown. Look at them first.`,
+      );
   };
+  return { isAsked: !ref || !isLoading, check };
 }
 
 export function isMoved(failure: Failure | undefined): boolean {

@@ -13,7 +13,7 @@ import { CheckField } from '../../parts/field';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
 import { useSeen } from '../../parts/seen';
-import { Empty, Notice } from '../../parts/state';
+import { Empty, Notice, Skeleton } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
 import { useCurrentRef, useRepository } from '../../shell/repository';
@@ -34,7 +34,7 @@ export default function Compare() {
   const into = Boolean(useBranch(repository.id, destination).data);
   useTitle(`Compare ${shortId(source)} to ${shortId(destination)}`, repository.id);
   const changed = () => setVersion(version + 1);
-  const checkSeen = useSeen(repository.id, source, version);
+  const seen = useSeen(repository.id, source, version);
   const canCompare = Boolean(source) && source !== destination;
   const locked = repository.read_only
     ? 'The repository is read-only'
@@ -90,19 +90,23 @@ export default function Compare() {
             source={source}
           />
           <LeftOut key={`${source} ${version} left out`} {...{ source }} />
-          <Diff
-            key={`${destination} ${source} ${kind}`}
-            source={refsSource(repository.id, destination, source, kind)}
-            version={version}
-            empty={
-              <Empty
-                icon="check"
-                title={`${shortId(source)} has nothing that ${shortId(destination)} has not`}
-              >
-                Swap the two to look in the other direction.
-              </Empty>
-            }
-          />
+          {seen.isAsked ? (
+            <Diff
+              key={`${destination} ${source} ${kind}`}
+              source={refsSource(repository.id, destination, source, kind)}
+              version={version}
+              empty={
+                <Empty
+                  icon="check"
+                  title={`${shortId(source)} has nothing that ${shortId(destination)} has not`}
+                >
+                  Swap the two to look in the other direction.
+                </Empty>
+              }
+            />
+          ) : (
+            <Skeleton lines={5} />
+          )}
         </>
       ) : (
         <NothingToCompare isSame={Boolean(source)} />
@@ -112,7 +116,7 @@ export default function Compare() {
           repository={repository.id}
           source={source}
           destination={destination}
-          checkSeen={checkSeen}
+          checkSeen={seen.check}
           onDone={changed}
           onClose={() => setMerging(false)}
         />

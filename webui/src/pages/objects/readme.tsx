@@ -1,7 +1,7 @@
 /** The README.md of the directory that is shown. */
 
 import { useCallback } from 'preact/hooks';
-import { part, pause } from '../../api/client';
+import { part } from '../../api/client';
 import { contentAddress, type ObjectStats, type Place, readText } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
@@ -43,12 +43,11 @@ export function Readme({ items, directory }: { items: ObjectStats[]; directory: 
 
 function Shown({ found, place }: { found: ObjectStats; place: Place }) {
   const { data, failure, reload } = useResource(['readme', place, found.checksum], async signal => {
-    const [text, { Markdown, htmlOf }] = await Promise.all([
+    const [text, { Markdown }] = await Promise.all([
       readText(place, found.size_bytes, LIMITS.markdown_bytes, signal),
       part(import('../../parts/markdown')),
     ]);
-    await pause(0, signal); // so that the page answers between two long steps
-    return { text, html: htmlOf(text), Markdown };
+    return { text, Markdown };
   });
   const resolve = useCallback(resolver(place), [place.repository, place.ref, place.path]);
   return (
@@ -64,7 +63,7 @@ function Shown({ found, place }: { found: ObjectStats; place: Place }) {
         {!data && !failure && <Skeleton />}
         {data && (
           <Guard told="This text cannot be shown here. Open the object by the link above, or download it.">
-            <data.Markdown text={data.text} html={data.html} resolve={resolve} />
+            <data.Markdown text={data.text} resolve={resolve} />
           </Guard>
         )}
         {data && found.size_bytes > LIMITS.markdown_bytes && (

@@ -8,6 +8,7 @@ import { Button } from '../../parts/button';
 import { TextField } from '../../parts/field';
 import { Icon } from '../../parts/icon';
 import { VirtualRows } from '../../parts/list';
+import { Notice } from '../../parts/state';
 import { countText, sizeText } from '../../parts/words';
 import { type Dropped, filesOfDrop, filesOfInput } from './dropped';
 import type { UploadProps } from './upload';
@@ -25,6 +26,12 @@ function identified(files: Dropped[]): Given[] {
     count += 1;
     return { ...each, id: count };
   });
+}
+
+/** Return the paths that are there more than once. */
+function doubled(paths: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  return new Set(paths.filter(path => seen.has(path) || !seen.add(path)));
 }
 
 /** Return which of the paths exist already. */
@@ -54,6 +61,7 @@ export function Choice({
   const [files, setFiles] = useState(() => identified(dropped));
   const prefix = folder && !folder.endsWith('/') ? `${folder}/` : folder;
   const targets = files.map(each => prefix + each.path);
+  const twice = doubled(targets);
   const checked = targets.slice(0, CHECKED_MAX);
   const replaced = useResource(['existing', repository, branch, checked], signal =>
     existing(repository, branch, checked, signal),
@@ -84,6 +92,7 @@ export function Choice({
             row={(each, index) => (
               <Chosen
                 given={each}
+                isDoubled={twice.has(targets[index] ?? '')}
                 isReplacing={replaced.data?.includes(targets[index] ?? '') ?? false}
                 onPath={path => setFiles(files.with(index, { ...each, path }))}
                 onRemove={() => setFiles(files.filter(other => other !== each))}
@@ -91,6 +100,13 @@ export function Choice({
             )}
           />
         </div>
+      )}
+      {twice.size > 0 && (
+        <Notice kind="danger">
+          Several files go to {[...twice][0]}
+          {twice.size > 1 && ` and ${countText(twice.size - 1, 'other path')}`}: give each a path of
+          its own, or leave all but one out.
+        </Notice>
       )}
       {files.length > CHECKED_MAX && (
         <p class="small quiet">
@@ -101,7 +117,7 @@ export function Choice({
         <Button
           kind="primary"
           icon="upload"
-          disabled={!files.length || files.some(({ path }) => !path)}
+          disabled={!files.length || twice.size > 0 || files.some(({ path }) => !path)}
           onClick={start}
         >
           Upload{' '}
@@ -114,20 +130,24 @@ export function Choice({
 
 interface ChosenProps {
   given: Given;
+  isDoubled: boolean;
   isReplacing: boolean;
   onPath: (path: string) => void;
   onRemove: () => void;
 }
 
-function Chosen({ given: { file, path }, isReplacing, onPath, onRemove }: ChosenProps) {
+function Chosen({ given, isDoubled, isReplacing, onPath, onRemove }: ChosenProps) {
+  const { file, path } = given;
   return (
     <>
       <input
         class="input grow"
         aria-label={`Target path of ${file.name}`}
+        aria-invalid={isDoubled}
         value={path}
         onInput={event => onPath(event.currentTarget.value)}
       />
+      {isDoubled && <span class="badge red">Path of another file</span>}
       {isReplacing && <span class="badge amber">Replaces</span>}
       <span class="small quiet number">{sizeText(file.size)}</span>
       <Button kind="ghost" isSmall icon="close" label={`Leave out ${path}`} onClick={onRemove} />

@@ -50,7 +50,7 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
   const [isEditing, setEditing] = useState(false);
   const isMerged = pull.status === 'merged';
   const [version, setVersion] = useState(0);
-  const checkSeen = useSeen(repository, isMerged ? '' : pull.source_branch, version);
+  const seen = useSeen(repository, isMerged ? '' : pull.source_branch, version);
   const look = () => setVersion(version + 1);
   return (
     <>
@@ -91,9 +91,9 @@ function Shown({ pull, reload }: { pull: Pull; reload: () => void }) {
         {isMerged ? (
           <Merged pull={pull} />
         ) : (
-          <Decision {...{ pull, reload, checkSeen }} onLook={look} />
+          <Decision {...{ pull, reload }} checkSeen={seen.check} onLook={look} />
         )}
-        {!isMerged && <Changes {...{ pull, version }} />}
+        {!isMerged && (seen.isAsked ? <Changes {...{ pull, version }} /> : <Skeleton />)}
       </div>
       {isEditing && <Edit {...{ pull, reload }} onClose={() => setEditing(false)} />}
     </>

@@ -1,7 +1,7 @@
 /** The dialog that edits the retention policy, by a form or as JSON, and tells what changes. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { answer, api } from '../../api/client';
+import { answer, api, Failure } from '../../api/client';
 import { useAction, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
@@ -9,6 +9,7 @@ import { AreaField, TextField } from '../../parts/field';
 import { Notice, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { useRepository } from '../../shell/repository';
+import { replaceRules } from './policy';
 import {
   changesOf,
   draftOf,
@@ -21,19 +22,23 @@ import {
 } from './rules';
 import { TimeLine } from './time-line';
 
-const RULES = '/repositories/{repository}/settings/gc_rules';
 const CHECK = '/repositories/{repository}/settings/gc_rules/check';
+const CHANGED =
+  'Somebody has changed the policy meanwhile, and nothing was saved. See above what your policy would change now, then save it again.';
 // A pause in typing, after which the server is asked.
 const PAUSE_MS = 500;
 
 interface EditProps {
-  before: Rules | undefined;
+  /** What is in force as far as the page knows; null without a policy. */
+  before: Rules | null;
   start: Rules;
+  /** Show what is in force now. */
+  onMoved: () => void;
   onSaved: (rules: Rules) => void;
   onClose: () => void;
 }
 
-export function EditPolicy({ before, start, onSaved, onClose }: EditProps) {
+export function EditPolicy({ before, start, onMoved, onSaved, onClose }: EditProps) {
   const { id: repository } = useRepository();
   const [text, setText] = useState(rulesText(start));
   const [isForm, setForm] = useState(false);
@@ -42,7 +47,10 @@ export function EditPolicy({ before, start, onSaved, onClose }: EditProps) {
   const problem = 'problem' in read ? read.problem : undefined;
   const draft = isForm ? draftOf(text) : undefined;
   const { run, isBusy, failure } = useAction(async (body: Rules) => {
-    await answer(api.PUT(RULES, { params: { path: { repository } }, body }));
+    if (!(await replaceRules(repository, before, body))) {
+      onMoved();
+      throw new Failure(CHANGED, 0);
+    }
     onSaved(body);
     tell('The retention policy was saved.');
     onClose();
@@ -81,7 +89,7 @@ export function EditPolicy({ before, start, onSaved, onClose }: EditProps) {
             hint="Branches without a rule of their own keep objects for default_retention_days."
           />
         )}
-        {rules && <Preview before={before} rules={rules} repository={repository} />}
+        {rules && <Preview before={before ?? undefined} rules={rules} repository={repository} />}
         <Problem failure={failure} />
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>

@@ -1,7 +1,6 @@
 /** Retention: for how long deleted objects stay readable, and what past collections deleted. */
 
 import { useState } from 'preact/hooks';
-import { answer, api, Failure } from '../../api/client';
 import { type Resource, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
@@ -11,20 +10,9 @@ import { countText } from '../../parts/words';
 import { useRepository } from '../../shell/repository';
 import { Collections } from './collections';
 import { EditPolicy } from './edit-policy';
+import { deleteRules, loadRules } from './policy';
 import { EXAMPLE, type Rules, rulesText } from './rules';
 import { TimeLine } from './time-line';
-
-const RULES = '/repositories/{repository}/settings/gc_rules';
-
-/** Return the rules; null if the repository has none. */
-async function loadRules(repository: string, signal: AbortSignal): Promise<Rules | null> {
-  try {
-    return await answer(api.GET(RULES, { params: { path: { repository } }, signal }));
-  } catch (error) {
-    if (error instanceof Failure && error.status === 404) return null;
-    throw error;
-  }
-}
 
 export function Retention() {
   const { id: repository, read_only } = useRepository();
@@ -63,8 +51,9 @@ export function Retention() {
       {data === null && <NoPolicy isReadOnly={read_only} onStart={() => setEditing(EXAMPLE)} />}
       {editing && (
         <EditPolicy
-          before={data ?? undefined}
+          before={data ?? null}
           start={editing}
+          onMoved={rules.reload}
           onSaved={rules.reload}
           onClose={() => setEditing(undefined)}
         />
@@ -138,7 +127,7 @@ function DeletePolicy({
   onClose: () => void;
 }) {
   const act = async () => {
-    await answer(api.DELETE(RULES, { params: { path: { repository } } }));
+    await deleteRules(repository);
     rules.set(null);
     tell('The policy was deleted. Committed objects are now kept forever.');
   };
