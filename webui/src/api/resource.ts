@@ -155,6 +155,18 @@ export function usePolling(isActive: boolean, every_ms: number, act: () => void)
   }, [isActive, every_ms]);
 }
 
+/** Return whether the component is still shown: an action of several steps ends where its dialog was closed. */
+export function useIsShown(): () => boolean {
+  const isShown = useRef(true);
+  useEffect(
+    () => () => {
+      isShown.current = false;
+    },
+    [],
+  );
+  return () => isShown.current;
+}
+
 /** An action with its state: `run` does it, and keeps the failure to show. */
 export function useAction<Arguments extends unknown[]>(
   act: (...given: Arguments) => Promise<void>,

@@ -1,6 +1,7 @@
 /** Who is logged in, and what the installation offers. */
 
 import { signal } from '@preact/signals';
+import { links } from '../links';
 import { answer, api, Failure, patientFetch, type Schemas, whenLoggedOut } from './client';
 
 export type User = Schemas['UserRow'];
@@ -20,6 +21,14 @@ whenLoggedOut(() => {
   if (user.value) hasEnded.value = true;
   else user.value = null;
 });
+
+// Tells the other tabs of this browser, which have the same cookie, whose session it is now.
+const tabs = new BroadcastChannel('session');
+tabs.onmessage = ({ data }: MessageEvent<string | null>) => {
+  if (!user.value || data === user.value.id) return;
+  if (data) location.reload();
+  else hasEnded.value = true;
+};
 
 /** Ask the server who is logged in. Fails if it cannot be reached. */
 export async function loadSession(): Promise<void> {
@@ -49,11 +58,13 @@ export async function logIn(access_key_id: string, secret_access_key: string): P
   // What is shown is another user's.
   if (before && before !== user.value?.id) location.reload();
   hasEnded.value = false;
+  if (user.value) tabs.postMessage(user.value.id);
 }
 
-/** End this browser's session. */
+/** End this browser's session, and show the log-in. */
 export async function logOut(): Promise<void> {
   await patientFetch(new Request('/logout', { redirect: 'manual' }));
-  user.value = null;
-  hasEnded.value = false;
+  tabs.postMessage(null);
+  // Nothing of this user may stay in the tab: what is shown, nor the uploads that still run.
+  location.assign(links.logIn());
 }

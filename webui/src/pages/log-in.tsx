@@ -1,12 +1,10 @@
 /** The log-in with an access key: a page of its own, or a dialog over the work of a session that ended. */
 
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import { Failure } from '../api/client';
 import { useAction } from '../api/resource';
 import { logIn, logOut, user } from '../api/session';
 import favicon from '../favicon.svg?url';
-import { links } from '../links';
 import { Button } from '../parts/button';
 import { Dialog } from '../parts/dialog';
 import { TextField } from '../parts/field';
@@ -37,13 +35,8 @@ export function LogIn() {
 
 /** Asks to log in again, over the page that is shown; nothing typed there is lost. */
 export function LogInAgain() {
-  const { route } = useLocation();
-  const leave = async () => {
-    await logOut();
-    route(links.logIn());
-  };
   return (
-    <Dialog title="Your session has ended" isOfAll onClose={leave}>
+    <Dialog title="Your session has ended" isOfAll onClose={logOut}>
       <div class="stack">
         <p class="quiet">
           Log in again as {user.value?.friendly_name || user.value?.id} to go on where you were,

@@ -1,4 +1,4 @@
-/** Metadata of a commit as rows of a key and a value. */
+/** Metadata of a commit or an object as rows of a key and a value. */
 
 import { Button } from './button';
 

@@ -13,12 +13,8 @@ import { chooseTheme, theme } from './theme';
 const PALETTE_KEYS = /Mac/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
 
 export function Header() {
-  const { path, route } = useLocation();
+  const { path } = useLocation();
   const name = repositoryOf(path);
-  const leave = async () => {
-    await logOut();
-    route(links.logIn());
-  };
   return (
     <header class="header">
       <a class="brand" href={links.repositories()} aria-label="Graveler: all repositories">
@@ -57,7 +53,7 @@ export function Header() {
           <Icon name="group" /> Administration
         </a>
         <hr />
-        <button type="button" onClick={leave}>
+        <button type="button" onClick={logOut}>
           <Icon name="logout" /> Log out
         </button>
         <hr />

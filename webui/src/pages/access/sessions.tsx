@@ -1,27 +1,23 @@
 /** Ends all sessions of a user at once, on all devices. Key pairs stay. */
 
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import { answer, api } from '../../api/client';
 import { logOut, user } from '../../api/session';
-import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { tell } from '../../parts/toast';
 
 export function EndSessions({ userId }: { userId: string }) {
   const [isAsking, setAsking] = useState(false);
-  const { route } = useLocation();
   const isOwn = userId === user.value?.id;
   const act = async () => {
     if (isOwn) {
       await answer(api.DELETE('/user/sessions'));
       await logOut();
-      route(links.logIn());
     } else {
       await answer(api.DELETE('/auth/users/{userId}/sessions', { params: { path: { userId } } }));
+      tell(`All sessions of ${userId} have ended.`);
     }
-    tell(`All sessions of ${userId} have ended.`);
   };
   const name = isOwn ? 'Log out everywhere' : 'End all sessions';
   return (

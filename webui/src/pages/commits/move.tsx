@@ -1,11 +1,12 @@
 /** Makes a commit the head of a branch, after telling which commits the branch loses by it. */
 
 import { useState } from 'preact/hooks';
-import { answer, api, type Schemas } from '../../api/client';
-import { useResource } from '../../api/resource';
+import { answer, api, Failure, type Schemas } from '../../api/client';
+import { commitOf } from '../../api/objects';
+import { type Resource, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Confirm } from '../../parts/dialog';
-import { distanceOf } from '../../parts/distance';
+import { type Distance, distanceOf } from '../../parts/distance';
 import { RefPicker } from '../../parts/ref-picker';
 import { Notice, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
@@ -22,7 +23,16 @@ interface MoveProps {
 export function MoveDialog({ commit, branch: proposed, onDone, onClose }: MoveProps) {
   const repository = useRepository().id;
   const [branch, setBranch] = useState(proposed);
+  const loss = useResource(['loss', repository, branch, commit.id], async signal => {
+    // The head is asked for first, so that what is counted is not of an older one.
+    const head = await commitOf(repository, branch, signal);
+    return { head, ...(await distanceOf(repository, branch, commit.id, signal)) };
+  });
   const act = async () => {
+    if (!loss.data || (await commitOf(repository, branch)) !== loss.data.head) {
+      loss.reload();
+      throw new Failure(`${branch} has moved. See above what it loses now, then move it.`, 0);
+    }
     const params = { path: { repository, branch }, query: { ref: commit.id } };
     await answer(api.PUT('/repositories/{repository}/branches/{branch}/hard_reset', { params }));
     tell(`${branch} was moved to ${shortId(commit.id)}.`);
@@ -48,15 +58,20 @@ export function MoveDialog({ commit, branch: proposed, onDone, onClose }: MovePr
       <p>
         This commit becomes the head of <b>{branch}</b>. Uncommitted changes of the branch stay.
       </p>
-      <Loss {...{ repository, branch }} to={commit.id} />
+      <Loss {...{ repository, branch, loss }} to={commit.id} />
     </Confirm>
   );
 }
 
-function Loss({ repository, branch, to }: { repository: string; branch: string; to: string }) {
-  const { data, failure, reload } = useResource(['loss', repository, branch, to], signal =>
-    distanceOf(repository, branch, to, signal),
-  );
+interface LossProps {
+  repository: string;
+  branch: string;
+  to: string;
+  loss: Resource<Distance & { head: string }>;
+}
+
+function Loss({ repository, branch, to, loss }: LossProps) {
+  const { data, failure, reload } = loss;
   if (failure) return <Problem failure={failure} retry={reload} />;
   if (!data) return <p class="quiet">Counting the commits that {branch} loses…</p>;
   if (!data.ahead) return <Notice>{branch} loses no commit.</Notice>;

@@ -1,6 +1,8 @@
 /** Asks before branches or tags are deleted, and names them. */
 
-import { answer, api } from '../../api/client';
+import { useState } from 'preact/hooks';
+import { answer, api, Failure } from '../../api/client';
+import { useIsShown } from '../../api/resource';
 import { Confirm } from '../../parts/dialog';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
@@ -16,13 +18,15 @@ interface DeleteProps {
 
 export function DeleteRefs({ kind, repository, names, onDeleted, onClose }: DeleteProps) {
   // After a failure, those that are gone are not deleted again.
-  const left = new Set(names);
+  const [left] = useState(() => new Set(names));
+  const isShown = useIsShown();
   const what =
     names.length === 1
       ? `${kind} ${names[0]}`
       : countText(names.length, kind, kind === 'branch' ? 'branches' : 'tags');
   const act = async () => {
     for (const name of [...left]) {
+      if (!isShown()) return tell(`The rest stays: ${[...left].join(', ')}.`);
       await remove(kind, repository, name);
       left.delete(name);
       onDeleted(name);
@@ -50,11 +54,16 @@ export function DeleteRefs({ kind, repository, names, onDeleted, onClose }: Dele
 }
 
 async function remove(kind: 'branch' | 'tag', repository: string, name: string) {
-  if (kind === 'branch') {
-    const params = { path: { repository, branch: name } };
-    await answer(api.DELETE('/repositories/{repository}/branches/{branch}', { params }));
-  } else {
-    const params = { path: { repository, tag: name } };
-    await answer(api.DELETE('/repositories/{repository}/tags/{tag}', { params }));
+  try {
+    if (kind === 'branch') {
+      const params = { path: { repository, branch: name } };
+      await answer(api.DELETE('/repositories/{repository}/branches/{branch}', { params }));
+    } else {
+      const params = { path: { repository, tag: name } };
+      await answer(api.DELETE('/repositories/{repository}/tags/{tag}', { params }));
+    }
+  } catch (error) {
+    // Somebody else has deleted it, or the answer was lost.
+    if (!(error instanceof Failure && error.status === 404)) throw error;
   }
 }

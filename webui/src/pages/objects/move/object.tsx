@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { answer, api, Failure } from '../../../api/client';
-import { useAction, useResource } from '../../../api/resource';
+import { useAction, useIsShown, useResource } from '../../../api/resource';
 import { Button } from '../../../parts/button';
 import { TextField } from '../../../parts/field';
 import { Notice, Problem } from '../../../parts/state';
@@ -84,14 +84,17 @@ export function MoveObject(props: MoveProps) {
   const there = useResource(['target', repository, branch, target], async signal =>
     isSame ? false : exists(repository, branch, target, signal),
   );
+  const isShown = useIsShown();
   const { run, isBusy, failure } = useAction(async () => {
     // A move whose deletion failed goes on there; nothing is copied twice.
     const copy = copied ?? (await copyTo(props, target, there.data ?? false));
+    if (!isShown()) return tell(`${source} was copied to ${target}, and is still there as well.`);
     if (!isCopy) {
       setCopied(copy);
       await deleteSource(props, copy);
     }
     tell(`${source} is ${isCopy ? 'copied' : 'moved'} to ${target}`);
+    if (!isShown()) return;
     onMoved?.(target);
     onClose();
   });
