@@ -152,3 +152,11 @@ def test_a_taken_name_or_place_is_told_at_its_field(visit, client):
     create.click()
     expect(namespace).to_have_accessible_description(re.compile("namespace"))
     expect(dialog).to_have_count(1)
+
+
+@pytest.mark.parametrize("path", ["/repositories/%zz/objects", "/repositories/lake/commits/%zz"])
+def test_an_address_that_cannot_be_read_leads_to_the_repositories(visit, path):
+    page = visit.open(path)
+    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    page.get_by_role("link", name="All repositories", exact=True).click()
+    expect(page).to_have_url(re.compile("/repositories$"))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pyarrow as pa
 import pytest
@@ -40,6 +41,8 @@ LARGE = {
     "words.py": b"1," * 99_000,
     "quotes.md": b">" * 50_000,
     "images.md": b"![](a)" * 16_000,
+    "items.md": b"- " + b"a\n" * 49_000,
+    "nested.md": b"- " * 49_000 + b"x",
     "emphasis.md": b"_a__b_*c" * 12_000,
     "large.md": b"<div>" * 50_000,
     "cells.ipynb": notebook(*[code(outputs=[{"text": "y"}])] * 20_000),
@@ -53,6 +56,8 @@ SHOWN = {
     "words.py": "1,1,1,",
     "quotes.md": "too large or too intricate to be formatted",
     "images.md": "too large or too intricate to be formatted",
+    "items.md": "too large or too intricate to be formatted",
+    "nested.md": "too large or too intricate to be formatted",
     "emphasis.md": "too large or too intricate to be formatted",
     "large.md": "<div><div>",
     "cells.ipynb": "The first 100 of 20,000 cells",
@@ -226,3 +231,17 @@ def test_a_mistake_in_a_comparison_leaves_the_others(visit, changed):
     page.get_by_role("button", name="Next object").click()
     expect(page.get_by_role("heading", name="equal.csv")).to_be_visible()
     expect(page.get_by_text("This comparison has failed.")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("path", "content"), [("a.js", b"a" * 199_000), ("digits.sh", b"1" * 199_000)]
+)
+def test_a_line_that_takes_minutes_to_colour_shows_plain_at_once(visit, client, path, content):
+    repository = lakes.create(client, files={path: content})
+    page = visit.open(f"/repositories/{repository.id}/object?ref=main&path={path}")
+    shown = page.get_by_role("region", name="Content")
+    expect(shown).to_contain_text(content[:100].decode())
+    page.wait_for_timeout(4_000)  # longer than the colours may take
+    expect(shown.locator("span")).to_have_count(0)
+    page.get_by_role("link", name=repository.id).first.click()
+    expect(page).to_have_url(re.compile("/objects"))

@@ -66,6 +66,8 @@ def test_a_user_is_created_listed_shown_and_deleted(api):
         ("a%b", "{kind} name cannot contain '%'"),
         ("a/b", "name contains delimiter /: validation error"),
         ("a\nb", "validation error"),
+        (".", "validation error"),
+        ("..", "validation error"),
         ("é" * 129, "validation error"),
     ],
 )

@@ -54,10 +54,15 @@ export const links = {
 /** Return the name of the repository whose page the path is; empty for other pages. */
 export function repositoryOf(path: string): string {
   const [, room, name = ''] = path.split('/');
+  return room === 'repositories' ? (decoded(name) ?? '') : '';
+}
+
+/** Return the path without escapes; nothing if it has a lone per cent sign. */
+export function decoded(path: string): string | undefined {
   try {
-    return room === 'repositories' ? decodeURIComponent(name) : '';
+    return decodeURIComponent(path);
   } catch {
-    return ''; // no name is written like this
+    return undefined;
   }
 }
 

@@ -3,7 +3,7 @@
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact-iso';
 import { exec } from 'preact-iso/router';
-import { links } from './links';
+import { decoded, links } from './links';
 
 interface Page {
   path: string;
@@ -42,7 +42,7 @@ const IN_REPOSITORY = /^\/repositories\/[^/]+(\/.*)?$/;
 
 /** Begin to load the module of the page at the path, while the server is asked who is logged in. */
 export function preload(path: string): void {
-  if (path === links.logIn()) return;
+  if (path === links.logIn() || decoded(path) === undefined) return;
   const inside = IN_REPOSITORY.exec(path);
   const [all, rest] = inside ? [repositoryPages, inside[1] ?? '/'] : [pages, path];
   const page = all.find(each => exec(rest, each.path));

@@ -7,6 +7,9 @@ from graveler.messages import Refusal
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
+# Clients remove these from an address, so they would ask for, or delete, something else.
+_DOTS = frozenset({".", ".."})
+
 
 def check_name(kind: str, name: str) -> None:
     """Check a new name; kind is `User`, `Group` or `Policy`.
@@ -20,6 +23,8 @@ def check_name(kind: str, name: str) -> None:
         raise Refusal.EMPTY_NAME.error()
     if "/" in name:
         raise Refusal.DELIMITER_IN_NAME.error(repr(name))
+    if name in _DOTS:
+        raise Refusal.BAD_ACCOUNT_NAME.error(f"{name!r}: no client can name it in an address")
     if _CONTROL.search(name):
         raise Refusal.BAD_ACCOUNT_NAME.error(f"{name!r}: a name has no control characters")
     if len(name.encode()) > ACCOUNT_NAME_BYTES_MAX:

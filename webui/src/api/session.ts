@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { links } from '../links';
+import { THEME_KEY } from '../shell/theme';
 import { answer, api, Failure, patientFetch, type Schemas, whenLoggedOut } from './client';
 
 export type User = Schemas['UserRow'];
@@ -61,10 +62,21 @@ export async function logIn(access_key_id: string, secret_access_key: string): P
   if (user.value) tabs.postMessage(user.value.id);
 }
 
+/** Remove what the browser remembers of the user's work: unfinished uploads, first steps. */
+function forget(): void {
+  try {
+    for (const key of Object.keys(localStorage))
+      if (key !== THEME_KEY) localStorage.removeItem(key);
+  } catch {
+    // A browser that refuses storage remembers nothing.
+  }
+}
+
 /** End this browser's session, and show the log-in. */
 export async function logOut(): Promise<void> {
   await patientFetch(new Request('/logout', { redirect: 'manual' }));
   tabs.postMessage(null);
+  forget();
   // Nothing of this user may stay in the tab: what is shown, nor the uploads that still run.
   location.assign(links.logIn());
 }

@@ -2,31 +2,10 @@
 
 import './code-view.css';
 import DOMPurify from 'dompurify';
-import type { HLJSApi, LanguageFn } from 'highlight.js';
-import highlighter from 'highlight.js/lib/core';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Button } from './button';
+import { coloured } from './colours';
 import { beginning, LIMITS } from './limits';
-
-type Module = Promise<{ default: LanguageFn }>;
-
-const LANGUAGES: Record<string, () => Module> = {
-  python: () => import('highlight.js/lib/languages/python'),
-  javascript: () => import('highlight.js/lib/languages/javascript'),
-  typescript: () => import('highlight.js/lib/languages/typescript'),
-  json: () => import('highlight.js/lib/languages/json'),
-  yaml: () => import('highlight.js/lib/languages/yaml'),
-  sql: () => import('highlight.js/lib/languages/sql'),
-  bash: () => import('highlight.js/lib/languages/bash'),
-  xml: () => import('highlight.js/lib/languages/xml'),
-  css: () => import('highlight.js/lib/languages/css'),
-  java: () => import('highlight.js/lib/languages/java'),
-  go: () => import('highlight.js/lib/languages/go'),
-  rust: () => import('highlight.js/lib/languages/rust'),
-  r: () => import('highlight.js/lib/languages/r'),
-  scala: () => import('highlight.js/lib/languages/scala'),
-  ini: () => import('highlight.js/lib/languages/ini'),
-};
 
 const BY_EXTENSION: Record<string, string> = {
   py: 'python',
@@ -58,15 +37,6 @@ const BY_EXTENSION: Record<string, string> = {
 /** Return the language of a file name, or nothing. */
 export function languageOf(path: string): string | undefined {
   return BY_EXTENSION[path.split('.').at(-1)?.toLowerCase() ?? ''];
-}
-
-async function coloured(text: string, language: string): Promise<string | undefined> {
-  const load = LANGUAGES[language];
-  if (!load || text.length > LIMITS.coloured_characters) return undefined;
-  const api: HLJSApi = highlighter;
-  if (!api.getLanguage(language)) api.registerLanguage(language, (await load()).default);
-  const html = api.highlight(text, { language, ignoreIllegals: true }).value;
-  return html.split('<span').length > LIMITS.coloured_words ? undefined : html;
 }
 
 interface CodeProps {
@@ -104,7 +74,7 @@ function Code({ text, language }: CodeProps) {
     setHtml(undefined);
     if (language)
       coloured(text, language)
-        .then(told => isCurrent && setHtml(told))
+        .then(told => isCurrent && setHtml(told ?? undefined))
         .catch(() => {}); // the text is readable without colours
     return () => {
       isCurrent = false;

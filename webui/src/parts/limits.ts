@@ -12,8 +12,9 @@ export const LIMITS = {
   /** Of a text. The browser lays out every line, seen or not. */
   lines: 20_000,
   characters: 5_000_000,
-  /** Of a text in colours: its length, and its words of a colour, which are elements. */
+  /** Of a text in colours: its length, the time with that of loading its language, and its words of a colour, which are elements. */
   coloured_characters: 200_000,
+  coloured_time_ms: 3_000,
   coloured_words: 20_000,
   /** Of Markdown that is formatted: a short text may need minutes, or ask for any number of elements. */
   markdown_bytes: 100_000,

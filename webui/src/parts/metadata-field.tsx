@@ -11,6 +11,14 @@ export function metadataOf(rows: Metadata): Record<string, string> {
   );
 }
 
+/** Return why the row cannot be saved as it is; empty if it can. */
+function problemOf(rows: Metadata, { key, value }: Metadata[number]): string {
+  const name = key.trim();
+  if (!name) return value ? 'Give this value a key, or remove the row.' : '';
+  const count = rows.filter(row => row.key.trim() === name).length;
+  return count > 1 ? `The key ${name} is there ${count} times: keep one.` : '';
+}
+
 interface MetadataProps {
   rows: Metadata;
   onRows: (rows: Metadata) => void;
@@ -27,6 +35,7 @@ export function MetadataField({ rows, onRows }: MetadataProps) {
           <input
             class="input"
             aria-label={`Key ${at + 1}`}
+            ref={input => input?.setCustomValidity(problemOf(rows, row))}
             placeholder="Key"
             value={row.key}
             onInput={event => put(at, { key: event.currentTarget.value })}

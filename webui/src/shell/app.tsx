@@ -4,7 +4,7 @@ import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useAction } from '../api/resource';
 import { hasEnded, isNew, loadSession, user } from '../api/session';
-import { links, repositoryOf, safeNext } from '../links';
+import { decoded, links, repositoryOf, safeNext } from '../links';
 import { LogIn, LogInAgain } from '../pages/log-in';
 import { Setup } from '../pages/setup';
 import { Button, LinkButton } from '../parts/button';
@@ -100,8 +100,7 @@ function Gate() {
       </div>
     );
   }
-  // A repository's pages load meanwhile: the server gives nothing to nobody.
-  if (current === undefined && !repositoryOf(path)) return null;
+  if (current === undefined) return null;
   if (isSetup) return <Setup />;
   if (isLogIn || current === null) return <LogIn />;
   return (
@@ -110,17 +109,24 @@ function Gate() {
         Skip to the content
       </a>
       <Header />
-      <Router onRouteChange={() => scrollTo(0, 0)}>
-        {pages.map(page => (
-          <Route key={page.path} path={page.path} component={page.component} />
-        ))}
-        <Route path="/repositories/:repository/*" component={RepositoryFrame} />
-        <Route default component={Elsewhere} />
-      </Router>
+      {decoded(path) === undefined ? <Elsewhere /> : <Pages />}
       <Palette />
       {hasEnded.value && <LogInAgain />}
       <Shortcuts />
     </>
+  );
+}
+
+/** The page of the address. */
+function Pages() {
+  return (
+    <Router onRouteChange={() => scrollTo(0, 0)}>
+      {pages.map(page => (
+        <Route key={page.path} path={page.path} component={page.component} />
+      ))}
+      <Route path="/repositories/:repository/*" component={RepositoryFrame} />
+      <Route default component={Elsewhere} />
+    </Router>
   );
 }
 

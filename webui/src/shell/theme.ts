@@ -4,10 +4,11 @@ import { signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-const KEY = 'graveler.theme';
+/** What the browser remembers it by. */
+export const THEME_KEY = 'graveler.theme';
 
 function remembered(): Theme {
-  const value = localStorage.getItem(KEY);
+  const value = localStorage.getItem(THEME_KEY);
   return value === 'light' || value === 'dark' ? value : 'system';
 }
 
@@ -15,7 +16,7 @@ export const theme = signal<Theme>(remembered());
 
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
-  localStorage.setItem(KEY, chosen);
+  localStorage.setItem(THEME_KEY, chosen);
   showTheme();
 }
 

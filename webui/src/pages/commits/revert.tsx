@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { answer, api, type Schemas } from '../../api/client';
-import { useAction } from '../../api/resource';
+import { useAction, useIsShown } from '../../api/resource';
 import { RunningTask } from '../../parts/branch-task';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
@@ -27,10 +27,15 @@ export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) 
   const [on, setOn] = useState(isCommitId(branch) ? repository.default_branch : branch);
   const [isEmptyAllowed, setEmptyAllowed] = useState(false);
   const [done, setDone] = useState(0);
+  const isShown = useIsShown();
   const { run, isBusy, failure } = useAction(async () => {
     for (const [at, commit] of commits.entries()) {
       // After a failure, those that were reverted are not reverted again.
       if (at < done) continue;
+      if (!isShown()) {
+        onDone();
+        return tell(`${at} of ${countText(commits.length, 'commit')} reverted on ${on}.`);
+      }
       await revert(repository.id, on, commit, isEmptyAllowed);
       setDone(at + 1);
     }
@@ -66,7 +71,10 @@ export function RevertDialog({ commits, branch, onDone, onClose }: RevertProps) 
             value={on}
             kinds={['branch']}
             label="On branch"
-            onChoose={setOn}
+            onChoose={chosen => {
+              setOn(chosen);
+              setDone(0);
+            }}
           />
         </div>
         <CheckField

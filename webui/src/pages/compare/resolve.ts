@@ -40,14 +40,14 @@ export async function mergeResolved(resolution: Resolution): Promise<string> {
   const { repository, source, destination, heads } = resolution;
   const { source_commit_id, destination_commit_id } = heads;
   const branch = `resolve-${destination_commit_id.slice(0, 8)}-${Date.now().toString(36)}`;
+  await answer(
+    api.POST('/repositories/{repository}/branches', {
+      params: { path: { repository } },
+      body: { name: branch, source: source_commit_id, force: false, hidden: false },
+      parseAs: 'text',
+    }),
+  );
   try {
-    await answer(
-      api.POST('/repositories/{repository}/branches', {
-        params: { path: { repository } },
-        body: { name: branch, source: source_commit_id, force: false, hidden: false },
-        parseAs: 'text',
-      }),
-    );
     await merge(repository, destination_commit_id, branch, {
       message: `Merge ${destination} to resolve conflicts`,
       strategy: 'dest-wins',

@@ -64,9 +64,9 @@ async function look(
         params: { path: { repository, ref }, query: { amount: FRESH_COMMITS + 1 } },
         signal,
       }),
-    ).then(({ results }) => results.length);
+    ).then(({ results }) => results);
   const onDefault = await commitsOf(defaultBranch);
-  if (!before && onDefault > FRESH_COMMITS) return undefined;
+  if (!before && onDefault.length > FRESH_COMMITS) return undefined;
 
   const { results } = await answer(
     api.GET('/repositories/{repository}/branches', {
@@ -78,10 +78,10 @@ async function look(
   const branch = branches.find(id => id === before?.branch) ?? branches[0];
   const seen: Seen = { ...before, branch: branch ?? before?.branch };
   if (branch && !seen.hasCommitted) {
-    seen.hasCommitted = (await commitsOf(branch)) > FRESH_COMMITS;
+    seen.hasCommitted = (await commitsOf(branch)).length > FRESH_COMMITS;
     seen.hasChanged ||= seen.hasCommitted || (await hasUncommitted(repository, branch, signal));
   }
-  seen.hasMerged ||= Boolean(seen.hasCommitted) && onDefault > FRESH_COMMITS;
+  seen.hasMerged ||= onDefault.some(({ parents }) => parents.length > 1);
   write(keyOf(repository, 'seen'), JSON.stringify(seen));
   return seen;
 }

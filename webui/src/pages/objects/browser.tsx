@@ -9,6 +9,7 @@ import { Icon } from '../../parts/icon';
 import { RefPicker } from '../../parts/ref-picker';
 import { Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
+import { countText } from '../../parts/words';
 import { FirstSteps } from '../first-steps/steps';
 import { CreateRef } from '../refs/create';
 import { Crumbs } from './crumbs';
@@ -199,7 +200,7 @@ function Uncommitted({ directory }: { directory: Directory }) {
       title="See all uncommitted changes of the branch"
     >
       {data.isCut && 'more than '}
-      {data.count.toLocaleString('en')} uncommitted
+      {countText(data.count, 'entry', 'entries')} with uncommitted changes
     </a>
   );
 }

@@ -49,7 +49,8 @@ export function DeleteObjects({ repository, branch, entries, onClose, onDeleted 
   const count = total.data?.count;
   const close = () => {
     abort.current.abort();
-    if (done && isBusy) onDeleted(done);
+    // The batch that is under way may arrive.
+    if (isBusy) onDeleted(done);
     onClose();
   };
   return (

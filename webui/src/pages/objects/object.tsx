@@ -35,7 +35,10 @@ export default function ObjectPage() {
   const place = { repository: repository.id, ref, path };
   useTitle(path.split('/').at(-1) ?? path, repository.id);
   const { readOnly } = useReadOnly(ref);
-  const { data, failure, reload } = useResource([place], signal => stat(place, signal));
+  const { data, failure, reload } = useResource([place], async signal =>
+    // While another page is on its way, its address is here already.
+    path ? stat(place, signal) : undefined,
+  );
   return (
     <div class="stack">
       <h1 class="visually-hidden">{path}</h1>

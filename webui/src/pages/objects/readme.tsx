@@ -4,7 +4,7 @@ import { useCallback } from 'preact/hooks';
 import { part } from '../../api/client';
 import { contentAddress, type ObjectStats, type Place, readText } from '../../api/objects';
 import { useResource } from '../../api/resource';
-import { links } from '../../links';
+import { decoded, links } from '../../links';
 import { Guard } from '../../parts/guard';
 import { Icon } from '../../parts/icon';
 import { LIMITS } from '../../parts/limits';
@@ -13,21 +13,13 @@ import { sizeText } from '../../parts/words';
 
 const README = /(^|\/)readme\.(md|markdown)$/i;
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path; // a lone per cent sign
-  }
-}
-
 /** Return where a relative address of a document leads. */
 export function resolver(document: Place) {
   return (address: string, isImage: boolean): string => {
     const folders = document.path.split('/').map(encodeURIComponent).join('/');
     const target = URL.parse(address, `https://root.invalid/${folders}`);
     if (target?.host !== 'root.invalid') return '';
-    const path = decoded(target.pathname).slice(1);
+    const path = (decoded(target.pathname) ?? target.pathname).slice(1);
     if (isImage) return contentAddress({ ...document, path });
     return path === '' || path.endsWith('/')
       ? links.objects(document.repository, document.ref, path)

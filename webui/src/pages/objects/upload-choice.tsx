@@ -118,6 +118,7 @@ export function Choice({
           kind="primary"
           icon="upload"
           disabled={!files.length || twice.size > 0 || files.some(({ path }) => !path)}
+          title={files.some(({ path }) => !path) ? 'Each file needs a path' : undefined}
           onClick={start}
         >
           Upload{' '}

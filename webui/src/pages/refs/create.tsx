@@ -17,8 +17,9 @@ const NAMES = {
   },
   tag: {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: names hold none of them
-    valid: /^(?!.*(\.\.|@\{))[^\x00-\x20^:?*[\\/]+$/,
-    problem: 'Leave out spaces, slashes and any of ^ : ? * [ \\, as well as “..” and “@{”.',
+    valid: /^(?!.*\.\.)[^\x00-\x20^:?*[\\/~$@]+$/,
+    problem:
+      'Leave out spaces, slashes, “..” and any of ^ : ? * [ \\ ~ $ @, which lead elsewhere in a ref.',
   },
 };
 
