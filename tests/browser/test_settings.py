@@ -135,6 +135,7 @@ def test_a_protected_branch_refuses_commits_with_a_remedy_until_the_rule_is_dele
     rule = page.get_by_role("list", name="Rules").get_by_role("listitem")
     expect(rule).to_contain_text("ma*")
     page = visit.open(f"/repositories/{repository.id}/changes?ref=main")
+    expect(page.get_by_text("main is protected: while its rule stands")).to_be_visible()
     page.get_by_role("button", name="Commit…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Message").fill("Add c")

@@ -6,9 +6,10 @@ import { RunningTask } from '../../parts/branch-task';
 import { Button, LinkButton } from '../../parts/button';
 import { type DiffRow, uncommittedSource } from '../../parts/diff/source';
 import { Diff } from '../../parts/diff/view';
+import { isProtected, useRules } from '../../parts/protection';
 import { useQuery } from '../../parts/query';
 import { RefPicker } from '../../parts/ref-picker';
-import { Empty } from '../../parts/state';
+import { Empty, Notice } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { useCurrentRef, useRepository } from '../../shell/repository';
 import { FirstSteps } from '../first-steps/steps';
@@ -24,6 +25,7 @@ export default function Changes() {
   const [version, setVersion] = useState(0);
   useTitle(`Uncommitted changes of ${branch}`, repository.id);
   const changed = () => setVersion(version + 1);
+  const rules = useRules(repository.id);
   const locked = repository.read_only ? 'The repository is read-only' : undefined;
   const undo = (row: DiffRow) => (
     <Button
@@ -68,6 +70,7 @@ export default function Changes() {
         </span>
       </div>
       <FirstSteps version={version} />
+      {isProtected(rules.data, branch) && <Protected {...{ repository: repository.id, branch }} />}
       <RunningTask repository={repository.id} branch={branch} onEnd={changed} />
       <Diff
         key={branch}
@@ -94,6 +97,18 @@ export default function Changes() {
         />
       )}
     </div>
+  );
+}
+
+/** Says that the rule of the branch holds what is uncommitted on it, and the way out. */
+function Protected({ repository, branch }: { repository: string; branch: string }) {
+  return (
+    <Notice kind="warning">
+      {branch} is protected: while its rule stands, changes here can neither be committed nor
+      undone. If there are any, delete the rule in{' '}
+      <a href={links.settings(repository, 'branches')}>Branch protection</a>, commit or undo them,
+      and protect the branch again.
+    </Notice>
   );
 }
 

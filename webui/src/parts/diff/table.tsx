@@ -1,12 +1,12 @@
 /** Two tables compared by row: rows with the same key are one row. */
 
-import { csvParseRows, tsvParseRows } from 'd3-dsv';
 import { useMemo, useState } from 'preact/hooks';
 import { part } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { Button } from '../button';
 import { SelectField } from '../field';
 import { LIMITS } from '../limits';
+import { separated } from '../separated';
 import { Notice, Problem, Skeleton } from '../state';
 import { textOf } from './content';
 import { CountBadges, Sign } from './counts';
@@ -39,7 +39,7 @@ async function tableOf(path: string, bytes: ArrayBuffer): Promise<Table | undefi
     return (await part(import('./parquet'))).parquetTable(bytes, isSmall);
   const text = textOf(bytes);
   if (text === undefined) return undefined;
-  const [columns = [], ...rows] = /\.tsv$/i.test(path) ? tsvParseRows(text) : csvParseRows(text);
+  const { columns, rows } = separated(path, text);
   return isSmall(columns.length, rows.length) ? { columns: distinct(columns), rows } : undefined;
 }
 

@@ -1,23 +1,14 @@
 /** Comma- or tab-separated values as a table; more are loaded on demand. */
 
-import { dsvFormat } from 'd3-dsv';
 import { useMemo, useState } from 'preact/hooks';
 import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
+import { separated } from '../../../parts/separated';
 import { Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
 import type { PreviewProps } from '../preview';
 import { columnFacts } from './facts';
 import { LongLine, MoreContent, STEP_BYTES } from './more-content';
-
-const DELIMITERS = [',', '\t', ';', '|'];
-
-/** Return the delimiter that the first line has most often. */
-function delimiterOf(text: string): string {
-  const line = text.slice(0, text.indexOf('\n') + 1 || text.length);
-  const counts = DELIMITERS.map(each => line.split(each).length);
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
-}
 
 export default function CsvPreview({ place, stats }: PreviewProps) {
   const [wanted_bytes, setWanted] = useState(STEP_BYTES);
@@ -26,22 +17,22 @@ export default function CsvPreview({ place, stats }: PreviewProps) {
   const { data, failure, reload } = useResource(['csv', place, stats.checksum, end], signal =>
     readText(place, stats.size_bytes, end, signal),
   );
-  const rows = useMemo(() => {
+  const table = useMemo(() => {
     if (data === undefined) return undefined;
     // The last line may be cut.
     const text = isCut ? data.slice(0, data.lastIndexOf('\n') + 1) : data;
-    return dsvFormat(delimiterOf(text)).parseRows(text.replace(/^\uFEFF/, ''));
-  }, [data, isCut]);
+    return separated(place.path, text);
+  }, [data, isCut, place.path]);
   if (failure) return <Problem failure={failure} retry={reload} />;
-  if (!rows) return <Skeleton lines={8} />;
-  const [head = [], ...body] = rows;
+  if (!table) return <Skeleton lines={8} />;
+  const { columns, rows: body } = table;
   return (
     <div class="stack tight">
-      {isCut && !rows.length ? (
+      {isCut && !columns.length ? (
         <LongLine end={end} />
       ) : (
         <TableView
-          columns={head.map((name, at) => ({
+          columns={columns.map((name, at) => ({
             name,
             facts: () =>
               columnFacts(
