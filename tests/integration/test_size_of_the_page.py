@@ -66,7 +66,7 @@ def first_load() -> set[str]:
     """The log-in and the list of repositories."""
     entry = with_imports(set(re.findall(r'(?:src|href)="/assets/([^"]+)"', SHELL.read_text())))
     texts = [(ASSETS / name).read_text() for name in entry if name.endswith(".js")]
-    found = [(route[1], text) for text in texts if (route := LIST_OF_REPOSITORIES.search(text))]
+    found = [(route, text) for text in texts for route in LIST_OF_REPOSITORIES.findall(text)]
     assert found, "the route of /repositories is written in another way"
     [(route, module)] = found
     [listed] = parts_of(route, module).values()

@@ -26,9 +26,9 @@ whenLoggedOut(() => {
 // Tells the other tabs of this browser, which have the same cookie, whose session it is now.
 const tabs = new BroadcastChannel('session');
 tabs.onmessage = ({ data }: MessageEvent<string | null>) => {
-  if (!user.value || data === user.value.id) return;
-  if (data) location.reload();
-  else hasEnded.value = true;
+  if (!user.value) return;
+  if (data && data !== user.value.id) location.reload();
+  else hasEnded.value = data === null;
 };
 
 /** Ask the server who is logged in. Fails if it cannot be reached. */

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
-import { answer, api, type Schemas } from '../../api/client';
+import { answer, api, type Failure, type Schemas } from '../../api/client';
 import { useAction, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { RunningTask } from '../../parts/branch-task';
@@ -189,7 +189,7 @@ function Decision({ pull, reload, checkSeen, onLook }: DecisionProps) {
       ) : (
         <Problem failure={merge.failure} />
       )}
-      {merge.failure && <Remedy pull={pull} status={merge.failure.status} />}
+      {merge.failure && <Remedy pull={pull} failure={merge.failure} />}
       <Problem failure={change.failure} />
       <div class="bar">
         {isOpen && (
@@ -218,7 +218,8 @@ function Decision({ pull, reload, checkSeen, onLook }: DecisionProps) {
 }
 
 /** The way on after a refused merge. */
-function Remedy({ pull, status }: { pull: Pull; status: number }) {
+function Remedy({ pull, failure }: { pull: Pull; failure: Failure }) {
+  const { status, message } = failure;
   const { id: repository } = useRepository();
   const { source_branch: source, destination_branch: destination } = pull;
   if (status === 409)
@@ -231,11 +232,13 @@ function Remedy({ pull, status }: { pull: Pull; status: number }) {
         first, and choose there whose objects win. Then merge this pull request.
       </Notice>
     );
-  if (status === 400)
+  if (status === 400 && /uncommitted/i.test(message))
     return (
       <Notice>
-        If {destination} has uncommitted changes,{' '}
-        <a href={links.changes(repository, destination)}>commit or reset them</a>. Then merge again.
+        <a href={links.changes(repository, destination)}>
+          Commit or reset the changes of {destination}
+        </a>
+        , then merge again.
       </Notice>
     );
   if (status === 412)

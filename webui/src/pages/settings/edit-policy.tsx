@@ -15,6 +15,7 @@ import {
   draftOf,
   EXAMPLE,
   isDays,
+  isNone,
   type Rules,
   readRules,
   rulesText,
@@ -208,7 +209,9 @@ function Preview({ before, rules, repository }: PreviewProps) {
   const changes = changesOf(before, rules);
   return (
     <div class="stack" aria-live="polite">
-      {changes.length === 0 ? (
+      {isNone(rules) ? (
+        <Notice>These are no rules: no committed object is collected, as without a policy.</Notice>
+      ) : changes.length === 0 ? (
         <p class="quiet">This is the policy in force.</p>
       ) : (
         <Notice kind={changes.some(({ isShorter }) => isShorter) ? 'warning' : 'info'}>
@@ -228,7 +231,7 @@ function Preview({ before, rules, repository }: PreviewProps) {
           {warning}
         </Notice>
       ))}
-      <TimeLine rules={rules} />
+      {!isNone(rules) && <TimeLine rules={rules} />}
     </div>
   );
 }

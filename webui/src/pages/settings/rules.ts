@@ -108,6 +108,11 @@ export function endOf(days: number, now_s: number): number | undefined {
   return days > DATE_DAYS_MAX ? undefined : now_s + days * DAY_S;
 }
 
+/** Return whether the server keeps these as no rules at all. */
+export function isNone({ default_retention_days, branches }: Rules): boolean {
+  return default_retention_days === 0 && branches.length === 0;
+}
+
 export interface Change {
   text: string;
   /** Data may become unreadable sooner than before. */
