@@ -2,7 +2,6 @@
 
 import { signal } from '@preact/signals';
 import { links } from '../links';
-import { THEME_KEY } from '../shell/theme';
 import { answer, api, Failure, patientFetch, type Schemas, whenLoggedOut } from './client';
 
 export type User = Schemas['UserRow'];
@@ -62,11 +61,11 @@ export async function logIn(access_key_id: string, secret_access_key: string): P
   if (user.value) tabs.postMessage(user.value.id);
 }
 
-/** Remove what the browser remembers of the user's work: unfinished uploads, first steps. */
+/** Remove what the browser remembers of the user's work; what begins with `graveler.`, as the theme, is its own. */
 function forget(): void {
   try {
     for (const key of Object.keys(localStorage))
-      if (key !== THEME_KEY) localStorage.removeItem(key);
+      if (!key.startsWith('graveler.')) localStorage.removeItem(key);
   } catch {
     // A browser that refuses storage remembers nothing.
   }

@@ -4,10 +4,10 @@ import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { commitOf } from '../api/objects';
+import { useCurrentRef, useRepository } from '../parts/repository';
 import { tell } from '../parts/toast';
 import { shortId } from '../parts/words';
 import { useKey } from './keys';
-import { useCurrentRef, useRepository } from './repository';
 
 interface FinderProps {
   repository: string;

@@ -1,35 +1,17 @@
 /** The frame of a repository's pages: it is loaded once, and its tabs lead everywhere. */
 
-import { createContext } from 'preact';
-import { useContext } from 'preact/hooks';
 import { Route, Router, useLocation, useRoute } from 'preact-iso';
-import { answer, api, type Schemas } from '../api/client';
+import { answer, api } from '../api/client';
 import { useResource } from '../api/resource';
 import { links } from '../links';
 import { LinkButton } from '../parts/button';
 import type { IconName } from '../parts/icon';
 import { Nav } from '../parts/nav';
+import { Current } from '../parts/repository';
 import { Empty, Notice, Problem, Skeleton } from '../parts/state';
 import { repositoryPages } from '../routes';
 import { NotFound } from './not-found';
 import { RepositoryKeys } from './repository-keys';
-
-export type Repository = Schemas['RepositoryRow'];
-
-const Current = createContext<Repository | undefined>(undefined);
-
-/** Return the repository of the page; only for components inside the frame. */
-export function useRepository(): Repository {
-  const repository = useContext(Current);
-  if (!repository) throw new Error('useRepository is for pages of a repository');
-  return repository;
-}
-
-/** Return the ref in the address; without one, the repository's default branch. */
-export function useCurrentRef(): string {
-  const { default_branch } = useRepository();
-  return useLocation().query.ref || default_branch;
-}
 
 interface Tab {
   room: string;

@@ -4,11 +4,10 @@ import { signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** What the browser remembers it by. */
-export const THEME_KEY = 'graveler.theme';
+const KEY = 'graveler.theme';
 
 function remembered(): Theme {
-  const value = localStorage.getItem(THEME_KEY);
+  const value = localStorage.getItem(KEY);
   return value === 'light' || value === 'dark' ? value : 'system';
 }
 
@@ -16,7 +15,7 @@ export const theme = signal<Theme>(remembered());
 
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
-  localStorage.setItem(THEME_KEY, chosen);
+  localStorage.setItem(KEY, chosen);
   showTheme();
 }
 

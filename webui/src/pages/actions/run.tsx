@@ -7,11 +7,11 @@ import { usePages, usePolling, useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button, CopyButton, LinkButton } from '../../parts/button';
 import { PagedList } from '../../parts/list';
+import { useRepository } from '../../parts/repository';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 import { durationText, isRunning, RunStatus } from './status';
 import './styles.css';
 

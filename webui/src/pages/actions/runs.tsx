@@ -8,11 +8,11 @@ import { links } from '../../links';
 import { Button, CopyButton } from '../../parts/button';
 import { PagedList } from '../../parts/list';
 import { RefPicker } from '../../parts/ref-picker';
+import { useRepository } from '../../parts/repository';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 import { durationText, isRunning, RunStatus } from './status';
 import './styles.css';
 

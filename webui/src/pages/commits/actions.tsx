@@ -13,9 +13,9 @@ import { HookProblem } from '../../parts/hook-problem';
 import { Icon, type IconName } from '../../parts/icon';
 import { Menu } from '../../parts/menu';
 import { RefPicker } from '../../parts/ref-picker';
+import { useRepository } from '../../parts/repository';
 import { tell } from '../../parts/toast';
 import { isCommitId, shortId } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 import { MoveDialog } from './move';
 import { RevertDialog } from './revert';
 

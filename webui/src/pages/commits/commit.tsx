@@ -9,11 +9,11 @@ import { CopyButton, LinkButton } from '../../parts/button';
 import { refsSource } from '../../parts/diff/source';
 import { Diff } from '../../parts/diff/view';
 import { useQuery } from '../../parts/query';
+import { useRepository } from '../../parts/repository';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { shortId } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 import { CommitMenu, ParentField } from './actions';
 
 type Commit = Schemas['CommitRow'];

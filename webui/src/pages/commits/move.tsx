@@ -8,10 +8,10 @@ import { links } from '../../links';
 import { Confirm } from '../../parts/dialog';
 import { type Distance, distanceOf } from '../../parts/distance';
 import { RefPicker } from '../../parts/ref-picker';
+import { useRepository } from '../../parts/repository';
 import { Notice, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { countText, shortId } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 
 interface MoveProps {
   commit: Schemas['CommitRow'];

@@ -9,9 +9,9 @@ import { Dialog } from '../../parts/dialog';
 import { CheckField } from '../../parts/field';
 import { HookProblem } from '../../parts/hook-problem';
 import { RefPicker } from '../../parts/ref-picker';
+import { useRepository } from '../../parts/repository';
 import { tell } from '../../parts/toast';
 import { countText, isCommitId } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 
 type Commit = Schemas['CommitRow'];
 

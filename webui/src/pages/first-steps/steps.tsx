@@ -8,8 +8,8 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { hasUncommitted } from '../../parts/diff/source';
 import { Icon } from '../../parts/icon';
+import { useRepository } from '../../parts/repository';
 import { Skeleton } from '../../parts/state';
-import { useRepository } from '../../shell/repository';
 import './steps.css';
 
 /** What has been seen of a repository; a step that was done stays done when its trace is gone. */

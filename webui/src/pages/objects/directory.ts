@@ -5,7 +5,7 @@ import { answer, api } from '../../api/client';
 import { type ObjectStats, PAGE } from '../../api/objects';
 import { type Pages, usePages } from '../../api/resource';
 import { links } from '../../links';
-import { useCurrentRef, useRepository } from '../../shell/repository';
+import { useCurrentRef, useRepository } from '../../parts/repository';
 import { useReadOnly, useUncommitted } from './uncommitted';
 
 export interface Directory {

@@ -5,7 +5,7 @@ import { PAGE } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { useBranch } from '../../parts/branch';
 import { isProtected, useRules } from '../../parts/protection';
-import { useRepository } from '../../shell/repository';
+import { useRepository } from '../../parts/repository';
 
 const PAGES_MAX = 10;
 

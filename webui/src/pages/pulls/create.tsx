@@ -9,11 +9,11 @@ import { Button, LinkButton } from '../../parts/button';
 import { countRows, refsSource } from '../../parts/diff/source';
 import { AreaField, TextField } from '../../parts/field';
 import { RefPicker } from '../../parts/ref-picker';
+import { useRepository } from '../../parts/repository';
 import { Notice, Problem } from '../../parts/state';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 import './styles.css';
 
 export default function CreatePull() {

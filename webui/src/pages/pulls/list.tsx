@@ -7,10 +7,10 @@ import { links } from '../../links';
 import { LinkButton } from '../../parts/button';
 import { PagedList } from '../../parts/list';
 import { Nav } from '../../parts/nav';
+import { useRepository } from '../../parts/repository';
 import { Empty } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
-import { useRepository } from '../../shell/repository';
 import { PullStatus, secondsOf } from './status';
 import './styles.css';
 

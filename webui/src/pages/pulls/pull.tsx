@@ -13,13 +13,13 @@ import { Diff } from '../../parts/diff/view';
 import { AreaField, TextField } from '../../parts/field';
 import { Guard } from '../../parts/guard';
 import { Markdown } from '../../parts/markdown';
+import { useRepository } from '../../parts/repository';
 import { isMoved, useSeen } from '../../parts/seen';
 import { Empty, Notice, Problem, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
 import { shortId } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 import { PullStatus, secondsOf } from './status';
 import './styles.css';
 

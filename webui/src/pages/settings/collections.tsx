@@ -6,10 +6,10 @@ import { usePages, usePolling, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { PagedList } from '../../parts/list';
+import { useRepository } from '../../parts/repository';
 import { Empty, Notice, Problem, Progress, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { countText, sizeText } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 import { StartCollection } from './start-collection';
 
 export type Run = Schemas['RunRow'];

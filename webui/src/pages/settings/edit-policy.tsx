@@ -6,9 +6,9 @@ import { useAction, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { AreaField, TextField } from '../../parts/field';
+import { useRepository } from '../../parts/repository';
 import { Notice, Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import { useRepository } from '../../shell/repository';
 import { replaceRules } from './policy';
 import {
   changesOf,

@@ -8,9 +8,9 @@ import { links } from '../../links';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { RefPicker } from '../../parts/ref-picker';
+import { useCurrentRef, useRepository } from '../../parts/repository';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import { useCurrentRef, useRepository } from '../../shell/repository';
 import { EditExport } from './edit-export';
 import { ExportHistory, ExportState } from './export-state';
 

@@ -6,9 +6,9 @@ import { answer, api } from '../../api/client';
 import { links } from '../../links';
 import { Button, CopyButton } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
+import { useRepository } from '../../parts/repository';
 import { tell } from '../../parts/toast';
 import { momentText } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 import { Metadata } from './metadata';
 
 export function General() {

@@ -6,9 +6,9 @@ import { useAction, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
+import { useRepository } from '../../parts/repository';
 import { Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import { useRepository } from '../../shell/repository';
 
 const METADATA = '/repositories/{repository}/metadata';
 

@@ -8,10 +8,10 @@ import { Confirm } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
 import { matchesGlob } from '../../parts/glob';
 import { Icon } from '../../parts/icon';
+import { useRepository } from '../../parts/repository';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 
 type Rule = Schemas['ProtectionRuleRow'];
 

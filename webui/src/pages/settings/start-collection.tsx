@@ -6,10 +6,10 @@ import { useAction } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Confirm, Dialog } from '../../parts/dialog';
 import { TextField } from '../../parts/field';
+import { useRepository } from '../../parts/repository';
 import { Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
-import { useRepository } from '../../shell/repository';
 import { amountText, type Run } from './collections';
 
 interface StartProps {

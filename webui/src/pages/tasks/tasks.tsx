@@ -8,12 +8,12 @@ import { Button } from '../../parts/button';
 import { Confirm } from '../../parts/dialog';
 import { Icon, type IconName } from '../../parts/icon';
 import { PagedList } from '../../parts/list';
+import { useRepository } from '../../parts/repository';
 import { Empty, Progress } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { useTitle } from '../../parts/title';
 import { tell } from '../../parts/toast';
 import { countText } from '../../parts/words';
-import { useRepository } from '../../shell/repository';
 import './styles.css';
 
 type Task = Schemas['TaskRow'];
