@@ -109,6 +109,6 @@ def test_a_destination_with_uncommitted_changes_is_told_with_a_way_on(visit, rep
     page = open_pull(visit, repository, "Raise the price")
     page.get_by_role("button", name="Merge into main").click()
     decision = page.get_by_role("region", name="Merge")
-    decision.get_by_role("link", name="commit or reset them").click()
+    decision.get_by_role("link", name="Commit or reset the changes of main").click()
     expect(page).to_have_url(re.compile(r"/changes\?ref=main"))
     expect(page.get_by_text("later.txt").first).to_be_visible()
