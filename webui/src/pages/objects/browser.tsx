@@ -56,9 +56,9 @@ export default function ObjectsBrowser() {
         <Toolbar directory={directory} onUpload={upload} onImport={() => setImporting(true)} />
         <div class="bar">
           <Crumbs repository={repository} at={ref} path={path} />
-          <span class="push bar">
+          <span class="push bar directory-facts">
             <Uncommitted directory={directory} />
-            {pages.items.length > 0 && (
+            {(pages.isLoading || pages.items.length > 0) && (
               <DirectorySize key={place} repository={repository} at={ref} path={path} />
             )}
           </span>
@@ -200,7 +200,7 @@ function Uncommitted({ directory }: { directory: Directory }) {
       title="See all uncommitted changes of the branch"
     >
       {data.isCut && 'more than '}
-      {countText(data.count, 'entry', 'entries')} with uncommitted changes
+      {countText(data.count, 'uncommitted entry', 'uncommitted entries')}
     </a>
   );
 }
