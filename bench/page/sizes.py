@@ -52,12 +52,20 @@ def load(browser: Browser, stack: Stack, path: str, session: Mapping[str, Any] |
         url = urlsplit(request.url)
         if not request.url.startswith(stack.endpoint):
             continue  # the content of an object, from the bucket
-        size_bytes = request.sizes()["responseBodySize"]
+        size_bytes = _body_bytes(request)
         if url.path.startswith(("/api/", "/openapi.json")):
             found.answers.append(size_bytes)
         else:
-            # A file that is used twice is fetched once: the second time, its size is 0.
+            # A file that is used twice is fetched once.
             name = "/" if request.is_navigation_request() else url.path
             found.files[name] = max(size_bytes, found.files.get(name, 0))
     visit.context.close()
     return found
+
+
+def _body_bytes(request: Request) -> int:
+    """Return the size of the answer's body as it was sent."""
+    counted: int = request.sizes()["responseBodySize"]
+    response = request.response()
+    # Chromium does not count the bytes of a worker's script: there, the server's word stands.
+    return counted or int((response and response.header_value("content-length")) or 0)

@@ -23,7 +23,7 @@ ASSETS = PAGE / "assets"
 STATIC_IMPORT = re.compile(r"""(?:from|import)["'`]\./([^"'`]+\.js)["'`]""")
 PART = re.compile(r"""import\([`"']\./([^`"']+\.js)[`"']\)(?:,__vite__mapDeps\(\[([\d,]*)\]\))?""")
 FETCHED_WITH_PARTS = re.compile(r"m\.f=\[([^]]*)\]")
-PICTURE = re.compile(r"/assets/([^\"'`?#]+\.svg)")
+NAMED = re.compile(r"/assets/([^\"'`?#]+\.(?:svg|js))")  # pictures and workers
 LIST_OF_REPOSITORIES = re.compile(r"path:[`\"']/repositories[`\"'],.*?(import\(.*?\]\))")
 
 
@@ -39,7 +39,7 @@ def total(names: set[str]) -> int:
 
 
 def with_imports(names: set[str]) -> set[str]:
-    """The files, all that they import, and the pictures they show."""
+    """The files, all that they import, the pictures they show and the workers they start."""
     found: set[str] = set()
     waiting = set(names)
     while waiting:
@@ -47,7 +47,7 @@ def with_imports(names: set[str]) -> set[str]:
         found.add(name)
         if name.endswith(".js"):
             text = (ASSETS / name).read_text()
-            waiting |= {*STATIC_IMPORT.findall(text), *PICTURE.findall(text)} - found
+            waiting |= {*STATIC_IMPORT.findall(text), *NAMED.findall(text)} - found
     return found
 
 
