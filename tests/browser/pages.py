@@ -180,7 +180,7 @@ def configure(client: lakefs.Client, repository: lakefs.Repository) -> None:
         repository.id, [BranchProtectionRule(pattern="release-*")]
     )
     configuration = {
-        "exportPath": f"s3://{BUCKET}/exported/{repository.id}",
+        "exportPath": f"s3://{BUCKET}/exports/{repository.id}",
         "lastKeysInPrefixRegexp": [],
         "isContinuous": True,
     }
