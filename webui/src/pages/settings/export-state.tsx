@@ -164,7 +164,7 @@ export function ExportHistory({ version, ...path }: Place & { version: number })
       {data && data.results.length > 0 && (
         <ul class="rows" aria-label="Last runs">
           {data.results.map(run => (
-            <li class="row export-run" key={`${run.exportId} ${run.endedAt}`}>
+            <li class="row roomy" key={`${run.exportId} ${run.endedAt}`}>
               <State state={run.state} />
               <div class="grow">
                 <a href={links.commit(path.repository, run.commitId)}>{shortId(run.commitId)}</a>

@@ -56,7 +56,7 @@ function Danger() {
   };
   return (
     <section class="card" aria-labelledby="danger">
-      <div class="card-body bar">
+      <div class="card-body bar roomy">
         <div class="grow">
           <h2 id="danger">Delete this repository</h2>
           <p class="quiet">

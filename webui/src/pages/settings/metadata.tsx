@@ -31,7 +31,7 @@ export function Metadata() {
       {entries.length > 0 && (
         <ul class="rows" aria-label="Metadata">
           {entries.map(([key, value]) => (
-            <li class="row" key={key}>
+            <li class="row roomy" key={key}>
               <code class="wrap-anywhere">{key}</code>
               <span class="grow wrap-anywhere">{value}</span>
               <Button
