@@ -52,20 +52,19 @@ def load(browser: Browser, stack: Stack, path: str, session: Mapping[str, Any] |
         url = urlsplit(request.url)
         if not request.url.startswith(stack.endpoint):
             continue  # the content of an object, from the bucket
-        size_bytes = _body_bytes(request)
+        size_bytes = request.sizes()["responseBodySize"]
         if url.path.startswith(("/api/", "/openapi.json")):
             found.answers.append(size_bytes)
         else:
             # A file that is used twice is fetched once.
             name = "/" if request.is_navigation_request() else url.path
+            size_bytes = size_bytes or _declared_bytes(request)
             found.files[name] = max(size_bytes, found.files.get(name, 0))
     visit.context.close()
     return found
 
 
-def _body_bytes(request: Request) -> int:
-    """Return the size of the answer's body as it was sent."""
-    counted: int = request.sizes()["responseBodySize"]
+def _declared_bytes(request: Request) -> int:
+    """Return the server's word for a body that chromium does not count: the script of a worker."""
     response = request.response()
-    # Chromium does not count the bytes of a worker's script: there, the server's word stands.
-    return counted or int((response and response.header_value("content-length")) or 0)
+    return int((response and response.header_value("content-length")) or 0)
