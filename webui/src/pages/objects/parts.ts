@@ -3,10 +3,20 @@
 import { answer, api, Failure, pause } from '../../api/client';
 import { PARALLEL, put, readContent, slots } from './bucket';
 import { digestOf, forget, type Remembered, recall, remember } from './remembered';
-import type { Transfer } from './transfer';
 
 const PART_BYTES_MIN = 8 * 1024 ** 2;
 const PARTS_MAX = 10_000;
+
+/** One file on its way to a branch. */
+export interface Transfer {
+  repository: string;
+  branch: string;
+  path: string;
+  file: File;
+  signal: AbortSignal;
+  /** Told how many bytes have arrived. */
+  onSent: (sent_bytes: number) => void;
+}
 
 /** The name under which the browser remembers the upload of this very file to this target. */
 function keyOf({ repository, branch, path, file }: Transfer): string {

@@ -3,18 +3,13 @@
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { part } from '../../api/client';
-import type { ObjectStats, Place } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Guard } from '../../parts/guard';
 import { LIMITS } from '../../parts/limits';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { sizeText } from '../../parts/words';
-
-export interface PreviewProps {
-  place: Place;
-  stats: ObjectStats;
-}
+import type { PreviewProps } from './previews/props';
 
 interface Kind {
   names: RegExp;

@@ -2,17 +2,7 @@
 
 import { API, answer, api, failureOfAnswer, patientFetch } from '../../api/client';
 import { BucketRefuses, put, readContent, slots } from './bucket';
-import { sendParts } from './parts';
-
-export interface Transfer {
-  repository: string;
-  branch: string;
-  path: string;
-  file: File;
-  signal: AbortSignal;
-  /** Told how many bytes have arrived. */
-  onSent: (sent_bytes: number) => void;
-}
+import { sendParts, type Transfer } from './parts';
 
 const SINGLE_BYTES_MAX = 8 * 1024 ** 2;
 // The API takes about 4.5 MB in one request.

@@ -11,12 +11,19 @@ import { VirtualRows } from '../../parts/list';
 import { Notice } from '../../parts/state';
 import { countText, sizeText } from '../../parts/words';
 import { type Dropped, filesOfDrop, filesOfInput } from './dropped';
-import type { UploadProps } from './upload';
 import { startUploads } from './uploads';
 
 const CHECKED_MAX = 100;
 
 type Given = Dropped & { id: number };
+
+export interface UploadProps {
+  repository: string;
+  branch: string;
+  directory: string;
+  dropped: Dropped[];
+  onClose: () => void;
+}
 
 let count = 0;
 

@@ -2,18 +2,9 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from '../../parts/dialog';
-import type { Dropped } from './dropped';
-import { Choice } from './upload-choice';
+import { Choice, type UploadProps } from './upload-choice';
 import { Running } from './upload-running';
 import { clearEnded, isUploading, uploads } from './uploads';
-
-export interface UploadProps {
-  repository: string;
-  branch: string;
-  directory: string;
-  dropped: Dropped[];
-  onClose: () => void;
-}
 
 /** Call `act` when the last of the uploads has ended, also of those that no dialog shows. */
 export function useWhenUploaded(act: () => void): void {

@@ -1,7 +1,7 @@
 /** Garbage collections of the repository: past runs, their reports, and new ones. */
 
 import { useEffect, useState } from 'preact/hooks';
-import { answer, api, type Schemas } from '../../api/client';
+import { answer, api } from '../../api/client';
 import { usePages, usePolling, useResource } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
@@ -9,10 +9,8 @@ import { PagedList } from '../../parts/list';
 import { useRepository } from '../../parts/repository';
 import { Empty, Notice, Problem, Progress, Skeleton } from '../../parts/state';
 import { Time } from '../../parts/time';
-import { countText, sizeText } from '../../parts/words';
+import { amountText, type Run } from './collection-run';
 import { StartCollection } from './start-collection';
-
-export type Run = Schemas['RunRow'];
 
 const POLL_MS = 4000;
 
@@ -133,10 +131,6 @@ function outcomeText(run: Run): string {
   const deleted = amountText(run.deleted_objects ?? 0, run.deleted_bytes);
   const failed = run.failed_objects ? `; ${run.failed_objects} could not be deleted` : '';
   return `Deleted ${deleted} of ${marked}${failed}`;
-}
-
-export function amountText(objects: number, bytes = 0): string {
-  return `${countText(objects, 'object')} (${sizeText(bytes)})`;
 }
 
 interface ReportProps {

@@ -10,7 +10,7 @@ import { useRepository } from '../../parts/repository';
 import { Problem } from '../../parts/state';
 import { Time } from '../../parts/time';
 import { tell } from '../../parts/toast';
-import { amountText, type Run } from './collections';
+import { amountText, type Run } from './collection-run';
 
 interface StartProps {
   isDry: boolean;

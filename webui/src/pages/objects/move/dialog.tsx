@@ -4,17 +4,7 @@ import { type Entry, isFolder } from '../../../api/objects';
 import { Dialog } from '../../../parts/dialog';
 import { MoveFolder } from './folder';
 import { MoveObject } from './object';
-
-export interface MoveProps {
-  repository: string;
-  branch: string;
-  /** The path of an object, or the prefix of a folder. */
-  source: string;
-  isCopy: boolean;
-  onClose: () => void;
-  /** Told where an object is now; folders may still be on their way when the dialog closes. */
-  onMoved?: (target: string) => void;
-}
+import type { MoveProps } from './props';
 
 type MoveDialogProps = Omit<MoveProps, 'source'> & { source: Entry };
 

@@ -9,7 +9,7 @@ import { SelectField, TextField } from '../../../parts/field';
 import { Problem } from '../../../parts/state';
 import { countText } from '../../../parts/words';
 import { failureOfTask, isOpen, useWork, type Work, WorkView } from '../../../parts/work';
-import type { MoveProps } from './dialog';
+import type { MoveProps } from './props';
 
 type IfExists = Schemas['PrefixMove']['if_exists'];
 

@@ -7,7 +7,7 @@ import { Button } from '../../../parts/button';
 import { TextField } from '../../../parts/field';
 import { Notice, Problem } from '../../../parts/state';
 import { tell } from '../../../parts/toast';
-import type { MoveProps } from './dialog';
+import type { MoveProps } from './props';
 
 interface Copied {
   target: string;

@@ -6,9 +6,9 @@ import { useResource } from '../../../api/resource';
 import { separated } from '../../../parts/separated';
 import { Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
-import type { PreviewProps } from '../preview';
 import { columnFacts } from './facts';
 import { LongLine, MoreContent, STEP_BYTES } from './more-content';
+import type { PreviewProps } from './props';
 
 export default function CsvPreview({ place, stats }: PreviewProps) {
   const [wanted_bytes, setWanted] = useState(STEP_BYTES);

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { contentAddress, readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
-import type { PreviewProps } from '../preview';
+import type { PreviewProps } from './props';
 
 const SVG = 'image/svg+xml';
 

@@ -6,10 +6,10 @@ import { useResource } from '../../../api/resource';
 import { LIMITS } from '../../../parts/limits';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import { TableView } from '../../../parts/table-view';
-import type { PreviewProps } from '../preview';
 import { columnFacts } from './facts';
 import { cellOf, readLines } from './lines';
 import { LongLine, MoreContent, STEP_BYTES } from './more-content';
+import type { PreviewProps } from './props';
 
 export default function JsonLinesPreview({ place, stats }: PreviewProps) {
   const [wanted_bytes, setWanted] = useState(STEP_BYTES);

@@ -7,8 +7,8 @@ import { useResource } from '../../../api/resource';
 import { Button } from '../../../parts/button';
 import { CodeView } from '../../../parts/code-view';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
-import type { PreviewProps } from '../preview';
 import { JsonTree } from './json-tree';
+import type { PreviewProps } from './props';
 
 /** Return the value of the text; nothing if it is no JSON. */
 function parse(text: string): { value: unknown } | undefined {

@@ -5,8 +5,8 @@ import { readText } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
 import { Markdown } from '../../../parts/markdown';
 import { Problem, Skeleton } from '../../../parts/state';
-import type { PreviewProps } from '../preview';
 import { resolver } from '../readme';
+import type { PreviewProps } from './props';
 
 export default function MarkdownPreview({ place, stats }: PreviewProps) {
   const { data, failure, reload } = useResource(['markdown', place, stats.checksum], signal =>

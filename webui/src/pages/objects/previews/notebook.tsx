@@ -10,8 +10,8 @@ import { beginning, LIMITS } from '../../../parts/limits';
 import { Markdown } from '../../../parts/markdown';
 import { Notice, Problem, Skeleton } from '../../../parts/state';
 import { countText } from '../../../parts/words';
-import type { PreviewProps } from '../preview';
 import { type Cell, joined, type Notebook, type Output, pageEnd, parseNotebook } from './cells';
+import type { PreviewProps } from './props';
 
 export default function NotebookPreview({ place, stats }: PreviewProps) {
   const { data, failure, reload } = useResource(

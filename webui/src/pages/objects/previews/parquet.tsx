@@ -12,7 +12,7 @@ import { textOf } from '../../../parts/parquet-types';
 import { Problem, Skeleton } from '../../../parts/state';
 import { type Column, TableView } from '../../../parts/table-view';
 import { countText } from '../../../parts/words';
-import type { PreviewProps } from '../preview';
+import type { PreviewProps } from './props';
 
 const ROWS = 100;
 

@@ -6,7 +6,7 @@ import { useResource } from '../../../api/resource';
 import { LIMITS } from '../../../parts/limits';
 import { Empty, Problem, Skeleton } from '../../../parts/state';
 import { sizeText } from '../../../parts/words';
-import type { PreviewProps } from '../preview';
+import type { PreviewProps } from './props';
 
 export default function PdfPreview(props: PreviewProps) {
   const { size_bytes } = props.stats;

@@ -7,7 +7,7 @@ import { Button } from '../../../parts/button';
 import { CodeView, languageOf } from '../../../parts/code-view';
 import { Empty, Problem, Skeleton } from '../../../parts/state';
 import { sizeText } from '../../../parts/words';
-import type { PreviewProps } from '../preview';
+import type { PreviewProps } from './props';
 
 const STEP_BYTES = 1_000_000;
 const SNIFFED_BYTES = 8192;
