@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SchemaElement, SchemaTree } from 'hyparquet';
-import { factsOf } from '../src/parts/parquet-statistics';
-import { type Type, textOf, typeOf } from '../src/parts/parquet-types';
-import { type Raw, timestampText } from '../src/parts/parquet-values';
+import { factsOf } from '../src/parts/parquet/statistics';
+import { type Type, textOf, typeOf } from '../src/parts/parquet/types';
+import { type Raw, timestampText } from '../src/parts/parquet/values';
 
 const ALL = { characters: 4_000, bytes: 8 };
 
@@ -217,7 +217,7 @@ test('a nested value has the same texts, as JSON', () => {
 
 function endsOf(type: Type, ...groups: [Raw, Raw][]) {
   const statistics = groups.map(([min, max]) => ({ isEmpty: false, nulls: 1n, min, max }));
-  const { min, max, nulls } = factsOf({ name: 'a', type, statistics }, ALL);
+  const { min, max, nulls } = factsOf({ type, statistics }, ALL);
   return [min, max, nulls];
 }
 
@@ -242,7 +242,7 @@ test('a row group of nulls has no least value, and one that does not tell it lea
   const type = typeOf(day);
   const told = { isEmpty: false, nulls: 0n, min: 0, max: 1 };
   const facts = (isEmpty: boolean) =>
-    factsOf({ name: 'a', type, statistics: [told, { isEmpty, nulls: 3n }] }, ALL);
+    factsOf({ type, statistics: [told, { isEmpty, nulls: 3n }] }, ALL);
   assert.deepEqual([facts(true).min, facts(true).nulls], ['1970-01-01', 3]);
   assert.equal(facts(false).min, undefined);
 });

@@ -1,10 +1,20 @@
 /** The head of a column: its name and type, and a button that tells what its values have in common. */
 
 import { useRef, useState } from 'preact/hooks';
+import { cellText } from './cell-text';
 import type { ColumnFacts } from './column-facts';
 import { useOutside } from './menu';
 import { Popover } from './popover';
-import { type Column, cellText } from './table-view';
+
+export interface Column {
+  name: string;
+  /** What the column holds: `int64`. */
+  type?: string;
+  /** Whether the texts of its cells are numbers. */
+  isNumber?: boolean;
+  /** Return what its values have in common; asked when the user looks. */
+  facts?: () => ColumnFacts;
+}
 
 export function ColumnHead({ column: { name, type, facts } }: { column: Column }) {
   const [isOpen, setOpen] = useState(false);

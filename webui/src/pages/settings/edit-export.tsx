@@ -1,15 +1,16 @@
 /** The dialog that configures the export of a branch. */
 
 import { useState } from 'preact/hooks';
-import { answer, api } from '../../api/client';
+import { answer, api, type Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
 import { AreaField, CheckField, TextField } from '../../parts/field';
 import { Problem } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import type { Configuration } from './export';
 import { problemOfPatterns } from './patterns';
+
+export type Configuration = Schemas['ConfigurationBody'];
 
 interface EditProps {
   repository: string;

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { answer, api, Failure, type Schemas } from '../../api/client';
+import { answer, api, Failure } from '../../api/client';
 import { useResource } from '../../api/resource';
 import { links } from '../../links';
 import { Button } from '../../parts/button';
@@ -11,10 +11,8 @@ import { RefPicker } from '../../parts/ref-picker';
 import { useCurrentRef, useRepository } from '../../parts/repository';
 import { Empty, Problem, Skeleton } from '../../parts/state';
 import { tell } from '../../parts/toast';
-import { EditExport } from './edit-export';
+import { type Configuration, EditExport } from './edit-export';
 import { ExportHistory, ExportState } from './export-state';
-
-export type Configuration = Schemas['ConfigurationBody'];
 
 const CONFIGURATION = '/repositories/{repository}/branches/{branch}/continuous-export';
 

@@ -2,8 +2,8 @@
 
 import type { FileMetaData } from 'hyparquet';
 import { LIMITS } from '../limits';
-import { openParquet, readRows } from '../parquet-columns';
-import { textOf } from '../parquet-types';
+import { openParquet, readRows } from '../parquet/columns';
+import { textOf } from '../parquet/types';
 import { distinct, type Table } from './rows';
 
 // Two values are told apart only by the whole of them.

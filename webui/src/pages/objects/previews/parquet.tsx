@@ -5,12 +5,13 @@ import { useMemo, useState } from 'preact/hooks';
 import { Failure, sentence } from '../../../api/client';
 import { fetchRange } from '../../../api/objects';
 import { useResource } from '../../../api/resource';
+import type { Column } from '../../../parts/column-head';
 import { LIMITS } from '../../../parts/limits';
-import { openParquet, type ParquetFile, readRows } from '../../../parts/parquet-columns';
-import { factsOf } from '../../../parts/parquet-statistics';
-import { textOf } from '../../../parts/parquet-types';
+import { openParquet, type ParquetFile, readRows } from '../../../parts/parquet/columns';
+import { factsOf } from '../../../parts/parquet/statistics';
+import { textOf } from '../../../parts/parquet/types';
 import { Problem, Skeleton } from '../../../parts/state';
-import { type Column, TableView } from '../../../parts/table-view';
+import { TableView } from '../../../parts/table-view';
 import { countText } from '../../../parts/words';
 import type { PreviewProps } from './props';
 
