@@ -160,9 +160,10 @@ class Processes:
 
     def _end(self) -> None:
         """End all workers: they finish what they have begun, until a time or the next signal."""
+        # Before a worker is told: whoever sees it end may send the next signal at once.
+        asked = self._signals
         for worker in self._workers:
             worker.sender.close()
-        asked = self._signals
         until_s = time.monotonic() + self._stop_s
         while any(worker.process.poll() is None for worker in self._workers):
             if time.monotonic() >= until_s or self._signals > max(asked, 1):

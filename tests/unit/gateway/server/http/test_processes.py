@@ -250,6 +250,21 @@ def test_a_worker_that_takes_no_connections_does_not_stop_the_others():
             _next(other[1]).close()
 
 
+def test_a_second_signal_counts_although_not_every_worker_was_told_of_the_first():
+    class Sender(socket.socket):
+        def close(self):
+            super().close()
+            first._stop()  # somebody saw that the worker ended
+
+    command = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process, socket.socket() as listener:
+        first = Processes("any:target", listener, 0, 3600.0)
+        first._workers = [processes._Worker(process, Sender(), 0.0)]
+        first._stop()
+        first._end()
+        assert process.returncode == -signal.SIGKILL
+
+
 def test_a_connection_without_a_descriptor_is_lost_and_is_not_the_end():
     ours, theirs = socket.socketpair()
     with theirs:
