@@ -39,6 +39,9 @@ export-job: install ## Carry out the export of BRANCH of REPO by the Spark job, 
 	@$(if $(and $(REPO),$(BRANCH)),,echo 'Name both: make export-job REPO=first BRANCH=main' >&2; exit 1)
 	@exec $(PYTHON) -m local.job export --repository $(REPO) --branch $(BRANCH) $(ARGS)
 
+# The tests start hundreds of processes: each would compile the project anew where this is set.
+check test: export PYTHONDONTWRITEBYTECODE =
+
 check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
@@ -47,7 +50,7 @@ check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/pytest -m "not server and not packages and not browser and not simulation" -n auto
 
 test: check jars browser $(PAGE_INSTALLED) ## Everything: check, and the tests that simulate, need servers, a browser, a synth or a build
-	$(VENV)/bin/pytest -m simulation -n auto
+	$(VENV)/bin/pytest -m simulation -n auto tests/simulation
 	$(VENV)/bin/pytest -m "server or packages or browser" -n 2 --dist loadfile
 
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=

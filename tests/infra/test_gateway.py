@@ -75,6 +75,7 @@ def test_there_is_none_unless_the_settings_choose_it(dev):
         assert "gateway" not in json.dumps(stack).lower().replace("apigateway", "")
 
 
+@pytest.mark.packages
 @pytest.mark.parametrize("name", ["internal", "economical"])
 def test_every_kind_of_gateway_passes_every_check(request, name):
     deployment = request.getfixturevalue(name)
