@@ -14,5 +14,11 @@ def main() -> None:
         sys.exit(130)
 
 
+def export() -> None:
+    """Run `graveler export` with the arguments of this process, as lakectl's plugin."""
+    sys.argv = ["graveler", "export", *sys.argv[1:]]
+    main()
+
+
 if __name__ == "__main__":
     main()

@@ -40,7 +40,7 @@ def run(spark: SparkSession, stores: Deployment, options: Options) -> ExportStat
     """Carry out the run as far as possible; return the status of the branch's export.
 
     Raises:
-        ConflictError: another runner holds the run, it has ended, or there is nothing to export.
+        ConflictError: another runner holds the run, or it has ended.
         NotFoundError: the branch does not exist, or it is not exported.
     """
     request = ExportRequest(options.repository, options.branch)

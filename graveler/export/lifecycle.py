@@ -1,7 +1,9 @@
 """The life of a branch's export: what to do next, and how each step changes its record.
 
-    none, succeeded, repaired ──begin──► in progress ──► succeeded, or failed
+    any but in progress ──begin──► in progress ──► succeeded, or failed
     failed ──repair──► repaired
+
+A failed export begins only at a user's request.
 
 Everything here is a pure function of the record, the branch's head and the time.
 """
@@ -20,7 +22,7 @@ from graveler.export.model import (
     Progress,
 )
 from graveler.export.status import status_file
-from graveler.model import CommitID
+from graveler.model import NO_COMMIT, CommitID
 from graveler.times import NS_PER_S
 
 # A runner that does not renew its lease for this long is taken for dead.
@@ -188,11 +190,27 @@ def has_work(record: BranchExport, head: CommitID) -> bool:
     return bool(configuration.status_path) and configuration.status_path != reported_under
 
 
+def unverified(record: BranchExport) -> BranchExport:
+    """Return the record with its path unverified: the next run exports every object.
+
+    The commit that the path held becomes a touched one, so the run knows what to delete. A run that
+    writes to the path must not be in progress: it has not visited every object.
+    """
+    known = destination_of(record, record.configuration.path)
+    if not known.exported_commit:
+        return record
+    touched = (*known.touched_commits, known.exported_commit)
+    doubted = replace(known, exported_commit=NO_COMMIT, touched_commits=touched)
+    destinations = tuple(doubted if each is known else each for each in record.destinations)
+    return replace(record, destinations=destinations)
+
+
 def begun(
     record: BranchExport, repository: str, run_id: str, head: CommitID, now_ns: int
 ) -> BranchExport:
     """Return the record with a new run that exports head, and that no runner holds yet."""
-    repaired = record.run if record.state is ExportState.REPAIRED else None
+    is_repair = record.state in {ExportState.FAILED, ExportState.REPAIRED}
+    repaired = record.run if is_repair else None
     run = ExportRun(
         id=run_id,
         commit_id=head,
@@ -296,7 +314,7 @@ def succeeded(record: BranchExport, manifest: str, now_ns: int) -> BranchExport:
         for each in record.destinations
     )
     ended = replace(record, state=ExportState.SUCCEEDED, destinations=destinations)
-    return released(_noted(ended, ExportState.SUCCEEDED, now_ns))
+    return _settled(_noted(ended, ExportState.SUCCEEDED, now_ns))
 
 
 def failed(record: BranchExport, message: str, progress: Progress, now_ns: int) -> BranchExport:
@@ -313,7 +331,12 @@ def dropped(record: BranchExport, now_ns: int) -> BranchExport:
     known = destination_of(record, record.configuration.path)
     is_whole = known.exported_commit and not known.touched_commits
     noted = _noted(record, None, now_ns)
-    return released(replace(noted, state=ExportState.SUCCEEDED if is_whole else None))
+    return _settled(replace(noted, state=ExportState.SUCCEEDED if is_whole else None))
+
+
+def _settled(record: BranchExport) -> BranchExport:
+    """Return the record after a run; what was requested during the run exports every object."""
+    return released(unverified(record) if record.is_pending else record)
 
 
 def _noted(record: BranchExport, state: ExportState | None, now_ns: int) -> BranchExport:
@@ -340,14 +363,30 @@ def configured(
     configuration: ExportConfiguration,
     head: CommitID,
 ) -> BranchExport:
-    """Return the record with another configuration, pending if that leaves work for a run."""
+    """Return the record with another configuration, pending if that leaves work for a run.
+
+    Two kinds of configurations export every object: those for one export, and those with other
+    patterns.
+    """
     if record is None:
         return BranchExport(branch, configuration, is_pending=True)
+    before = record.configuration
+    patterns = configuration.last_keys_in_prefix_regexps
+    is_whole = not configuration.is_continuous or patterns != before.last_keys_in_prefix_regexps
     changed = replace(record, configuration=configuration)
-    if record.state is ExportState.FAILED:
-        return changed
-    is_asked_for = record.is_pending or record.state is ExportState.IN_PROGRESS
-    return replace(changed, is_pending=is_asked_for or has_work(changed, head))
+    if record.state is ExportState.IN_PROGRESS:
+        is_wanted = is_whole or configuration != before
+        return replace(changed, is_pending=record.is_pending or is_wanted)
+    if is_whole:
+        changed = unverified(changed)
+    if record.state is not ExportState.FAILED:
+        return replace(changed, is_pending=record.is_pending or has_work(changed, head))
+    return changed if configuration.is_continuous else repaired(changed)
+
+
+def repaired(record: BranchExport) -> BranchExport:
+    """Return the record of a failed export that is to begin again."""
+    return replace(record, state=ExportState.REPAIRED, is_pending=True)
 
 
 def _with_run(record: BranchExport, **fields: object) -> BranchExport:

@@ -183,7 +183,7 @@ class Schedule:
         if isinstance(step, Changed):
             assert step.value is not None
             stage = _Stage.LAST if step.is_last else _Stage.CONTENT
-            copy = partial(self._copy, directory, stage, step.key, step.value)
+            copy = partial(self._copy, directory, stage, step)
             self._put(_Unit(directory, stage, copy, step.position, is_copy=True))
             return
         mark = None
@@ -234,11 +234,14 @@ class Schedule:
             gate.waiting.append(unit)
         self._start()
 
-    def _copy(self, directory: _Directory, stage: _Stage, key: bytes, value: bytes) -> Outcome:
+    def _copy(self, directory: _Directory, stage: _Stage, step: Changed) -> Outcome:
+        assert step.value is not None
+        if step.etag:
+            return Outcome(done=1, etags=((step.key, step.etag),))
         # To readers, the last object says that the others are there.
         if stage is _Stage.LAST and directory.is_failed:
             return Outcome()
-        return self._transfer.copy(key, value)
+        return self._transfer.copy(step.key, step.value)
 
     def _mark(self, directory: _Directory) -> Outcome:
         if directory.is_failed:

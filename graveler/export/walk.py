@@ -20,7 +20,7 @@ of them enters a directory that reaches beyond its stretch, but none leaves it: 
 `leave` yields its last steps when all of them are done.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from graveler.export.addresses import SUCCESS_MARK
@@ -60,6 +60,7 @@ class Changed:
     value: bytes | None
     position: Position  # when this step and all before it are done
     is_last: bool = False  # copied after everything else under the directory
+    etag: str = ""  # of the object at the destination, which needs no copy; "" if it needs one
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +94,18 @@ class Walk:
         has_marks: bool = False,
         position: Position = Position(),
         stretch: tuple[bytes, bytes | None] = (b"", None),
+        present: Callable[[bytes, bytes], str] = lambda _key, _value: "",
     ) -> None:
+        """Walk from the position.
+
+        present returns the ETag of an object that is at the destination and needs no copy, else "".
+        It is called in key order. Objects that patterns set apart are always copied, to come last.
+        """
         self.position = position
         self._work = work
         self._patterns = patterns
         self._stretch = stretch
+        self._present = present
         # Without old or new marks, directories do not matter: all objects are in the root.
         self._directories_matter = has_marks or bool(patterns)
 
@@ -118,7 +126,8 @@ class Walk:
             if value is not None and self._is_set_apart(key):
                 self._put_off(key)
             else:
-                yield Changed(stack[-1], key, value, self.position)
+                etag = "" if value is None else self._present(key, value)
+                yield Changed(stack[-1], key, value, self.position, etag=etag)
         while stack:
             yield from self._leave_or_keep(stack.pop())
 

@@ -9,7 +9,7 @@ new head differs from any base:
     head       a1  b2  --  d2
 
 Nothing else is read: the cost follows what changed. A destination without an exported commit has
-the empty commit as a base, so everything is exported.
+the empty commit as a base, so everything is exported. Objects that are there need no copy.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -56,9 +56,14 @@ class Work:
                 last = difference.key
                 yield difference.key, difference.right
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every object of the head is visited, because the empty commit is a base."""
+        return any(not base.id for base in self.bases)
+
     def count(self) -> int:
         """Return the number of keys to change; if everything is exported, of the head's objects."""
-        if any(not base.id for base in self.bases):
+        if self.is_whole:
             return object_count(self.head)
         total = 0
         changes = self.changes()

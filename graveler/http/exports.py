@@ -17,7 +17,7 @@ class ConfigurationBody(Struct, frozen=True, rename="camel"):
     # Optional fields may be null: Go clients send null for an empty list.
     export_status_path: str | None = ""
     last_keys_in_prefix_regexp: Sequence[str] | None = ()
-    is_continuous: bool | None = False
+    is_continuous: bool | None = True
 
 
 def configuration_of(body: ConfigurationBody) -> ExportConfiguration:
@@ -26,7 +26,7 @@ def configuration_of(body: ConfigurationBody) -> ExportConfiguration:
         path=body.export_path,
         status_path=body.export_status_path or "",
         last_keys_in_prefix_regexps=tuple(body.last_keys_in_prefix_regexp or ()),
-        is_continuous=body.is_continuous or False,
+        is_continuous=body.is_continuous is not False,
     )
 
 

@@ -136,6 +136,14 @@ def test_the_program_works_without_the_packages_of_a_server(program, endpoint):
 
 
 @pytest.mark.packages
+def test_the_wheel_has_a_plugin_that_is_lakectl_s_command_export(program):
+    ended = run(program.with_name("lakectl-export"), "get", "lake")
+    assert ended.returncode == 1
+    assert "lake" in ended.stderr
+    assert ended.stderr == run(program, "export", "get", "lake").stderr
+
+
+@pytest.mark.packages
 @pytest.mark.parametrize(
     ("args", "extra"), [(("gateway",), "gateway"), (("doctor", "--deployment", "x"), "server")]
 )

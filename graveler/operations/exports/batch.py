@@ -43,7 +43,7 @@ def export_in_batch(
         time_left_s: returns how many seconds this call may still take.
 
     Raises:
-        ConflictError: another runner holds the run, it has ended, or there is nothing to export.
+        ConflictError: another runner holds the run, or it has ended.
         NotFoundError: the branch does not exist, or it is not exported.
         GravelerError: a store failed.
     """

@@ -68,6 +68,8 @@ class ExportReports:
     def announce(self) -> None:
         """Withdraw what earlier runs reported about the destination and about this commit.
 
+        The report of a failure stays until the run has repaired it.
+
         Raises:
             GaveUpError: a file cannot be rewritten or deleted.
         """
@@ -77,10 +79,6 @@ class ExportReports:
             if each.status_file:
                 with self._unless_given_up(each.status_file):
                     self._supersede(each.status_file)
-        if run.repaired_file:
-            with self._unless_given_up(run.repaired_file):
-                text = status.status_text(ExportState.REPAIRED, 0)
-                self._requests.put(run.repaired_file, text, status.TEXT_TYPE)
         if self._file not in ("", run.repaired_file):
             self._requests.delete(self._file)
 
@@ -118,9 +116,14 @@ class ExportReports:
         Raises:
             GaveUpError: a file cannot be written.
         """
+        repaired_file = self._lease.run.repaired_file
+        state = ExportState.REPAIRED if repaired_file else ExportState.SUCCEEDED
+        text = status.status_text(state, 0)
+        if repaired_file not in ("", self._file):
+            with self._unless_given_up(repaired_file):
+                self._requests.put(repaired_file, text, status.TEXT_TYPE)
         if not self._file:
             return ""
-        text = status.status_text(ExportState.SUCCEEDED, 0)
         self._requests.put(self._file, text, status.TEXT_TYPE)
         manifest_uri = status.manifest_file(self._file)
         self._upload(manifest_uri, self._manifest_lines(pieces, etags))

@@ -177,12 +177,12 @@ def ended_runs(engine: Engine, repository: str, branch: str) -> tuple[EndedRun, 
 
 
 def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False) -> str:
-    """Start a run that exports the branch's head, and return the run's ID.
+    """Start a run that exports every object of the branch's head, and return the run's ID.
 
     in_batch leaves the run to a batch job, whatever its size.
 
     Raises:
-        ConflictError: a run is in progress, the last one failed, or there is nothing to export.
+        ConflictError: a run is in progress.
         NotFoundError: the branch does not exist, or it is not exported.
         ContentionError: too many concurrent updates of the export.
     """
@@ -193,13 +193,10 @@ def run(engine: Engine, repository: str, branch: str, *, in_batch: bool = False)
         now = _configured(record, branch)
         if now.state is ExportState.IN_PROGRESS:
             raise ConflictError("export currently in progress: wait until it has ended")
-        if now.state is ExportState.FAILED:
-            raise ConflictError("export failed: repair it first")
-        if now.state is not ExportState.REPAIRED and not lifecycle.has_work(now, current.commit_id):
-            raise ConflictError("nothing to export: the branch is exported as it is")
         now_ns = engine.clock.now_ns()
         run_id = new_run_id(engine, found, current)
-        begun = lifecycle.begun(now, found.name, run_id, current.commit_id, now_ns)
+        whole = lifecycle.unverified(now)
+        begun = lifecycle.begun(whole, found.name, run_id, current.commit_id, now_ns)
         return lifecycle.left_to_batch(begun, now_ns) if in_batch else begun
 
     _change(engine, repository, branch, change)
@@ -219,7 +216,7 @@ def repair(engine: Engine, repository: str, branch: str) -> None:
         now = _configured(record, branch)
         if now.state is not ExportState.FAILED:
             raise ConflictError("incorrect status: only a failed export can be repaired")
-        return replace(now, state=ExportState.REPAIRED, is_pending=True)
+        return lifecycle.repaired(now)
 
     _change(engine, repository, branch, change)
 

@@ -33,6 +33,7 @@ from graveler.operations.exports.deadline import Deadline, OutOfTimeError
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.pieces import delete_pieces
 from graveler.operations.exports.places import check_places_of_run
+from graveler.operations.exports.present import present_in
 from graveler.operations.exports.progress import RunProgress
 from graveler.operations.exports.reports import ExportReports
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
@@ -150,6 +151,7 @@ class _Runner:
             Patterns(run.configuration.last_keys_in_prefix_regexps),
             has_marks=destination_of(self._lease.record, run.configuration.path).has_marks,
             position=Position(progress.after, progress.put_off),
+            present=present_in(self._engine.objects, self._work, run.configuration.path),
         )
         transfer = ExportTransfer(self._requests, self._work, run.configuration.path)
         at_once = self._engine.export_settings.requests_at_once

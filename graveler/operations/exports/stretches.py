@@ -29,6 +29,7 @@ from graveler.model import MetaRangeID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.pieces import put_piece
+from graveler.operations.exports.present import present_in
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
 from graveler.operations.exports.transfer import ExportTransfer
 from graveler.times import NS_PER_S
@@ -141,6 +142,7 @@ def carry_out_stretch(engine: Engine, run: RunSpec, stretch: Stretch) -> Stretch
         Patterns(run.patterns),
         has_marks=run.has_marks,
         stretch=(stretch.start, stretch.end),
+        present=present_in(engine.objects, work, run.path),
     )
     requests = RetriedRequests(engine, ObservedLease(engine, run).check)
     transfer = ExportTransfer(requests, work, run.path)

@@ -130,7 +130,6 @@ def test_delete_prints_nothing(graveler, server):
     [
         ("get", 404, "branch master is not exported"),
         ("run", 409, "export currently in progress"),
-        ("run", 409, "nothing to export"),
         ("repair", 409, "incorrect status"),
     ],
 )

@@ -4,13 +4,11 @@ import json
 
 import pytest
 
-from graveler.errors import ConflictError
 from graveler.export.lifecycle import RENEWAL_S
 from graveler.export.model import ExportState
-from graveler.operations.exports import requests
 from tests.support.export_lakes import LATEST
 from tests.support.export_reports import STATUS, change, head, holds, latest, reporting_lake
-from tests.support.export_world import REPO, ExportWorld
+from tests.support.export_world import ExportWorld
 from tests.support.lake import commit, upload
 
 
@@ -21,16 +19,14 @@ def lake() -> ExportWorld:
 
 
 def test_a_new_status_path_gets_reports_about_what_is_exported_already(lake):
-    lake.configure(LATEST)
+    lake.configure(LATEST, is_continuous=True)
     lake.settle()
     lake.writes.clear()
-    lake.configure(LATEST, status_path=STATUS)
+    lake.configure(LATEST, status_path=STATUS, is_continuous=True)
     lake.settle()
     holds(lake, head(lake))
     assert [each["status"] for each in latest(lake)] == ["success"]
     assert [uri for _, uri in lake.writes if uri.startswith(LATEST)] == []
-    with pytest.raises(ConflictError, match="nothing to export"):
-        requests.run(lake.engine(), REPO, "main")
 
 
 def test_an_earlier_status_path_that_refuses_requests_does_not_matter(lake):

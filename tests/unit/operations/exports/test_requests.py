@@ -193,22 +193,6 @@ def test_a_run_cannot_start_while_another_is_in_progress(lake):
         requests.run(lake.engine(), REPO, "main")
 
 
-def test_an_exported_head_is_not_exported_again(lake):
-    put(lake, CONFIGURATION)
-    lake.settle()
-    with pytest.raises(ConflictError, match="nothing to export"):
-        requests.run(lake.engine(), REPO, "main")
-    put(lake, ExportConfiguration("s3://out/other"))  # where nothing is exported yet
-    requests.run(lake.engine(), REPO, "main")
-
-
-def test_a_failed_export_is_not_run_before_it_is_repaired(lake):
-    put(lake, CONFIGURATION)
-    fail(lake)
-    with pytest.raises(ConflictError, match="export failed: repair it first"):
-        requests.run(lake.engine(), REPO, "main")
-
-
 def test_of_two_concurrent_runs_one_is_refused(lake):
     put(lake, ExportConfiguration("s3://out/latest"))
     store, engine = lake.world.exports, lake.engine()
@@ -264,10 +248,10 @@ def test_a_repaired_export_may_be_run_by_hand(lake):
     assert lake.record.state is ExportState.SUCCEEDED
 
 
-def test_configuring_a_failed_export_waits_for_the_repair(lake):
+def test_configuring_a_failed_continuous_export_waits_for_the_repair(lake):
     put(lake, CONFIGURATION)
     fail(lake)
-    put(lake, ExportConfiguration("s3://out/other"))
+    put(lake, ExportConfiguration("s3://out/other", is_continuous=True))
     lake.settle()
     assert lake.record.state is ExportState.FAILED
     assert lake.objects.uris("s3://out/other") == []

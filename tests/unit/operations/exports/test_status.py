@@ -208,27 +208,38 @@ def test_a_failed_export_reports_its_errors(lake):
     assert not [uri for uri in lake.objects.uris(STATUS) if "manifest" in uri]
 
 
-def test_a_repaired_export_reports_the_repair_until_it_ends(lake):
+def test_a_repair_is_reported_at_its_end_for_the_failed_commit_and_for_its_own(lake):
     refuse(lake, f"{LATEST}/b")
     lake.settle()
     failed = head(lake)
     refuse(lake)
     later = change(lake, "c", b"three")
     requests.repair(lake.engine(), REPO, "main")
+    seen: set[bytes] = set()
+    lake.objects.before = lambda operation, _uri: (
+        seen.add(read(lake, f"lake-main-{failed}")) if operation == "copy" else None
+    )
     lake.settle()
+    assert [each.split(b",")[0] for each in seen] == [b"status: export-failed"]
     assert read(lake, f"lake-main-{failed}").startswith(b"status: export-repaired,")
-    assert read(lake, f"lake-main-{later}").startswith(b"status: exported-successfully,")
+    assert read(lake, f"lake-main-{later}").startswith(b"status: export-repaired,")
+    lake.objects.before = lambda _operation, _uri: None
+    last = change(lake, "d", b"four")
+    lake.settle()
+    assert read(lake, f"lake-main-{last}").startswith(b"status: exported-successfully,")
 
 
-def test_a_repaired_export_of_the_same_commit_ends_in_success(lake):
+def test_a_repair_of_the_same_commit_is_reported_once_at_its_end(lake):
     refuse(lake, f"{LATEST}/b")
     lake.settle()
     refuse(lake)
     requests.repair(lake.engine(), REPO, "main")
     lake.writes.clear()
     lake.settle()
-    assert read(lake, f"lake-main-{head(lake)}").startswith(b"status: exported-successfully,")
-    assert [uri for _, uri in lake.writes].count(f"{STATUS}/lake-main-{head(lake)}") == 2
+    assert (
+        read(lake, f"lake-main-{head(lake)}") == b"status: export-repaired, signalled_errors: 0\n"
+    )
+    assert [uri for _, uri in lake.writes].count(f"{STATUS}/lake-main-{head(lake)}") == 1
 
 
 def test_the_status_file_of_a_commit_is_deleted_before_the_commit_is_exported_again(lake):

@@ -1,0 +1,60 @@
+"""What a destination holds already: an export of everything copies only the rest."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from graveler.entries import value_entry
+from graveler.errors import InvalidInputError
+from graveler.export.addresses import object_uri
+from graveler.export.work import Work
+from graveler.ports import ListedObject, ObjectListing
+
+
+def present_in(objects: ObjectListing, work: Work, path: str) -> Callable[[bytes, bytes], str]:
+    """Return a function from key and value to the ETag of an object that needs no copy, else "".
+
+    It is called in key order, and reads one listing of the path meanwhile. An object needs no copy
+    if every earlier export wrote this value, and the object at the path has its ETag. Other exports
+    may have written the same content with other metadata, which a listing does not show.
+    """
+    bases = [base for base in work.bases if base.id]
+    listing = _Listing(objects, work, path)
+
+    def present(key: bytes, value: bytes) -> str:
+        if not bases or any(base.get(key) != value for base in bases):
+            return ""
+        entry = value_entry(value)
+        with suppress(InvalidInputError):  # no object can have this key
+            found = listing.find(object_uri(path, key))
+            if found is not None and found.size_bytes == entry.size_bytes:
+                return found.checksum if found.checksum == entry.checksum else ""
+        return ""
+
+    return present if work.is_whole else lambda _key, _value: ""
+
+
+class _Listing:
+    """The objects under a path, read once while ascending URIs are looked up."""
+
+    def __init__(self, objects: ObjectListing, work: Work, path: str) -> None:
+        self._objects = objects
+        self._work = work
+        self._folder = f"{path}/"
+        self._listed: Iterator[ListedObject] | None = None
+        self._next: ListedObject | None = None
+
+    def find(self, uri: str) -> ListedObject | None:
+        if self._listed is None:
+            # The beginning of a URI comes before it.
+            self._listed = self._objects.list_objects(self._folder, uri[:-1])
+            self._advance()
+        while self._next is not None and self._next.uri < uri:
+            self._work.pause()  # others may have any number of objects here
+            self._advance()
+        return self._next if self._next is not None and self._next.uri == uri else None
+
+    def _advance(self) -> None:
+        assert self._listed is not None
+        self._next = None
+        with suppress(InvalidInputError):  # it must not be listed: then everything is copied
+            self._next = next(self._listed, None)

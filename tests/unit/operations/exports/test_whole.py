@@ -1,0 +1,149 @@
+"""An export that a user asks for leaves the destination whole, whatever was there before."""
+
+from dataclasses import replace
+
+import pytest
+
+from graveler.errors import InvalidInputError
+from graveler.export.model import ExportState
+from graveler.operations import writes
+from graveler.operations.exports import requests
+from tests.support.counting import Calls, engine_around
+from tests.support.export_lakes import LATEST, is_exported, lake_of_twelve
+from tests.support.export_reports import STATUS, holds, read
+from tests.support.export_reports import head as head_of
+from tests.support.export_world import REPO, ExportWorld
+from tests.support.lake import commit, upload
+from tests.support.memory import MemoryObjectStore
+
+REPORTED = {"status_path": STATUS, "is_continuous": True}
+
+
+@pytest.fixture
+def lake() -> ExportWorld:
+    """Twelve objects that are exported, with reports."""
+    made = lake_of_twelve()
+    made.configure(LATEST, **REPORTED)
+    made.settle()
+    made.writes.clear()
+    return made
+
+
+def run(lake: ExportWorld) -> None:
+    requests.run(lake.engine(), REPO, "main")
+
+
+def configure_once(lake: ExportWorld) -> None:
+    lake.configure(LATEST, status_path=STATUS)
+
+
+def refuse_copies(operation: str, _uri: str) -> None:
+    if operation == "copy":
+        raise InvalidInputError("refused")
+
+
+@pytest.fixture(params=[run, configure_once])
+def ask(request):
+    """Either way to ask for one export now."""
+    return request.param
+
+
+def copied(lake: ExportWorld) -> list[str]:
+    """Return the names of the objects written at the destination since the last call."""
+    names = [uri.removeprefix(f"{LATEST}/") for _, uri in lake.writes if uri.startswith(LATEST)]
+    lake.writes.clear()
+    return names
+
+
+def test_what_others_deleted_or_changed_at_the_destination_is_restored(lake, ask):
+    MemoryObjectStore.delete(lake.objects, f"{LATEST}/03")
+    MemoryObjectStore.put(lake.objects, f"{LATEST}/07", b"of others", "text/plain")
+    lake.place_foreign(f"{LATEST}/070")
+    ask(lake)
+    lake.settle()
+    assert copied(lake) == ["03", "07"]
+    assert is_exported(lake)
+
+
+def test_an_unchanged_head_is_reported_anew(lake, ask):
+    commit_id = head_of(lake)
+    for uri in lake.objects.uris(STATUS):
+        MemoryObjectStore.delete(lake.objects, uri)
+    ask(lake)
+    lake.settle()
+    assert copied(lake) == []
+    assert read(lake, f"lake-main-{commit_id}") == (
+        b"status: exported-successfully, signalled_errors: 0\n"
+    )
+    holds(lake, commit_id)
+
+
+def test_what_the_branch_has_deleted_and_changed_is_deleted_and_copied(lake):
+    upload(lake.engine(), b"05", b"changed")
+    writes.delete(lake.engine(), REPO, "main", b"06")
+    commit(lake.engine())
+    run(lake)
+    lake.settle()
+    assert sorted(copied(lake)) == ["05", "06"]
+    assert is_exported(lake)
+
+
+def test_an_object_of_the_same_content_with_other_metadata_is_copied(lake):
+    upload(lake.engine(), b"05", b"x5", metadata={"owner": "ann"})
+    commit(lake.engine())
+    lake.objects.before = refuse_copies
+    lake.settle()  # it fails
+    lake.objects.before = lambda _operation, _uri: None
+    lake.writes.clear()
+    run(lake)
+    lake.settle()
+    assert copied(lake) == ["05"]
+    assert is_exported(lake)
+
+
+def test_a_failed_export_starts_again_and_ends_repaired(lake, ask):
+    lake.objects.before = refuse_copies
+    upload(lake.engine(), b"05", b"changed")
+    commit(lake.engine())
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    lake.objects.before = lambda _operation, _uri: None
+    ask(lake)
+    lake.settle()
+    assert is_exported(lake)
+    assert read(lake, f"lake-main-{head_of(lake)}").startswith(b"status: export-repaired,")
+
+
+def test_one_listing_finds_what_is_there(lake):
+    run(lake)
+    calls = Calls()
+    lake.advance(engine_around(lake.engine(), calls))
+    counts = calls.counts()
+    assert (counts["objects.list_objects"], counts["objects.copy"]) == (1, 0)
+
+
+def test_without_the_right_to_list_everything_is_copied(lake):
+    def denied(*_arguments):
+        raise InvalidInputError("access denied")
+        yield
+
+    lake.objects.list_objects = denied
+    run(lake)
+    lake.settle()
+    assert copied(lake) == [f"{number:02}" for number in range(12)]
+
+
+def test_a_repeated_continuous_configuration_exports_nothing(lake):
+    lake.configure(LATEST, **REPORTED)
+    lake.settle()
+    assert lake.writes == []
+    assert lake.record == replace(lake.record, is_pending=False)
+
+
+def test_another_path_in_between_does_not_hide_a_request(lake):
+    run(lake)
+    lake.configure("s3://out/other", **REPORTED)
+    lake.configure(LATEST, status_path=STATUS)
+    MemoryObjectStore.delete(lake.objects, f"{LATEST}/03")
+    lake.settle()
+    assert is_exported(lake)
