@@ -14,6 +14,7 @@ from graveler.export.model import ExportConfiguration, ExportState
 from graveler.operations import commits, writes
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
+from tests.support.counting import Calls, engine_around
 from tests.support.invocation import Context
 from tests.support.server_world import ServerWorld, open_world
 from tests.support.stack import BUCKET
@@ -76,3 +77,22 @@ def test_a_branch_is_exported_and_followed(world: ServerWorld, engine: Engine) -
     assert requests.status(engine, repository, "main").exported_commit == made.id
     assert engine.objects.get(f"{path}/first") == b"one"
     assert engine.objects.head(f"{path}/second") is None
+
+
+def test_a_whole_export_copies_only_what_the_path_lacks(
+    world: ServerWorld, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = world.new_repository(BUCKET)
+    upload(engine, repository, **{f"key-{number}": "x" for number in range(5)})
+    commits.commit(engine, repository, "main", commits.CommitRequest("why", "somebody"))
+    path = f"s3://{BUCKET}/{uuid4().hex}"
+    requests.configure(engine, repository, "main", ExportConfiguration(path))
+    look_after(repository)
+    engine.objects.delete(f"{path}/key-3")
+    requests.run(engine, repository, "main")
+    calls = Calls()
+    monkeypatch.setattr(wiring, "engine", lambda: engine_around(engine, calls))
+    look_after(repository)
+    assert requests.status(engine, repository, "main").state is ExportState.SUCCEEDED
+    assert engine.objects.get(f"{path}/key-3") == b"x"
+    assert calls.counts()["objects.copy"] == 1
