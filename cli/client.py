@@ -8,6 +8,7 @@ import random
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote, urlencode
@@ -36,6 +37,8 @@ PAGE_SIZE = 1000
 _LATER = frozenset({429, 500, 502, 503, 504})
 _KIND_HEADER = "X-Graveler-Error"
 _UNKNOWN_OUTCOME = "unknown_outcome"
+# The message of status 410 for objects, in lakeFS as well.
+_NO_DATA = "No data"
 _REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 
 _CLIENT = "graveler"
@@ -56,6 +59,23 @@ class RefusedError(CommandError):
         self.status = status
         self.text = message
         self.request_id = request_id
+
+
+class NoDataError(RefusedError):
+    """The object's data do not exist any more: no other attempt will find them."""
+
+    def __init__(self, uri: str = "", request_id: str = "") -> None:
+        line = "garbage collection has deleted its data, or the owner of imported data has"
+        super().__init__(f"{uri}: {line}" if uri else line, 410, _NO_DATA, request_id)
+
+
+@contextmanager
+def named(uri: str) -> Iterator[None]:
+    """Name the object in the message of a NoDataError."""
+    try:
+        yield
+    except NoDataError as error:
+        raise NoDataError(uri, error.request_id) from error
 
 
 @dataclass(frozen=True)
@@ -242,6 +262,9 @@ class Server:
     ) -> RefusedError:
         """Return the server's message in an answer that is an error, and what to do."""
         body = _decode_error(content)
+        request_id = headers.get("X-Request-ID", "")
+        if status == 410 and body == _ErrorBody(_NO_DATA):
+            return NoDataError(request_id=request_id)
         line = f"{body.message}: {body.details}" if body.details else body.message
         # lakeFS says 401 of a user who may not do something, too.
         if status == 401 and not body.message.startswith("insufficient permissions"):
@@ -251,7 +274,7 @@ class Server:
             line = f"{self.endpoint} does not have this operation: check that it is a Graveler"
         elif not line:
             line = f"{self.endpoint} answered {f'{status} {reason}'.strip()}: check the endpoint"
-        return RefusedError(line, status, body.message, headers.get("X-Request-ID", ""))
+        return RefusedError(line, status, body.message, request_id)
 
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
         by_proxy = isinstance(error, urllib3.exceptions.ProxyError)

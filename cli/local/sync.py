@@ -254,9 +254,9 @@ class Sync:
             self._output.warn(f"error: {error}")
 
     def _end(self, tally: Tally, verb: str) -> None:
-        failures = self._failures + tally.failed
-        if failures:
-            raise CommandError(f"{failures} files could not be {verb}: run the command again")
+        tally.failed += self._failures
+        if tally.failed:
+            raise CommandError(f"{tally.failed} files could not be {verb}: {tally.advice}")
 
 
 def _is_download(change: Change) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from cli.client import RefusedError, Server
 from cli.shapes import Config, ObjectStats, StorageConfig
 from cli.transfers.wire import Body, Reply, Wire
+from cli.uris import PathUri
 
 T = TypeVar("T")
 
@@ -60,6 +61,10 @@ class Api:
         self.headers = server.headers
         self._lock = Lock()
         self._objects = server.url(f"{_BRANCH}/objects", self._names) + "?path="
+
+    def uri(self, path: str) -> str:
+        """Return the URI of a path, as users write it."""
+        return str(PathUri(self._names["repository"], self._names["ref"], path))
 
     @property
     def storage(self) -> StorageConfig:

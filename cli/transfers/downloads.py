@@ -8,6 +8,7 @@ from hashlib import md5, sha256
 from pathlib import Path
 from time import time
 
+from cli.client import NoDataError
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.api import Api
@@ -22,6 +23,9 @@ from cli.transfers.workers import Workers
 
 _RECEIVED_MAX = 3  # how often an object is received until its checksum is right
 _NAME_BYTES_MAX = 200  # of a file's name, so that a prefix and a suffix fit
+
+# The codes of S3, Google Cloud Storage and Azure for an object that does not exist.
+_NO_OBJECT = (b"<Code>NoSuchKey</Code>", b"<Code>BlobNotFound</Code>")
 
 _NO_RANGES = "the object store does not serve ranges: use a larger --part-size"
 
@@ -147,7 +151,7 @@ class Downloader:
             "part_bytes": str(part_bytes),
             "boot": boot_id(),
         }
-        is_whole = False
+        is_over = False
         descriptor = -1
         try:
             descriptor = lock(temporary)
@@ -171,11 +175,15 @@ class Downloader:
                 if not self._is_right(stats, source, again, is_same_again=again == found):
                     raise _wrong(stats)
             _finish(job, temporary, descriptor)
-            is_whole = True
+            is_over = True
+        except NoDataError:
+            temporary.unlink()
+            is_over = True
+            raise
         finally:
             if descriptor >= 0:
                 os.close(descriptor)
-            if is_whole:
+            if is_over:
                 journal.delete()
             else:
                 journal.close()
@@ -292,6 +300,8 @@ class Downloader:
             return self._api.refusal(reply)
         if reply.status == 412:
             return ChangedError()
+        if reply.status == 404 and any(code in reply.content for code in _NO_OBJECT):
+            return NoDataError()
         line = " ".join(reply.content.decode(errors="replace").split())[:200]
         return CommandError(f"the object store answered {reply.status}: {line}".rstrip(": "))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from threading import Lock
 
-from cli.client import RefusedError, Server
+from cli.client import NoDataError, RefusedError, Server, named
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.api import Api
@@ -82,10 +82,11 @@ class Engine:
             CommandError: it failed.
         """
         run = _Run(self, self._options, self._warn, None)
-        if not self._shows_progress:
-            return run.do_one(job)
-        with run.progress.shown():
-            return run.do_one(job)
+        with named(self.api.uri(job.path)):
+            if not self._shows_progress:
+                return run.do_one(job)
+            with run.progress.shown():
+                return run.do_one(job)
 
     def remove(self, paths: Iterable[str], concurrency: int = PARTS_AT_ONCE) -> Tally:
         """Delete objects in batches; an object that does not exist counts as deleted."""
@@ -148,7 +149,8 @@ class Engine:
         parts = Workers(1, 1)
         downloader = Downloader(self.api, self._options, parts, lambda _: None)
         try:
-            downloader.read(path, stats, first, length, write)
+            with named(self.api.uri(path)):
+                downloader.read(path, stats, first, length, write)
         finally:
             self.wire.close()
 
@@ -269,7 +271,10 @@ class _Run:
             if self._hopeless:
                 return
             self._tally.failed += 1
-            self._failures_in_a_row += 1
+            if isinstance(error, NoDataError):
+                self._tally.without_data += 1  # which says nothing of the other objects
+            else:
+                self._failures_in_a_row += 1
             if isinstance(error, RefusedError) and error.status == 401:
                 self._hopeless = error
                 return

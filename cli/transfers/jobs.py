@@ -71,9 +71,17 @@ class Tally:
     downloaded: int = 0
     removed: int = 0
     failed: int = 0
+    without_data: int = 0  # of those that failed
     size_bytes: int = 0
 
     @property
     def done(self) -> int:
         """How many jobs succeeded."""
         return self.uploaded + self.downloaded + self.removed
+
+    @property
+    def advice(self) -> str:
+        """What to do about the failures."""
+        if self.failed == self.without_data:
+            return "their data are deleted"
+        return "run the command again"

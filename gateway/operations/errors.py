@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.store import DataMissingError
 from graveler import errors
 
 CODES: Mapping[type[errors.GravelerError], Code] = {
@@ -15,7 +14,7 @@ CODES: Mapping[type[errors.GravelerError], Code] = {
     errors.UploadNotFoundError: Code.NO_SUCH_UPLOAD,
     errors.AlreadyExistsError: Code.BUCKET_ALREADY_EXISTS,
     errors.ConflictError: Code.CONDITIONAL_REQUEST_CONFLICT,
-    errors.GoneError: Code.NO_SUCH_VERSION,
+    errors.GoneError: Code.OBJECT_GONE,
     errors.ObjectMissingError: Code.NO_SUCH_KEY,
     errors.PreconditionFailedError: Code.PRECONDITION_FAILED,
     errors.TooLargeError: Code.ENTITY_TOO_LARGE,
@@ -30,10 +29,8 @@ CODES: Mapping[type[errors.GravelerError], Code] = {
 }
 
 
-def error_of(error: errors.GravelerError | DataMissingError) -> S3Error:
+def error_of(error: errors.GravelerError) -> S3Error:
     """Return the S3 error that clients get, with the engine's message."""
-    if isinstance(error, DataMissingError):
-        return S3Error(Code.NO_SUCH_VERSION, "The object's data do not exist any more.")
     if isinstance(error, errors.BadPartsError):
         return S3Error(_code_of_parts(error))
     for ancestor in type(error).__mro__:

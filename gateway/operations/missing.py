@@ -1,10 +1,13 @@
-"""What of an address does not exist: clients act differently on a bucket and on a key."""
+"""What of an address does not exist: a bucket, a key, or only the data of the object."""
 
 from gateway.operations.call import Call
 from gateway.operations.errors import error_of
+from gateway.protocol.addressing import copy_source
 from gateway.protocol.errors import Code, S3Error
+from gateway.transfer.store import DataChangedError, DataMissingError
 from graveler.errors import (
     BucketRefusedError,
+    GoneError,
     InvalidInputError,
     NotFoundError,
     UploadNotFoundError,
@@ -33,3 +36,20 @@ def missing(call: Call, error: NotFoundError | InvalidInputError) -> S3Error:
         if is_invalid:
             return error_of(error)
     return S3Error(Code.NO_SUCH_KEY, message, details={"Key": call.key})
+
+
+def without_data(call: Call, error: GoneError | DataMissingError) -> S3Error:
+    """Return the refusal that names the object: the one to read, or the source to copy."""
+    header = call.header("x-amz-copy-source")
+    if header is None:
+        shown = f"s3://{call.bucket}/{call.key}"
+    else:
+        source = copy_source(header)
+        shown = f"s3://{source.bucket}/{source.ref}/{source.path.decode('utf-8', 'replace')}"
+    if isinstance(error, DataChangedError):
+        return S3Error(Code.OBJECT_GONE, f"The data of {shown} were replaced: {error}")
+    return S3Error(
+        Code.OBJECT_GONE,
+        f"{shown} has no data any more: garbage collection, or the owner of imported data, has "
+        "deleted it",
+    )

@@ -152,6 +152,8 @@ class Code(Enum):
         404,
         "The version ID specified in the request does not match an existing version.",
     )
+    # S3 answers this code with 404. lakeFS's gateway and s3fs know it for data that are gone.
+    OBJECT_GONE = ("NoSuchVersion", 410, "The object has no data any more.")
     NOT_IMPLEMENTED = (
         "NotImplemented",
         501,

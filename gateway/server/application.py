@@ -17,7 +17,7 @@ from gateway.operations.call import Call
 from gateway.operations.content import Arriving, Content
 from gateway.operations.errors import error_of
 from gateway.operations.forms import Form, is_form, post_object
-from gateway.operations.missing import missing
+from gateway.operations.missing import missing, without_data
 from gateway.operations.table import operation_of
 from gateway.protocol.addressing import Target, bucket_of_host, target_of
 from gateway.protocol.bodies.payload import UNSIGNED
@@ -32,7 +32,13 @@ from gateway.protocol.signatures.verified import Kind, Presented, Verified
 from gateway.server.log import Record
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import DataMissingError, Transfers
-from graveler.errors import CorruptDataError, GravelerError, InvalidInputError, NotFoundError
+from graveler.errors import (
+    CorruptDataError,
+    GoneError,
+    GravelerError,
+    InvalidInputError,
+    NotFoundError,
+)
 
 _REQUEST_ID = "x-amz-request-id"
 
@@ -63,7 +69,7 @@ class Application:
             answer = self._answer(head, arriving, address, record)
         except S3Error as error:
             answer = _refusal(head, record, error)
-        except (GravelerError, DataMissingError) as error:
+        except GravelerError as error:
             if isinstance(error, CorruptDataError):
                 record.failed(error)
             answer = _refusal(head, record, error_of(error))
@@ -81,7 +87,7 @@ class Application:
         """Return the operation's answer.
 
         Raises:
-            S3Error, GravelerError, DataMissingError: the request is refused, or fails.
+            S3Error, GravelerError: the request is refused, or fails.
         """
         target = target_of(head.raw_path, head.header("host") or "", self._settings.domains)
         record.repository = target.bucket
@@ -108,6 +114,8 @@ class Application:
             return run(call)
         except (NotFoundError, InvalidInputError) as error:
             raise missing(call, error) from error
+        except (GoneError, DataMissingError) as error:
+            raise without_data(call, error) from error
 
     def _anonymous(self) -> S3Error:
         """Return the refusal of an unsigned request.

@@ -26,7 +26,11 @@ RangeRequest = Callable[[int, int], SignedRequest]
 
 
 class DataMissingError(Exception):
-    """The object's data do not exist in S3, or are shorter than recorded."""
+    """The object's data do not exist in S3."""
+
+
+class DataChangedError(DataMissingError):
+    """S3 has other data than the object's: others may replace those of imports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +72,13 @@ class Transfers:
                 if length is None or int(length) == last - first + 1:
                     return answer
                 answer.close()
-                raise DataMissingError(f"S3 has {length} bytes of {last - first + 1}")
+                raise DataChangedError(f"S3 has {length} bytes of {last - first + 1}")
         with _whole(answer):
-            if answer.status in {404, 416}:
-                answer.document()
-                raise DataMissingError(f"S3 answers {answer.status}")
-            raise refusal_of(answer)
+            refusal = refusal_of(answer)
+            if answer.status == 416:
+                raise DataChangedError(f"S3 has no bytes from {first} on")
+            is_bucket_there = refusal.code is not Code.ACCESS_DENIED
+            raise DataMissingError if answer.status == 404 and is_bucket_there else refusal
 
     def write(
         self, request: Callable[[], SignedRequest], content: bytes | Iterable[bytes]
@@ -155,13 +160,13 @@ class Reading:
         """Open S3's answer at the next byte.
 
         Raises:
-            DataMissingError: others replaced the data meanwhile, as they may those of imports.
+            DataChangedError: others replaced the data meanwhile.
         """
         self._answer = self._transfers.open(self._request_of, self._next, self._last)
         etag = self._answer.header("etag")
         if self._etag not in {None, etag}:
             self.close()
-            raise DataMissingError("the data changed while they were read")
+            raise DataChangedError("the data changed while they were read")
         self._etag = etag
 
     def pieces(self) -> Iterator[bytes]:
@@ -190,13 +195,13 @@ class Reading:
 
         Raises:
             NoAnswerError: it broke off; without a length, only its end shows that.
-            DataMissingError: it has more bytes than the object.
+            DataChangedError: it has more bytes than the object.
         """
         assert self._answer is not None
         for piece in self._answer.pieces():
             self._next += len(piece)
             if self._next > self._last + 1:
-                raise DataMissingError("S3 sends more bytes than it was asked for")
+                raise DataChangedError("S3 sends more bytes than it was asked for")
             yield piece
         if self._next <= self._last:
             raise NoAnswerError("S3's answer promised no length, and ended early")

@@ -2,8 +2,8 @@
 
 They are stored in lakeFS's format, a GarbageCollectionRules message (`graveler/proto`), so each
 system can collect by the other's rules. An absent or empty file means that there are no rules. In
-this format, rules of zero days without any branch encode to nothing and so are no rules either. No
-rules delete nothing.
+this format, rules of zero days without any branch encode to nothing and so are no rules either.
+Without rules no committed object is deleted.
 """
 
 from collections.abc import Iterable, Mapping

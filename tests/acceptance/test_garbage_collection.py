@@ -9,7 +9,10 @@ from typing import Any
 import lakefs
 import pytest
 import requests
+from botocore.exceptions import ClientError
+from typer.testing import CliRunner
 
+from cli.main import app
 from tests.support.server_world import Keys, s3_client
 from tests.support.stack import Stack
 
@@ -44,6 +47,28 @@ def put_directly(stack: Stack, repository: str, path: str, content: bytes) -> No
     body = {"staging": place, "checksum": checksum, "size_bytes": len(content)}
     linked = ask(stack, "PUT", backing, params={"path": path}, json=body)
     assert linked.json()["physical_address"] == place["physical_address"]
+
+
+def assert_gone_for_clients(stack: Stack, repository: str, ref: str, path: str) -> None:
+    """Check what users of S3 and of the command line get of an object that was collected."""
+    keys = Keys(stack.access_key_id, stack.secret_access_key)
+    client = s3_client(stack.endpoint, keys)
+    with pytest.raises(ClientError) as caught:
+        client.get_object(Bucket=repository, Key=f"{ref}/{path}")
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 410
+    assert f"s3://{repository}/{ref}/{path} has no data" in str(caught.value)
+    assert client.head_object(Bucket=repository, Key=f"{ref}/{path}")["ContentLength"] == 3
+    client.close()
+    environment = {
+        "LAKECTL_SERVER_ENDPOINT_URL": stack.endpoint,
+        "LAKECTL_CREDENTIALS_ACCESS_KEY_ID": keys.access_key,
+        "LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": keys.secret_key,
+    }
+    uri = f"lakefs://{repository}/{ref}/{path}"
+    for pre_sign in ("--pre-sign", "--no-pre-sign"):
+        done = CliRunner(env=environment).invoke(app, ["fs", "cat", uri, pre_sign])
+        assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+        assert done.stderr.startswith(f"error: {uri}: garbage collection has deleted its data")
 
 
 def collect(stack: Stack, *words: str) -> str:
@@ -88,6 +113,7 @@ def test_garbage_is_collected_by_the_rules(stack: Stack, repository: lakefs.Repo
         assert (gone.status_code, gone.json()["message"]) == (410, "No data")
         described = ask(stack, "GET", f"{old}/stat", params={"path": path})
         assert described.json()["size_bytes"] == 3
+        assert_gone_for_clients(stack, name, "main~1", path)
         assert main.object(path).reader().read() == b"new"
     for path in ("staged", "staged directly"):
         assert main.object(path).reader().read() == b"second"

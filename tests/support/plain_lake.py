@@ -37,6 +37,7 @@ class PlainLake:
         self.endpoint = ""
         self.commits: list[tuple[str, Objects]] = [("c0", {})]
         self.staged: Objects = {}
+        self.collected: set[str] = set()  # paths of objects without data
         self.metadata: dict[str, str] = {}  # of the last commit
         self.asked: list[str] = []
         self.page_size = 3
@@ -108,6 +109,8 @@ class PlainLake:
             case ["GET", "refs", ref, "objects", "stat"]:
                 found_object = (self.objects(ref) or {}).get(query["path"])
                 return (200, _stats(query["path"], found_object)) if found_object else (404, {})
+            case ["GET", "refs", ref, "objects"] if query["path"] in self.collected:
+                return 410, {"message": "No data"}
             case ["GET", "refs", ref, "objects"]:
                 return 200, (self.objects(ref) or {})[query["path"]].content
             case ["POST", "branches", "main", "objects"]:

@@ -70,6 +70,15 @@ class Lake:
         checksum = checksum or md5(content).hexdigest()
         self.objects[path] = Stored(content, checksum, {}, "text/plain", address)
 
+    def collect(self, *paths: str) -> None:
+        """Delete the data of objects, as garbage collection does."""
+        for path in paths:
+            del self.addresses[self.objects[path].address]
+
+    def has_data(self, path: str) -> bool:
+        """Whether the object store has the object's data."""
+        return self.objects[path].address in self.addresses
+
     def amount(self, method: str, text: str) -> int:
         """Return how many such requests arrived."""
         return sum(each.startswith(method) and text in each for each in self.asked)
@@ -217,6 +226,8 @@ class _Handler(BaseHTTPRequestHandler):
                 }
             lake.checked.append(expected is not None)
             self.answer(200, b"", headers)
+        elif address not in lake.addresses:
+            self.answer(404, b"<?xml version='1.0'?>\n<Error><Code>NoSuchKey</Code></Error>")
         else:
             content = lake.addresses[address]
             self.content(content, md5(content).hexdigest())
@@ -256,6 +267,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.answer(201, lake.row(named))
             case ("GET", "objects" | "objects/stat") if named not in lake.objects:
                 self.answer(404, {"message": "not found"})
+            case ("GET", "objects") if not lake.has_data(named):
+                self.answer(410, {"message": "No data"})
             case ("GET", "objects"):
                 self.content(lake.objects[named].content, lake.objects[named].checksum)
             case ("GET", "objects/stat"):
@@ -269,6 +282,8 @@ class _Handler(BaseHTTPRequestHandler):
                 for each in json.loads(body)["paths"]:
                     lake.objects.pop(each, None)
                 self.answer(200, {"errors": []})
+            case ("POST", "objects/copy") if not lake.has_data(json.loads(body)["src_path"]):
+                self.answer(410, {"message": "No data"})
             case ("POST", "objects/copy"):
                 source = lake.objects[json.loads(body)["src_path"]]
                 lake.objects[query["dest_path"]] = source

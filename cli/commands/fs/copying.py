@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.client import RefusedError
+from cli.client import NoDataError, RefusedError, named
 from cli.commands.fs.options import (
     BRANCH_OBJECT,
     OBJECT,
@@ -82,6 +82,7 @@ class _Copies:
         self._lock = Lock()
         self._done = 0
         self._failed = 0
+        self._without_data = 0
 
     def run(self, parallelism: int | None, *, recursive: bool) -> None:
         """Copy what the source names.
@@ -108,7 +109,8 @@ class _Copies:
         workers.each(self._below(prefix), lambda path: self._try(path, target + path[skipped:]))
         if not self._done and not self._failed:
             raise CommandError(f"no objects in path: {self.source}")
-        check(self._word, Tally(uploaded=self._done, failed=self._failed))
+        tally = Tally(uploaded=self._done, failed=self._failed, without_data=self._without_data)
+        check(self._word, tally)
 
     def _refuse_nested(self, prefix: str, target: str) -> None:
         """Refuse sources that would replace other sources, as a/b/b/x does if a/b/ becomes a/."""
@@ -126,7 +128,8 @@ class _Copies:
             target += self.source.path.rpartition("/")[2]
         if self.source.ref == self.destination.ref and self.source.path == target:
             raise UsageError(f"{self.source} is the destination as well: name another path")
-        self._copy(self.source.path, target)
+        with named(str(self.source)):
+            self._copy(self.source.path, target)
 
     def _below(self, prefix: str) -> Iterator[str]:
         query = {"prefix": prefix, "user_metadata": False, "amount": 1000}
@@ -147,6 +150,7 @@ class _Copies:
     def _fail(self, path: str, error: CommandError) -> None:
         with self._lock:
             self._failed += 1
+            self._without_data += isinstance(error, NoDataError)
             self._session.output.warn(f"error: {self._word} {path}: {error.format_message()}")
 
     def _copy(self, path: str, target: str) -> None:

@@ -155,9 +155,7 @@ def check(operation: str, tally: "Tally") -> None:
     """
     if tally.failed:
         total = tally.done + tally.failed
-        raise CommandError(
-            f"{operation.lower()}: {tally.failed} of {total} failed: run the command again"
-        )
+        raise CommandError(f"{operation.lower()}: {tally.failed} of {total} failed: {tally.advice}")
 
 
 def _summary(session: Session, operation: str, tally: "Tally") -> Iterator[str]:

@@ -234,6 +234,20 @@ def test_a_commit_of_which_the_server_stores_nothing_is_not_taken_for_an_interru
     assert lake.content == {"data/a": b"1", "data/mine": b"m"}
 
 
+def test_a_collected_object_is_said_to_be_so_and_the_others_arrive(
+    lake: PlainLake, local: Local
+) -> None:
+    lake.change(data__a="1", data__b="2")
+    lake.collected.add("data/a")
+    told = local.run("clone", SOURCE, str(local.root))
+    assert told.exit_code == 1
+    assert told.stderr == (
+        "error: download data/a: garbage collection has deleted its data, or the owner of "
+        "imported data has\nerror: 1 files could not be downloaded: their data are deleted\n"
+    )
+    assert local.files == {"b": "2"}
+
+
 def test_a_commit_gets_what_others_store_while_it_runs(lake, local):
     lake.change(data__a="1", data__b="2")
     local.clone()

@@ -50,6 +50,21 @@ def test_a_copy_is_the_source(stack, target, source):
     assert described(stack, key, repository) == ("text/csv", {"owner": "ann"}, {"k": "v"})
 
 
+@pytest.mark.parametrize("is_part", [False, True])
+def test_a_copy_of_collected_data_is_gone_and_names_the_source(stack, is_part):
+    begun = stack.ask("POST", "/repo/main/b", query={"uploads": ""})
+    part = {"uploadId": begun.text("UploadId"), "partNumber": "1"}
+    stack.world.objects.delete(objects.stat(stack.engine, REPO, "main", b"a").physical_address)
+    reply = stack.ask(
+        "PUT",
+        "/repo/main/b",
+        query=part if is_part else "",
+        headers={"x-amz-copy-source": "repo/main/a"},
+    )
+    assert (reply.status, reply.code) == (410, "NoSuchVersion")
+    assert reply.text("Message").startswith("s3://repo/main/a has no data any more")
+
+
 def test_a_copy_has_data_of_its_own(stack):
     copy(stack)
     addresses = {

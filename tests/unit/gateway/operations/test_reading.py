@@ -156,15 +156,31 @@ def test_no_query_can_forge_a_header(stack, value):
     assert (reply.status, reply.code) == (400, "InvalidArgument")
 
 
-@pytest.mark.parametrize("gone", ["all", "rest"])
-def test_data_that_are_gone_from_the_store_are_no_such_version(stack, gone):
+@pytest.mark.parametrize("headers", [{}, {"range": "bytes=2-4"}])
+def test_a_read_of_collected_data_is_gone_and_names_the_object(stack, headers):
+    stack.world.objects.delete(objects.stat(stack.engine, REPO, "main", b"a").physical_address)
+    reply = read(stack, **headers)
+    assert (reply.status, reply.code) == (410, "NoSuchVersion")
+    assert reply.text("Message") == (
+        "s3://repo/main/a has no data any more: garbage collection, or the owner of imported "
+        "data, has deleted it"
+    )
+
+
+@pytest.mark.parametrize("headers", [{}, {"range": "bytes=5-6"}])
+def test_a_read_of_data_that_are_shorter_than_recorded_is_gone(stack, headers):
     address = objects.stat(stack.engine, REPO, "main", b"a").physical_address
-    if gone == "all":
-        stack.world.objects.delete(address)
-    else:
-        stack.world.objects.put(address, CONTENT[:4], "text/csv")
-    reply = stack.ask("GET", "/repo/main/a")
-    assert (reply.status, reply.code) == (404, "NoSuchVersion")
+    stack.world.objects.put(address, CONTENT[:4], "text/csv")
+    reply = read(stack, **headers)
+    assert (reply.status, reply.code) == (410, "NoSuchVersion")
+    assert "s3://repo/main/a were replaced" in reply.text("Message")
+
+
+def test_head_describes_an_object_whose_data_were_collected_and_asks_no_store(stack):
+    stack.world.objects.delete(objects.stat(stack.engine, REPO, "main", b"a").physical_address)
+    stack.s3.requests.clear()
+    reply = read(stack, "HEAD")
+    assert (reply.status, reply.length_bytes, stack.s3.requests) == (200, len(CONTENT), [])
 
 
 def test_a_redirect_leads_to_the_same_bytes(stack):

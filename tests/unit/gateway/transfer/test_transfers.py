@@ -191,9 +191,11 @@ def test_missing_data_are_said_to_be_so(transfers, s3, answer):
         read(transfers, s3)
 
 
-@pytest.mark.parametrize("code", ["AccessDenied", "NoSuchBucket", "AllAccessDisabled"])
-def test_a_bucket_that_refuses_us_is_named_without_its_message(transfers, s3, code):
-    s3.acts.append(Act(refusal(403, code)))
+@pytest.mark.parametrize(
+    ("status", "code"), [(403, "AccessDenied"), (404, "NoSuchBucket"), (403, "AllAccessDisabled")]
+)
+def test_a_bucket_that_refuses_us_is_named_without_its_message(transfers, s3, status, code):
+    s3.acts.append(Act(refusal(status, code)))
     with pytest.raises(S3Error) as caught:
         read(transfers, s3)
     assert caught.value.code is Code.ACCESS_DENIED
