@@ -50,6 +50,14 @@ def test_a_copy_is_the_source(stack, target, source):
     assert described(stack, key, repository) == ("text/csv", {"owner": "ann"}, {"k": "v"})
 
 
+@pytest.mark.parametrize("source", ["repo/dev:joe/a", "repo/dev%3Ajoe/a", "repo%2Fdev%3ajoe%2Fa"])
+def test_a_branch_with_a_colon_is_written_copied_and_read(stack, source):
+    stack.branch("dev:joe")
+    stack.put("dev:joe/a", b"new")
+    assert copy(stack, source, "/repo/dev:joe/b").status == 200
+    assert stack.get("dev:joe/b") == b"new"
+
+
 def test_a_copy_has_data_of_its_own(stack):
     copy(stack)
     addresses = {
