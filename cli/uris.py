@@ -24,7 +24,7 @@ _DOTS = {".", ".."}
 
 # The server checks the rest. What is checked here fails before a command prints anything.
 _REPOSITORY_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
-_BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_:-]*(?<!:)")
 
 
 class _Uri:
@@ -131,7 +131,7 @@ def _parts(text: str, form: re.Pattern[str], kind: str, example: str) -> dict[st
         )
     if not _BRANCH_NAME.fullmatch(parts.get("branch", "_")):
         raise UsageError(
-            f"{text!r} does not name {kind}: a branch's name takes letters, digits, underscores "
-            "and hyphens"
+            f"{text!r} does not name {kind}: a branch's name takes letters, digits, underscores, "
+            "hyphens, and colons inside"
         )
     return parts

@@ -1,4 +1,7 @@
-"""The rules for names. They are lakeFS's, so that a name is valid in both systems or in neither."""
+"""The rules for names: lakeFS's, and colons inside the names of branches and tags.
+
+lakeFS's concepts name a branch `dev:joe-bugfix-1234`, which its server refuses.
+"""
 
 import re
 from hashlib import sha256
@@ -11,10 +14,10 @@ from graveler.messages import Refusal
 NAME_BYTES_MAX = 1000
 
 _REPOSITORY_NAME = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
-_BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_:-]*(?<!:)")
 # Control characters, space, halves of a surrogate pair (which no store can hold), and those of
-# Git's special characters that lakeFS refuses: `~`, `$` and a single `@` are allowed.
-_NOT_IN_TAG_NAMES = re.compile(r"[\x00-\x20\ud800-\udfff^:?*\[\\/]|\.\.|@\{")
+# Git's special characters that lakeFS refuses, but `:`; `~`, `$` and a single `@` are allowed.
+_NOT_IN_TAG_NAMES = re.compile(r"[\x00-\x20\ud800-\udfff^?*\[\\/]|\.\.|@\{|\A:|:\Z")
 _SPACE = re.compile(r"[\t\n\f\r ]")
 
 # The ASCII characters that RFC 9110 (section 8.8.3) allows in an entity tag. All headers of a
@@ -62,8 +65,9 @@ def check_branch_name(name: str, refusal: Refusal = Refusal.BAD_BRANCH_NAME) -> 
     """
     if not is_branch_name(name):
         raise refusal.error(
-            f"{_shown(name)}: it takes letters, digits, underscores and "
-            f"hyphens, does not start with a hyphen, and has 1 to {NAME_BYTES_MAX} bytes"
+            f"{_shown(name)}: it takes letters, digits, underscores, hyphens and colons, does not "
+            "start with a hyphen or a colon, does not end in a colon, and has 1 to "
+            f"{NAME_BYTES_MAX} bytes"
         )
 
 
@@ -86,8 +90,8 @@ def check_tag_name(name: str) -> None:
     if not is_tag_name(name):
         raise Refusal.BAD_TAG_NAME.error(
             f"{_shown(name)}: it has 1 to {NAME_BYTES_MAX} bytes, is not '@', "
-            "does not end in '.' or '.lock', and contains no spaces, control characters, '..', "
-            "'@{' or any of / ^ : ? * [ \\"
+            "does not start with ':', does not end in ':', '.' or '.lock', and contains no spaces, "
+            "control characters, '..', '@{' or any of / ^ ? * [ \\"
         )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from tests.acceptance.s3 import boto3_client
 from tests.support.stack import BUCKET
 
 pytestmark = pytest.mark.server
@@ -271,3 +272,41 @@ def test_a_failure_is_one_line_and_an_exit_code(run, stack, repository, main):
         assert done.stderr.startswith("error: ")
         assert told in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+# Names with a colon, as in the examples of lakeFS's concepts
+
+
+def test_a_branch_and_a_tag_have_a_colon_in_every_interface(
+    prints, stack, s3, repository, main, tmp_path
+):
+    lake, out = f"lakefs://{repository.id}", f"s3://{BUCKET}/out/{repository.id}"
+    main.object("a").upload("1")
+    first = main.commit("first").id
+    prints("branch", "create", f"{lake}/dev:joe", "-s", f"{lake}/main")
+
+    gateway, place = boto3_client(stack), {"Bucket": repository.id, "Key": "dev:joe/b"}
+    gateway.put_object(**place, Body=b"2")
+    gateway.copy_object(Bucket=repository.id, Key="dev:joe/c", CopySource=place)
+    prints("commit", f"{lake}/dev:joe", "-m", "second")
+    dev = repository.branch("dev:joe")
+    second = dev.get_commit().id
+    repository.tag("dev:jane").create("dev:joe@")
+    assert prints("log", f"{lake}/dev:joe~1", "--oneline").startswith(first[:12])
+    assert dev.object("c").reader("r").read() == "2"
+    assert [change.path for change in main.diff(repository.ref("dev:jane"))] == ["b", "c"]
+    listed = gateway.list_objects_v2(Bucket=repository.id, Delimiter="/")["CommonPrefixes"]
+    assert [each["Prefix"] for each in listed] == ["dev:joe/", "main/"]
+
+    to = ("--path", out, "--status-path", f"{out}-reports", "--continuous=false")
+    prints("export", "set", f"{lake}@dev:joe", *to)
+    prints("export", "status", "--follow", f"{lake}@dev:joe")
+    reports = keys_under(s3, BUCKET, f"out/{repository.id}-reports/")
+    assert f"{repository.id}-dev:joe-{second}" in reports
+
+    dump = str(tmp_path / "refs.json")
+    prints("refs-dump", lake, "-o", dump)
+    prints("repo", "create-bare", f"{lake}-2", repository.properties.storage_namespace)
+    prints("refs-restore", f"{lake}-2", "--manifest", dump)
+    for ref in ("dev:joe", "dev:jane"):
+        assert prints("fs", "cat", f"{lake}-2/{ref}/c") == "2"

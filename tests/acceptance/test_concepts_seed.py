@@ -194,6 +194,18 @@ def test_refs_are_tags_branch_names_and_expressions(engine):
     assert {ref: commits.get(engine, REPO, ref) for ref in refs} == refs
 
 
+@pytest.mark.parametrize("name", ["main", "staging", "dev:joe-bugfix-1234"])
+def test_a_branch_may_have_the_name_of_an_example(engine, name):
+    """Example branches: main, staging, dev:joe-bugfix-1234."""
+    if name != "main":
+        branches.create(engine, REPO, name=name, source="main")
+    before = branches.get(engine, REPO, name).commit_id
+    upload(engine, b"p", b"1", name)
+    commit(engine, name)
+    assert content(engine, name, b"p") == content(engine, f"{name}@", b"p") == b"1"
+    assert {commits.get(engine, REPO, f"{name}{back}").id for back in ("~", "^1")} == {before}
+
+
 def test_a_branch_is_a_mutable_pointer_to_a_commit_and_its_staging_area(engine):
     """It is a mutable pointer to a commit and its staging area."""
     upload(engine, b"p", b"1")

@@ -39,14 +39,16 @@ def test_a_tag_is_an_immutable_pointer_to_a_single_commit(engine):
     assert tags.get(engine, REPO, "v1").commit_id == first.id
 
 
-def test_a_repository_can_be_read_from_any_tag(engine):
-    """Tags have readable names. Since tags are commits, a repository can be read from any tag."""
+@pytest.mark.parametrize("name", ["v2.3", "dev:jane-before-v2.3-merge"])
+def test_a_repository_can_be_read_from_any_tag(engine, name):
+    """Tags have readable names. Since tags are commits, a repository can be read from any tag.
+    Example tags: v2.3, dev:jane-before-v2.3-merge."""
     upload(engine, b"p", b"1")
     commit(engine)
-    tags.create(engine, REPO, name="v2.3", ref="main")
+    tags.create(engine, REPO, name=name, ref="main")
     upload(engine, b"p", b"2")
-    assert content(engine, "v2.3", b"p") == b"1"
-    assert paths(engine, "v2.3") == [b"p"]
+    assert content(engine, name, b"p") == b"1"
+    assert paths(engine, name) == [b"p"]
 
 
 # Ref expressions

@@ -156,7 +156,7 @@ def test_a_bad_branch_name_is_refused(repository, name):
         repository.branch(name).create("main")
 
 
-@pytest.mark.parametrize("name", ["", "a..b", "a/b", "a.lock", "a.", "sp ace", "@", "a^", "a:b"])
+@pytest.mark.parametrize("name", ["", "a..b", "a/b", "a.lock", "a.", "sp ace", "@", "a^", "a:"])
 def test_a_bad_tag_name_is_refused(repository, name):
     with pytest.raises(BadRequestException, match="tag id: invalid value"):
         repository.tag(name).create("main")

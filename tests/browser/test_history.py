@@ -94,11 +94,13 @@ def test_a_tag_is_created_refused_a_wrong_name_and_deleted(visit, repository):
     dialog = dialog_of(page, "Create tag")
     dialog.get_by_label("Name", exact=True).fill("v 1")
     expect(dialog.get_by_role("alert")).to_contain_text("Leave out spaces")
-    dialog.get_by_label("Name", exact=True).fill("v1")
+    dialog.get_by_label("Name", exact=True).fill("v1:")
+    expect(dialog.get_by_role("alert")).to_contain_text("do not begin or end with a colon")
+    dialog.get_by_label("Name", exact=True).fill("dev:v1")
     dialog.get_by_role("button", name="Create tag").click()
-    expect(page.get_by_role("link", name="v1")).to_be_visible()
-    assert repository.tag("v1").get_commit().id == repository.branch("main").get_commit().id
-    page.get_by_role("button", name="Actions of v1").click()
+    expect(page.get_by_role("link", name="dev:v1")).to_be_visible()
+    assert repository.tag("dev:v1").get_commit().id == repository.branch("main").get_commit().id
+    page.get_by_role("button", name="Actions of dev:v1").click()
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_role("heading", name="Name a commit with a tag")).to_be_visible()

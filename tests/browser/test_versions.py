@@ -63,9 +63,9 @@ def test_a_protected_branch_says_how_it_changes_before_anything_is_tried(visit, 
     expect(page.get_by_text("main is protected")).to_be_visible()
     expect(page.get_by_role("button", name="Upload", exact=True)).to_be_disabled()
     page.get_by_role("button", name="Create branch").click()
-    page.get_by_role("dialog").get_by_label("Name", exact=True).fill("work")
+    page.get_by_role("dialog").get_by_label("Name", exact=True).fill("dev:work")
     page.get_by_role("dialog").get_by_role("button", name="Create branch").click()
-    expect(page).to_have_url(re.compile("ref=work"))
+    expect(page).to_have_url(re.compile("ref=dev%3Awork"))
     expect(page.get_by_role("button", name="Upload", exact=True)).to_be_enabled()
 
 

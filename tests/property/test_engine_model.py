@@ -23,8 +23,8 @@ from graveler.operations.protocol import heads, lookup
 from tests.support.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
 from tests.support.model import same_records
 from tests.support.repository_model import ModelBranch
+from tests.support.strategies import branch_names, tag_names
 
-BRANCHES = st.sampled_from(["main", "dev", "try"])
 CONTENTS = st.sampled_from([b"A", b"B", b"C"])
 STRATEGIES = st.sampled_from(["", "source-wins", "dest-wins"])
 
@@ -237,7 +237,7 @@ class EngineMachine(EngineBesideModel):
 
     # Refs
 
-    @rule(branch=BRANCHES, data=st.data())
+    @rule(branch=branch_names, data=st.data())
     def create_branch(self, branch: str, data: st.DataObject) -> None:
         ref, commit_id = self.draw_ref(data)
         made = self.attempt(
@@ -259,7 +259,7 @@ class EngineMachine(EngineBesideModel):
             del self.model.branches[branch]
             self.attempt(NotFoundError, lambda: branches.delete(self.engine, REPO, branch))
 
-    @rule(tag=st.sampled_from(["v1", "v2.0"]), data=st.data())
+    @rule(tag=tag_names, data=st.data())
     def create_or_delete_tag(self, tag: str, data: st.DataObject) -> None:
         ref, commit_id = self.draw_ref(data)
         if tag not in self.model.tags:

@@ -11,7 +11,7 @@ from graveler.retention.active import SECONDS_PER_DAY, active_commits, first_par
 from graveler.retention.rules import RetentionRules
 
 NOW_S = 1_700_000_000
-BRANCHES = ("main", "dev", "old")
+BRANCHES = ("main", "dev", "dev:old")
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from tests.support.engines import memory_world
 from tests.support.lake import NAMESPACE, REPO
 
 PATHS = st.sampled_from([b"a", b"b/1", b"b/2"])
-NAMES = st.sampled_from(["main", "main", "dev", "old"])
+NAMES = st.sampled_from(["main", "main", "dev", "dev:old"])
 DAYS = st.integers(0, 5)
 
 INSIDE = f"{NAMESPACE}/data/inside"

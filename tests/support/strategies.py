@@ -1,9 +1,13 @@
-"""Random paths, records and breakings for property tests."""
+"""Random names, paths, records and breakings for property tests."""
 
 from hypothesis import strategies as st
 
 from graveler.committed.store import Breaking
 from tests.support.model import Records, token_value
+
+# Few, so that they collide: one is the beginning of another, up to the colon.
+branch_names = st.sampled_from(["main", "dev", "dev:joe"])
+tag_names = st.sampled_from(["v1", "dev:v2.0", "é"])
 
 # Few letters, so that keys collide; they include a delimiter, the least and the greatest byte.
 paths = st.one_of(

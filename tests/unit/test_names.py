@@ -1,4 +1,4 @@
-"""Names: lakeFS's verdicts on names, and what the messages tell."""
+"""Names: lakeFS's verdicts on names, our colons, and what the messages tell."""
 
 import json
 from collections.abc import Callable
@@ -21,13 +21,39 @@ def accepts(check: Check, name: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("case", VECTORS["names"], ids=lambda case: ascii(case["name"])[:40])
-def test_names_are_good_here_exactly_when_they_are_good_in_lakefs(case):
+@pytest.mark.parametrize(
+    "case",
+    [case for case in VECTORS["names"] if ":" not in case["name"]],
+    ids=lambda case: ascii(case["name"])[:40],
+)
+def test_names_without_a_colon_are_good_here_exactly_when_they_are_good_in_lakefs(case):
     verdicts = [
         accepts(check, case["name"])
         for check in (names.check_repository_name, names.check_branch_name, names.check_tag_name)
     ]
     assert verdicts == [case["repository_ok"], case["branch_ok"], case["tag_ok"]]
+
+
+@pytest.mark.parametrize(
+    "name", ["dev:joe-bugfix-1234", "a:b", "a::b", "a:-", "_:1", "1:a:" + "b" * 900]
+)
+def test_branches_and_tags_may_have_colons_inside_their_names(name):
+    names.check_branch_name(name)
+    names.check_tag_name(name)
+    assert not accepts(names.check_repository_name, name)
+
+
+@pytest.mark.parametrize("name", [":", "::", ":a", "a:", "a::", "a:b:", "a:b\n", "a:/b"])
+def test_a_name_neither_starts_nor_ends_with_a_colon(name):
+    assert not accepts(names.check_branch_name, name)
+    assert not accepts(names.check_tag_name, name)
+
+
+def test_a_tag_with_a_colon_keeps_the_other_rules():
+    names.check_tag_name("dev:jane-before-v2.3-merge")
+    names.check_tag_name("dev:é@~$")
+    for name in ("dev:a..b", "dev:.lock", "dev:a*", "dev: a"):
+        assert not accepts(names.check_tag_name, name)
 
 
 @pytest.mark.parametrize("case", VECTORS["parse"], ids=lambda case: ascii(case["expr"])[:40])
@@ -59,6 +85,8 @@ def test_a_path_of_another_length_is_refused_with_the_rule(length, told):
         (names.check_repository_name, "Lake", "repository id: .*'Lake': .*lower-case"),
         (names.check_branch_name, "a/b", "branch id: .*'a/b': .*underscores"),
         (names.check_branch_name, "-a", "branch id: .*'-a': .*does not start with a hyphen"),
+        (names.check_branch_name, "a:", "branch id: .*'a:': .*does not end in a colon"),
+        (names.check_tag_name, ":a", "tag id: .*':a': .*does not start with ':'"),
         (names.check_tag_name, "a\nb", r"tag id: .*'a\\nb': .*control characters"),
         (names.check_ref, "a b", "ref: .*'a b' .*white space"),
     ],

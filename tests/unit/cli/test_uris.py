@@ -34,6 +34,7 @@ def test_a_text_that_names_no_branch_is_refused_with_the_right_form(text):
         ("lakefs://my-repo/dev~3/a/b/c.csv", ("my-repo", "dev~3", "a/b/c.csv")),
         ("lakefs://my-repo/main@/a", ("my-repo", "main@", "a")),
         ("lakefs://my-repo/v1^2/a@b", ("my-repo", "v1^2", "a@b")),
+        ("lakefs://r/dev:joe~2/a:b", ("r", "dev:joe~2", "a:b")),
         ("lakefs://r/main//a//", ("r", "main", "/a//")),
         ("lakefs://r/main/..", ("r", "main", "..")),
         ("lakefs://r/main/a b%20?c#d", ("r", "main", "a b%20?c#d")),
@@ -69,10 +70,15 @@ def test_names_that_no_repository_has_are_refused(text):
         BranchUri.parse(text)
 
 
-@pytest.mark.parametrize("text", ["lakefs://foo/main~1", "lakefs://foo/-a", "lakefs://foo/a.b"])
-def test_names_that_no_branch_has_are_refused(text):
+@pytest.mark.parametrize("text", ["lakefs://foo@dev:joe", "lakefs://foo/dev:joe"])
+def test_a_branch_may_have_a_colon_in_its_name(text):
+    assert BranchUri.parse(text) == BranchUri("foo", "dev:joe")
+
+
+@pytest.mark.parametrize("name", ["main~1", "-a", "a.b", ":a", "a:"])
+def test_names_that_no_branch_has_are_refused(name):
     with pytest.raises(UsageError, match="a branch's name takes"):
-        BranchUri.parse(text)
+        BranchUri.parse(f"lakefs://foo/{name}")
 
 
 def test_a_branch_may_end_with_a_slash():

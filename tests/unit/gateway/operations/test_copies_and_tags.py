@@ -65,6 +65,14 @@ def test_a_copy_of_collected_data_is_gone_and_names_the_source(stack, is_part):
     assert reply.text("Message").startswith("s3://repo/main/a has no data any more")
 
 
+@pytest.mark.parametrize("source", ["repo/dev:joe/a", "repo/dev%3Ajoe/a", "repo%2Fdev%3ajoe%2Fa"])
+def test_a_branch_with_a_colon_is_written_copied_and_read(stack, source):
+    stack.branch("dev:joe")
+    stack.put("dev:joe/a", b"new")
+    assert copy(stack, source, "/repo/dev:joe/b").status == 200
+    assert stack.get("dev:joe/b") == b"new"
+
+
 def test_a_copy_has_data_of_its_own(stack):
     copy(stack)
     addresses = {

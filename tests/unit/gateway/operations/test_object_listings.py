@@ -20,7 +20,7 @@ def stack():
     made = GatewayStack()
     for key in KEYS:
         made.put(f"main/{key}")
-    for name in ("a", "a-b", "ab", "zz"):
+    for name in ("a", "a-b", "a:b", "ab", "zz"):
         made.branch(name)
     made.tag("v1", made.commit())
     made.put("main/later")
@@ -76,14 +76,17 @@ def flat(found):
 def test_branches_are_folders_in_the_order_of_their_keys(stack, version, amount, delimiter):
     found = pages(stack, {"max-keys": amount, "delimiter": delimiter}, version)
     names = [name for page in found for name in page]
-    assert names == ["a-b/", "a/", "ab/", "main/", "zz/"]
+    assert names == ["a-b/", "a/", "a:b/", "ab/", "main/", "zz/"]
     assert all(len(page) <= int(amount) for page in found)
 
 
 @BOTH
 @pytest.mark.parametrize(
     ("prefix", "expected"),
-    [("a", ["a-b/", "a/", "ab/"]), ("ab", ["ab/"]), ("x", []), ("main", ["main/"]), (" ", [])],
+    [
+        *(("a", ["a-b/", "a/", "a:b/", "ab/"]), ("ab", ["ab/"]), ("a:", ["a:b/"]), ("x", [])),
+        *(("main", ["main/"]), (" ", [])),
+    ],
 )
 def test_a_prefix_chooses_branches(stack, version, prefix, expected):
     assert pages(stack, {"prefix": prefix}, version) == [expected]
@@ -93,10 +96,11 @@ def test_a_prefix_chooses_branches(stack, version, prefix, expected):
 @pytest.mark.parametrize(
     ("after", "expected"),
     [
-        ("a-b", ["a-b/", "a/", "ab/", "main/", "zz/"]),
-        ("a-b/", ["a/", "ab/", "main/", "zz/"]),
-        ("a-b/x", ["a/", "ab/", "main/", "zz/"]),
-        ("a/", ["ab/", "main/", "zz/"]),
+        ("a-b", ["a-b/", "a/", "a:b/", "ab/", "main/", "zz/"]),
+        ("a-b/", ["a/", "a:b/", "ab/", "main/", "zz/"]),
+        ("a-b/x", ["a/", "a:b/", "ab/", "main/", "zz/"]),
+        ("a/", ["a:b/", "ab/", "main/", "zz/"]),
+        ("a:b/x", ["ab/", "main/", "zz/"]),
         ("main/a/1", ["zz/"]),
         ("zzz", []),
     ],

@@ -12,14 +12,15 @@ import { tell } from '../../parts/toast';
 
 const NAMES = {
   branch: {
-    valid: /^\w[-\w]*$/,
-    problem: 'Use letters, digits, hyphens and underscores; do not begin with a hyphen.',
+    valid: /^\w[-:\w]*(?<!:)$/,
+    problem:
+      'Use letters, digits, hyphens, underscores and colons; begin with a letter, a digit or an underscore, and do not end with a colon.',
   },
   tag: {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: names hold none of them
-    valid: /^(?!.*\.\.)[^\x00-\x20^:?*[\\/~$@]+$/,
+    valid: /^(?!:|.*\.\.)[^\x00-\x20^?*[\\/~$@]+(?<!:)$/,
     problem:
-      'Leave out spaces, slashes, “..” and any of ^ : ? * [ \\ ~ $ @, which lead elsewhere in a ref.',
+      'Leave out spaces, slashes, “..” and any of ^ ? * [ \\ ~ $ @, which lead elsewhere in a ref; do not begin or end with a colon.',
   },
 };
 
