@@ -12,6 +12,7 @@ import requests
 
 from tests.acceptance import s3
 from tests.acceptance.clients import connect
+from tests.seeds.statements import ROOT
 from tests.support.stack import BUCKET, Stack
 
 # Programs stand beside the interpreter once the project is installed.
@@ -35,6 +36,7 @@ class Clients:
             [PROGRAMS / program, *words],
             env={
                 "PATH": str(PROGRAMS),
+                "PYTHONPATH": str(ROOT),  # this checkout's code, whichever one is installed
                 "LAKECTL_SERVER_ENDPOINT_URL": self.stack.endpoint,
                 "LAKECTL_CREDENTIALS_ACCESS_KEY_ID": self.stack.access_key_id,
                 "LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": self.stack.secret_access_key,
@@ -58,7 +60,7 @@ class Clients:
         """Return the answer of the API to a path under /repositories/."""
         return requests.request(
             method,
-            f"{self.stack.endpoint}/api/v1/repositories/{path}",
+            f"{self.stack.endpoint}/api/v1/repositories/{path}".rstrip("/"),
             auth=(self.stack.access_key_id, self.stack.secret_access_key),
             timeout=30,
             **more,

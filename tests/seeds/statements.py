@@ -5,6 +5,7 @@ is not shown here, the tests that prove it or the difference. A test names what 
 `@shows`. `python -m tests.seeds` writes docs/statements.md from both.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -91,7 +92,8 @@ def _sections() -> Iterator[str]:
             if number.startswith(prefix):
                 tests = [_link(each) for each in (*shown_here.get(number, ()), *row.tests)]
                 how = ". ".join(filter(None, (row.difference, ", ".join(tests))))
-                yield f"| {number} | {row.quote.replace('|', '&#124;')} | {how} |"
+                quote = re.sub(r"([\\`*_~|<])", r"\\\1", row.quote)
+                yield f"| {number} | {quote} | {how} |"
 
 
 def _link(node: str) -> str:

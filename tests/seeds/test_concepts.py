@@ -17,7 +17,7 @@ from tests.seeds.statements import said, shows
 
 pytestmark = pytest.mark.server
 
-UNCOMMITTED = "tests/browser/test_import.py::test_uncommitted_changes_are_told_with_the_way_to_them"
+UNDONE = "tests/browser/test_history.py::test_changes_of_one_object_and_of_one_folder_are_undone"
 
 STATEMENTS = {
     # Object store
@@ -48,7 +48,7 @@ STATEMENTS = {
     "000.26": said("Uncommitted changes are visible to all users with read permissions"),
     "000.27": said(
         "the Uncommitted Changes tab in the UI",
-        UNCOMMITTED,
+        UNDONE,
         but="The tab is called *Uncommitted*: [the web page](web.md#pages)",
     ),
     "000.28": said("a new commit is added …, and the changes disappear from the staging area"),
@@ -59,22 +59,22 @@ STATEMENTS = {
         "test_a_crash_leaves_all_or_nothing_and_the_next_attempt_succeeds",
     ),
     # Concepts unique to lakeFS
-    "000.70": said("a location in an object store where lakeFS keeps your objects and … metadata"),
-    "000.71": said("you assign it with a storage namespace"),
-    "000.72": said("where data for this repository will be stored"),
-    "000.73": said("The path used to store the contents of an object is … a physical path"),
-    "000.74": said("Once lakeFS saves an object … it is never modified"),
-    "000.75": said(
+    "000.60": said("a location in an object store where lakeFS keeps your objects and … metadata"),
+    "000.61": said("you assign it with a storage namespace"),
+    "000.62": said("where data for this repository will be stored"),
+    "000.63": said("The path used to store the contents of an object is … a physical path"),
+    "000.64": said("Once lakeFS saves an object … it is never modified"),
+    "000.65": said(
         "except to remove it entirely during some cleanups",
         "tests/seeds/test_garbage_collection.py::test_expired_objects_are_hard_deleted",
     ),
-    "000.76": said("lakeFS may map multiple paths to the same object on backing storage"),
-    "000.77": said("always does this for objects that are unchanged across versions"),
-    "000.78": said(
+    "000.66": said("lakeFS may map multiple paths to the same object on backing storage"),
+    "000.67": said("always does this for objects that are unchanged across versions"),
+    "000.68": said(
         "lakefs://<REPO>/<REF>/<KEY> is … used both for path prefixes and for full paths"
     ),
-    "000.79": said("lakefs://<REPO>/<REF> identifies the repository at a ref expression"),
-    "000.80": said("lakefs://<REPO> identifies a repo"),
+    "000.69": said("lakefs://<REPO>/<REF> identifies the repository at a ref expression"),
+    "000.70": said("lakefs://<REPO> identifies a repo"),
 }
 
 
@@ -115,7 +115,7 @@ def test_an_object_has_contents_and_metadata_at_a_path(clients, repository, bran
     assert read["Body"].read() == b"contents"
 
 
-@shows("000.08", "000.09", "000.10", "000.70", "000.71", "000.72", "000.73", "000.74", "000.76")
+@shows("000.08", "000.09", "000.10", "000.60", "000.61", "000.62", "000.63", "000.64", "000.66")
 def test_objects_are_replaced_or_deleted_and_never_modified(clients, repository, branch):
     namespace = repository.properties.storage_namespace
     prefix = namespace.removeprefix("s3://").partition("/")[2] + "/"
@@ -144,7 +144,7 @@ def test_objects_are_replaced_or_deleted_and_never_modified(clients, repository,
     assert {name.partition("/")[0] for name in after} == {"data", "_lakefs"}
 
 
-@shows("000.11", "000.12", "000.16", "000.79", "000.80")
+@shows("000.11", "000.12", "000.16", "000.69", "000.70")
 def test_a_repository_groups_objects_branches_and_commits(clients, repository, branch):
     other = create_repository(clients.lakefs)
     uri = f"lakefs://{repository.id}"
@@ -194,7 +194,7 @@ def test_a_commit_is_an_immutable_snapshot_named_by_its_contents(clients, reposi
     assert digest(message="forged") != first.id != digest(metarange_id=MetaRangeID("0" * 64))
 
 
-@shows("000.21", "000.22", "000.24", "000.25", "000.28", "000.77")
+@shows("000.21", "000.22", "000.24", "000.25", "000.28", "000.67")
 def test_a_branch_is_a_pointer_and_a_staging_area_of_its_own(repository, branch):
     head = branch.head.id
     other = repository.branch(f"{branch.id}-other").create(branch)
@@ -248,7 +248,7 @@ def test_who_may_read_sees_uncommitted_changes(clients: Clients, repository, bra
     auth.delete_user(name)
 
 
-@shows("000.78", "000.79")
+@shows("000.68", "000.69")
 def test_uris_name_paths_prefixes_and_refs(clients, repository, branch):
     commit(branch, **{"a/1": "one", "a/2": "two", "b": "b"})
     uri = f"lakefs://{repository.id}/{branch.id}~0/"

@@ -39,11 +39,11 @@ STATEMENTS = {
         NUMBERS[row]: said(f"{' '.join(row[:3])} → {row[3].replace('!', 'conflict')}: {text}", LAW)
         for row, text in ROWS.items()
     },
-    "000.60": said("The API and lakectl allow passing an optional strategy flag"),
-    "000.61": said("dest-wins … merge will pick the destination object"),
-    "000.62": said("source-wins … merge will pick the source object"),
-    "000.63": said("it will affect all the objects in the merge"),
-    "000.64": said("lakeFS currently merges by complete files"),
+    "000.55": said("The API and lakectl allow passing an optional strategy flag"),
+    "000.56": said("dest-wins … merge will pick the destination object"),
+    "000.57": said("source-wins … merge will pick the source object"),
+    "000.58": said("it will affect all the objects in the merge"),
+    "000.59": said("lakeFS currently merges by complete files"),
 }
 
 CONFLICTS = [row for row in ROWS if row[3] == "!"]
@@ -74,7 +74,7 @@ def destination(repository, source, request):
     return repository.branch(request.node.name[:40]).create("main")
 
 
-@shows("000.43", "000.44", "000.64", *(NUMBERS[row] for row in CONFLICTS))
+@shows("000.43", "000.44", "000.59", *(NUMBERS[row] for row in CONFLICTS))
 def test_conflicts_refuse_a_merge_even_of_files_with_equal_lines(
     clients, repository, source, destination
 ):
@@ -91,7 +91,7 @@ def test_conflicts_refuse_a_merge_even_of_files_with_equal_lines(
 
 
 @shows("000.17", "000.41", "000.42", *(number for row, number in NUMBERS.items()))
-@shows("000.60", "000.62", "000.63")
+@shows("000.55", "000.57", "000.58")
 def test_a_merge_follows_the_table_and_the_source_wins_by_the_api(source, destination):
     heads = [destination.head.id, source.head.id]
     merged = source.merge_into(destination, strategy="source-wins")
@@ -100,7 +100,7 @@ def test_a_merge_follows_the_table_and_the_source_wins_by_the_api(source, destin
     assert files(destination) == {row: text for row, text in expected(1).items() if text}
 
 
-@shows("000.60", "000.61", "000.63")
+@shows("000.55", "000.56", "000.58")
 def test_the_destination_wins_by_the_command_line(clients, repository, source, destination):
     clients.graveler(
         "merge",
