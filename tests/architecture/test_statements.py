@@ -13,7 +13,7 @@ SHOWN = statements.shown()
 
 
 @cache
-def tests_of(path: str) -> set[str]:
+def names_in(path: str) -> set[str]:
     """Return the names of the tests of a module."""
     nodes = ast.parse((ROOT / path).read_text()).body
     return {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
@@ -40,7 +40,7 @@ def test_the_statements_of_a_document_are_numbered_without_gaps(prefix):
 
 def test_every_test_that_a_statement_names_exists():
     named = {node.partition("::")[::2] for row in TABLE.values() for node in row.tests}
-    assert {(path, name) for path, name in named if name not in tests_of(path)} == set()
+    assert {(path, name) for path, name in named if name not in names_in(path)} == set()
 
 
 def test_the_page_is_made_from_the_tables():

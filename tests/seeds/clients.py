@@ -94,7 +94,7 @@ def files(reference: lakefs.Reference, **listing: Any) -> dict[str, str]:
     return {path: str(reference.object(path).reader("r").read()) for path in found}
 
 
-def commit(branch: lakefs.Branch, message: str = "why", **changes: str | None) -> str:
+def commit(branch: lakefs.Branch, message: str = "why", /, **changes: str | None) -> str:
     """Upload these texts, delete the paths that are None, and commit; return the commit's ID."""
     for path, text in changes.items():
         if text is None:

@@ -170,7 +170,7 @@ def test_rocksdb_reads_files_that_are_named_by_their_content(lake, tmp_path):
     lake.clients.graveler("sst", "verify", *(str(tmp_path / name) for name in names))
 
 
-def read_by_rocksdb(folder, name) -> list[tuple[bytes, bytes]]:
+def read_by_rocksdb(folder, name):
     database = Rdict(str(folder / f"database-{name}"), Options(raw_mode=True))
     try:
         database.ingest_external_file([str(folder / name)])
