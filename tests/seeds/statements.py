@@ -25,6 +25,9 @@ TITLES = {
     "004": "Garbage collection",
 }
 
+# A difference of two examples.
+COLON = "Today's lakeFS refuses a colon: [differences](api.md#differences-from-lakefs)"
+
 # The numbers of the statements that a test shows.
 shows = pytest.mark.shows
 

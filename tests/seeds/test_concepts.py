@@ -13,7 +13,7 @@ from graveler.identity import commit_id
 from graveler.model import CommitID, MetaRangeID
 from tests.acceptance.clients import create_repository
 from tests.seeds.clients import Clients, commit, files
-from tests.seeds.statements import said, shows
+from tests.seeds.statements import COLON, said, shows
 
 pytestmark = pytest.mark.server
 
@@ -42,7 +42,7 @@ STATEMENTS = {
     "000.19": said("you may use a unique prefix to abbreviate them"),
     "000.21": said("a mutable pointer to a commit and its staging area"),
     "000.22": said("a consistent snapshot …, which is isolated from other branches"),
-    "000.23": said("Example branches: main, staging, dev:joe-bugfix-1234"),
+    "000.23": said("Example branches: main, staging, dev:joe-bugfix-1234", but=COLON),
     "000.24": said("where your changes appear before they are committed"),
     "000.25": said("every branch in lakeFS has its own staging area"),
     "000.26": said("Uncommitted changes are visible to all users with read permissions"),

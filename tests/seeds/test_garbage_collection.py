@@ -28,8 +28,8 @@ POLICY = (
     "test_a_policy_is_pasted_explained_and_still_there_after_a_reload"
 )
 RESTORED = (
-    "[Restored content](garbage-collection.md#restoring-old-content-during-a-run) "
-    "stays, but for ten minutes"
+    "[Content that is restored](garbage-collection.md#restoring-old-content-during-a-run) "
+    "in the ten minutes after a look may be deleted"
 )
 
 STATEMENTS = {
@@ -91,6 +91,7 @@ STATEMENTS = {
     "004.30": said(
         "never delete objects outside your repository's storage namespace",
         "tests/integration/test_garbage_collection.py::test_objects_of_others_stay",
+        "tests/unit/retention/test_candidates.py::test_nothing_of_theirs_is_a_candidate",
     ),
     "004.31": said(
         "imported using lakefs import or lakectl ingest will not be affected by GC jobs",

@@ -10,7 +10,7 @@ from lakefs_sdk import models
 from graveler.identity import make_commit
 from graveler.model import Commit, MetaRangeID
 from tests.seeds.clients import commit, files
-from tests.seeds.statements import said, shows
+from tests.seeds.statements import COLON, said, shows
 
 pytestmark = pytest.mark.server
 
@@ -18,7 +18,7 @@ STATEMENTS = {
     "000.20": said("a ref. Examples of refs include tags, branch names, and expressions"),
     "000.30": said("A tag is an immutable pointer to a single commit"),
     "000.31": said("Tags have readable names …, a repository can be read from any tag"),
-    "000.32": said("Example tags: v2.3, dev:jane-before-v2.3-merge"),
+    "000.32": said("Example tags: v2.3, dev:jane-before-v2.3-merge", but=COLON),
     "000.33": said("all ~ and ^ examples at the end of that section will work unchanged"),
     "000.34": said("A branch or a tag are ref expressions"),
     "000.35": said("<ref>^ is a ref expression referring to its first parent"),
