@@ -14,7 +14,6 @@ from tests.support.stack import BUCKET
 pytestmark = pytest.mark.server
 
 UNIT = "tests/unit/operations/exports"
-SESSION = "tests/acceptance/test_cli.py::test_a_session_of_continuous_export"
 
 STATEMENTS = {
     "003.01": said("the latest of a branch on an external object store using its native paths"),
