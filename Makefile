@@ -107,7 +107,7 @@ dist: install ## Write a folder that deploys STAGE without this checkout or CDK:
 # The tests that run the embedded stack and the jobs, for some ten minutes; the roles of a deployment
 # are held against what they did (tests/infra/test_access.py).
 ACTIONS := tests/infra/actions.txt
-RECORDED := tests/acceptance tests/integration/test_local_delivery.py tests/integration/test_export_job.py \
+RECORDED := tests/acceptance tests/seeds tests/integration/test_local_delivery.py tests/integration/test_export_job.py \
   $(wildcard tests/integration/test_garbage_collection*.py)
 actions: install jars ## Record anew which permissions functions and jobs need
 	@rm -f $(ACTIONS).new

@@ -1,5 +1,8 @@
 """Commits have the requested fields, and logs list them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from graveler.errors import ContentionError, InvalidInputError, NotFoundError, ThrottledError
@@ -16,6 +19,22 @@ def test_a_commit_has_the_fields_of_the_request(engine):
     made = commit(engine, message="why", metadata={"k": "v"}, date_s=1_234_567)
     assert (made.message, made.committer, made.metadata) == ("why", "somebody", {"k": "v"})
     assert (made.creation_date, made.parents, made.generation) == (1_234_567, (head,), 2)
+
+
+def test_readers_see_all_of_a_commit_or_nothing(world, engine):
+    for number in range(5):
+        upload(engine, b"p%d" % number, b"data")
+    seen: list[tuple[int, int]] = []
+
+    def look(_name: str, call: Callable[[], Any]) -> Any:
+        result = call()
+        reader = world.engine()
+        seen.append((len(paths(reader, "main@")), len(paths(reader, "main"))))
+        return result
+
+    commit(engine_around(engine, look))
+    assert {committed for committed, _ in seen} == {0, 5}
+    assert {live for _, live in seen} == {5}
 
 
 def test_a_commit_publishes_one_complete_event(world, engine):

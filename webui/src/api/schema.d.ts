@@ -2055,7 +2055,7 @@ export interface components {
             exportPath: string;
             /** @default  */
             exportStatusPath: string | null;
-            /** @default false */
+            /** @default true */
             isContinuous: boolean | null;
             /** @default [] */
             lastKeysInPrefixRegexp: string[] | null;

@@ -81,7 +81,7 @@ export function EditExport({ repository, branch, before, onSaved, onClose }: Edi
           label="Patterns of success files (optional)"
           isCode
           rows={4}
-          hint="One regular expression of RE2 a line. A directory that matches gets a _lakefs_success; an object that matches is copied last."
+          hint="One regular expression of RE2 a line. A directory that matches gets an empty _lakefs_success when everything in it is exported. An object that matches is itself a success file: it is copied last in its directory."
           value={patterns}
           onText={setPatterns}
           problem={problem}

@@ -171,7 +171,7 @@ function Facts({ configuration }: { configuration: Configuration }) {
       <dd>{exportStatusPath ? <code>{exportStatusPath}</code> : 'None are written'}</dd>
       <dt>When</dt>
       <dd>{isContinuous ? 'After every commit' : 'Only when somebody runs it'}</dd>
-      <dt>Copied last</dt>
+      <dt>Success files</dt>
       <dd>
         {lastKeysInPrefixRegexp?.length
           ? lastKeysInPrefixRegexp.map(pattern => (
@@ -179,7 +179,7 @@ function Facts({ configuration }: { configuration: Configuration }) {
                 <code>{pattern}</code>
               </div>
             ))
-          : 'No patterns of success files'}
+          : 'None are written'}
       </dd>
     </dl>
   );
