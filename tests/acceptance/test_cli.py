@@ -167,25 +167,6 @@ def test_a_session_of_continuous_export(prints, s3, repository, main):
     assert keys_under(s3, BUCKET, out) == {"tables/users/1.csv", marked}
 
 
-def test_one_export_at_a_time_when_it_is_asked_for(run, prints, s3, repository, main):
-    branch, out = f"lakefs://{repository.id}/main", f"out/{repository.id}/"
-    main.object("a").upload("1")
-    main.commit("first")
-    prints("export", "set", branch, "--continuous=false", "--path", f"s3://{BUCKET}/{out}")
-    prints("export", "status", "-f", branch)
-    assert keys_under(s3, BUCKET, out) == {"a"}
-    s3.delete_object(Bucket=BUCKET, Key=f"{out}a")
-    prints("export", "set", branch, "--continuous=false", "--path", f"s3://{BUCKET}/{out}")
-    prints("export", "status", "-f", branch)
-    assert keys_under(s3, BUCKET, out) == {"a"}  # one more export restores it
-
-    main.object("b").upload("2")
-    second = main.commit("second").id
-    assert prints("export", "run", branch).startswith(f"Export-ID:{repository.id}-main-{second}-")
-    prints("export", "status", "-f", branch)
-    assert keys_under(s3, BUCKET, out) == {"a", "b"}
-
-
 def test_a_failed_export_waits_for_its_repair(run, prints, s3, repository, main):
     branch, bucket = f"lakefs://{repository.id}@main", f"{repository.id}-elsewhere"
     main.object("a").upload("1")

@@ -68,7 +68,7 @@ STATEMENTS = {
     "004.21": said("attempting to read it via the lakeFS API … 410"),
     "004.22": said(
         "… or the S3 gateway",
-        but="HEAD shows what is retained and answers 200: [details](garbage-collection.md)",
+        but="HEAD shows what is retained and answers 200: [details](garbage-collection.md#reading-a-collected-object)",
     ),
     "004.23": said("lakectl gc set-config lakefs://example-repo -f example_repo_gc_rules.json"),
     "004.24": said(
