@@ -11,6 +11,9 @@ from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.looks import LOOK_S
 
+# The values that may come without a name, in this order: `job.py example-repo us-east-1`.
+_UNNAMED = ("repository", "region")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -105,16 +108,19 @@ class Options:
 def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
     """Return the options among a job's arguments, and the other arguments by name.
 
-    Each argument is a name and a value, `--dry-run true`; a switch needs no value. Arguments that
-    Glue adds are ignored.
+    Each argument is a name and a value, `--dry-run true`; a switch needs no value. Repository and
+    region need no name. Arguments that Glue adds are ignored.
 
     Raises:
-        InvalidInputError: an argument is unknown to us and to Glue, or its value is invalid.
+        InvalidInputError: an argument is unknown to us and to Glue, contradicts another, or its
+            value is invalid.
     """
     parser = argparse.ArgumentParser(
         prog="garbage_collection", allow_abbrev=False, exit_on_error=False, add_help=False
     )
     for field in fields(Options):
+        if field.name in _UNNAMED:
+            continue
         names = {f"--{field.name}", f"--{field.name.replace('_', '-')}"}
         if field.type is bool:
             parser.add_argument(*names, nargs="?", const=True, default=field.default, type=_switch)
@@ -128,10 +134,10 @@ def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
         known, rest = parser.parse_known_args(list(words))
     except argparse.ArgumentError as error:
         raise InvalidInputError(str(error)) from error
-    given = vars(known)
+    given, others = vars(known), settings_in(rest, _UNNAMED)
     if given.pop("dry_run"):
         given["do_sweep"] = False
-    return Options(**given), settings_in(rest)
+    return Options(repository=others.pop("repository", ""), **given), others
 
 
 def _switch(text: str) -> bool:

@@ -1,5 +1,6 @@
 """The jobs as Glue 5.0 runs them: with its packages, from the uploaded script and archive alone.
 
+spark-submit runs them from the same two files.
 Nothing of the checkout and of the tests' environment is on the path of driver or executors. The
 environment with Glue's packages is kept in .cache, by the content of their list.
 """
@@ -8,9 +9,10 @@ import fcntl
 import json
 import os
 import platform
+import shlex
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
@@ -42,6 +44,12 @@ __all__ = ["queues"]
 pytestmark = [pytest.mark.packages, pytest.mark.timeout(900)]
 
 PACKAGES = Path(__file__).with_name("glue-5.0.txt")
+
+# Of any Spark; nothing here runs long enough to be worth the optimizing compiler.
+SUBMIT = (
+    *("--master", "local[2]", "--conf", "spark.driver.bindAddress=127.0.0.1"),
+    *("--driver-java-options", "-XX:TieredStopAtLevel=1"),
+)
 
 # Glue starts a script by a program of its own, which uses Glue's boto3.
 RUN_SCRIPT = """
@@ -116,30 +124,43 @@ class Glue:
         script.write_text(REPORT + Path(job_script(name)).read_text())
         runner = self.folder / "runscript.py"
         runner.write_text(RUN_SCRIPT)
-        settings = {
-            "region": REGION,
+        words = [word for each, value in self._settings().items() for word in (f"--{each}", value)]
+        of_glue = ["--JOB_ID", "j_1", "--JOB_NAME", name, "--enable-metrics", "true"]
+        return self._call(
+            [self.python, runner, script, *of_glue, "--region", REGION, *words, *arguments],
+            PYTHONPATH=str(self.archive),
+            PYSPARK_SUBMIT_ARGS=f"{shlex.join(SUBMIT)} --py-files {self.archive} pyspark-shell",
+        )
+
+    def submit(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a job with spark-submit; environment variables give all settings but the region."""
+        command = [self.python.with_name("spark-submit"), *SUBMIT, "--py-files", self.archive]
+        settings = {f"GRAVELER_{each.upper()}": value for each, value in self._settings().items()}
+        return self._call([*command, job_script(name), *arguments], **settings)
+
+    def _settings(self) -> dict[str, str]:
+        """Return the settings of the deployment, without its region."""
+        return {
             "refs_table": "refs",
             "staging_table": "staging",
             "dynamodb_endpoint": self.world.dynamodb_endpoint,
             "s3_endpoint": self.world.s3_endpoint or "",
         }
-        words = [word for each, value in settings.items() for word in (f"--{each}", value)]
-        of_glue = ["--JOB_ID", "j_1", "--JOB_NAME", name, "--enable-metrics", "true"]
-        submit = f"--master local[2] --py-files {self.archive} pyspark-shell"
+
+    def _call(self, command: Sequence[str | Path], **more: str) -> subprocess.CompletedProcess[str]:
         environment = {
             **{key: os.environ[key] for key in ("PATH", "JAVA_HOME") if key in os.environ},
             "HOME": str(self.folder),
             "TMPDIR": str(self.folder),
-            "PYTHONPATH": str(self.archive),
             "PYSPARK_PYTHON": str(self.python),
-            "PYSPARK_SUBMIT_ARGS": f"--conf spark.driver.bindAddress=127.0.0.1 {submit}",
             "SPARK_LOCAL_IP": "127.0.0.1",
             "AWS_ACCESS_KEY_ID": KEYS.access_key_id,
             "AWS_SECRET_ACCESS_KEY": KEYS.secret_access_key,
             "AWS_EC2_METADATA_DISABLED": "true",
+            **more,
         }
         return subprocess.run(
-            [self.python, runner, script, *of_glue, *words, *arguments],
+            command,
             cwd=self.folder,
             env=environment,
             capture_output=True,
@@ -191,7 +212,8 @@ def is_there(world: ServerWorld, uri: str) -> bool:
     return world.engine().objects.head(uri) is not None
 
 
-def test_garbage_is_swept_with_the_packages_of_glue(glue, world, uploaded):
+def littered(world: ServerWorld, uploaded: Callable[..., str]) -> tuple[str, dict[str, str]]:
+    """Return a repository with an object to keep and one to delete, and their URIs by path."""
     name = uploaded("kept", "deleted")
     engine = world.engine()
     uris = {
@@ -201,6 +223,20 @@ def test_garbage_is_swept_with_the_packages_of_glue(glue, world, uploaded):
     writes.delete(engine, name, "main", b"deleted")
     commit(engine, name, age_days=5)
     retention.set_rules(engine, name, make_rules(1, {}.items()))
+    return name, uris
+
+
+def test_spark_submit_collects_garbage_of_the_repository_and_region_that_follow_the_script(
+    glue, world, uploaded
+):
+    name, uris = littered(world, uploaded)
+    done = glue.submit("garbage_collection", name, REGION, "--debug-minimum-age-s", "0")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [is_there(world, uris[path]) for path in ("kept", "deleted")] == [True, False]
+
+
+def test_garbage_is_swept_with_the_packages_of_glue(glue, world, uploaded):
+    name, uris = littered(world, uploaded)
     done = glue.run("garbage_collection", "--repository", name, "--debug-minimum-age-s", "0")
     assert done.returncode == 0, done.stdout + done.stderr
     assert [is_there(world, uris[path]) for path in ("kept", "deleted")] == [True, False]

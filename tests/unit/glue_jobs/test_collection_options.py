@@ -3,7 +3,9 @@
 from datetime import UTC, datetime
 
 import pytest
+from pyspark.sql import SparkSession
 
+from glue_jobs.garbage_collection.job import main
 from glue_jobs.garbage_collection.options import Options, parse
 from glue_jobs.garbage_collection.run import _cutoff_ns
 from glue_jobs.session import job_settings
@@ -72,6 +74,56 @@ def test_settings_come_along_and_glues_own_arguments_are_passed_over() -> None:
     settings = job_settings(others, {})
     assert (settings.refs_table, settings.staging_table) == ("refs", "staging")
     assert settings.region == "eu-west-1"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lake", "us-east-1", "--look-s", "60"],
+        ["--look-s", "60", "--extra-x", "value", "lake", "us-east-1"],
+        ["--dry-run", "false", "--region=us-east-1", "lake", "--look-s", "60"],
+        ["lake", "us-east-1", "--repository", "lake", "--region", "us-east-1", "--look-s=60"],
+        [*OF_GLUE, "lake", "us-east-1", "--look-s", "60"],
+    ],
+    ids=" ".join,
+)
+def test_repository_and_region_need_no_name(words: list[str]) -> None:
+    options, others = parse(words)
+    assert options == Options(repository="lake", look_s=60)
+    assert others == {"region": "us-east-1"}
+    tables = {"GRAVELER_REFS_TABLE": "refs", "GRAVELER_STAGING_TABLE": "staging"}
+    settings = job_settings(others, {**tables, "AWS_REGION": "eu-west-1"})
+    assert settings.region == "us-east-1"
+
+
+def test_a_repository_may_have_the_name_that_glue_adds() -> None:
+    assert parse(["true"])[0].repository == "true"
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["lake", "us-east-1", "third"], "third"),
+        ([*OF_GLUE, "lake", "us-east-1", "third"], "third"),
+        (["lake", "--repository", "pond"], "'lake' and also 'pond'"),
+        (["--repository=pond", "lake"], "'lake' and also 'pond'"),
+        (["lake", "us-east-1", "--region", "eu-west-1"], "'us-east-1' and also 'eu-west-1'"),
+        (["", "us-east-1"], "repository is empty"),
+        (["lake", ""], "region is empty"),
+        (["--repository", ""], "repository is empty"),
+        (["--repository="], "repository is empty"),
+        (["--repository"], "repository is empty"),
+        (["--dry-run", "lake", "us-east-1"], "'lake'"),
+    ],
+)
+def test_nothing_is_collected_if_it_is_not_clear_of_what(
+    words: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def start() -> SparkSession:
+        raise AssertionError("nothing is to be done")
+
+    assert main(words, {}, start) == 1
+    assert named in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

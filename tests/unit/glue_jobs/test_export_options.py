@@ -32,9 +32,10 @@ def test_words_that_glue_adds_are_passed_over() -> None:
     assert parse(words) == (Options(repository="lake", branch="main"), {})
 
 
-def test_unknown_words_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="--brunch"):
-        parse([*BRANCH, "--brunch", "main"])
+@pytest.mark.parametrize("words", [["--brunch", "main"], ["brunch"]], ids=" ".join)
+def test_unknown_words_are_refused(words: list[str]) -> None:
+    with pytest.raises(InvalidInputError, match="brunch"):
+        parse([*BRANCH, *words])
 
 
 def test_a_job_that_knows_no_deployment_says_so_before_spark_starts(
