@@ -22,7 +22,11 @@ REVIVED = (
     "tests/integration/test_garbage_collection_races.py::test_objects_revived_meanwhile_stay",
     "tests/integration/test_garbage_collection.py::test_objects_revived_after_the_mark_stay",
 )
-JOB = "[the job](garbage-collection.md)"
+JOB = "The jobs' archive replaces it: [spark-submit](garbage-collection.md#running-it-with-spark-submit)"
+SUBMITTED = (
+    "tests/infra/test_glue.py::test_spark_submit_collects_garbage_of_the_repository_and_region_that"
+    "_follow_the_script"
+)
 POLICY = (
     "tests/browser/test_settings.py::"
     "test_a_policy_is_pasted_explained_and_still_there_after_a_reload"
@@ -76,13 +80,13 @@ STATEMENTS = {
         POLICY,
         but="The button is called *Save policy*",
     ),
-    "004.25": said("can be run using spark-submit (or using your preferred method)", but=JOB),
+    "004.25": said("can be run using spark-submit (or using your preferred method)", SUBMITTED),
     "004.26": said(
         "download the lakeFS Spark client Uber-jar",
-        but="The jobs' archive replaces it: [the job](garbage-collection.md)",
+        but=JOB,
     ),
     "004.27": said(
-        "spark-submit --class … -c spark.hadoop.lakefs… example-repo us-east-1", but=JOB
+        "spark-submit --class … -c spark.hadoop.lakefs… example-repo us-east-1", SUBMITTED, but=JOB
     ),
     "004.28": said(
         "In order for an object to be hard-deleted, it must be deleted from all branches"
