@@ -209,8 +209,12 @@ def begun(
     record: BranchExport, repository: str, run_id: str, head: CommitID, now_ns: int
 ) -> BranchExport:
     """Return the record with a new run that exports head, and that no runner holds yet."""
-    is_repair = record.state in {ExportState.FAILED, ExportState.REPAIRED}
-    repaired = record.run if is_repair else None
+    repaired_file = ""
+    if record.state in {ExportState.FAILED, ExportState.REPAIRED} and record.run is not None:
+        failed = record.run
+        repaired_file = status_file(
+            failed.configuration, repository, record.branch, failed.commit_id
+        ) or status_file(record.configuration, repository, record.branch, head)
     run = ExportRun(
         id=run_id,
         commit_id=head,
@@ -218,9 +222,7 @@ def begun(
         # The start time names the run's _STATUS file. Clocks differ, so make sure that a later
         # run's file sorts after an earlier run's.
         started_ns=max(now_ns, record.run.started_ns + 1 if record.run is not None else 0),
-        repaired_file=""
-        if repaired is None
-        else status_file(repaired.configuration, repository, record.branch, repaired.commit_id),
+        repaired_file=repaired_file,
     )
     return replace(
         record, state=ExportState.IN_PROGRESS, run=run, is_pending=False, error_message=""

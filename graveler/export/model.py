@@ -73,7 +73,8 @@ class ExportRun:
     progress: Progress = Progress()
     # The record lists the run's commit as touched, so the run may write at the destination.
     is_announced: bool = False
-    repaired_file: str = ""  # URI of the status file of the failed run that this run repairs
+    # URI of the status file of the failed run that this run repairs; its own if that had none.
+    repaired_file: str = ""
     is_batch: bool = False  # a batch job carries it out
     batch_starts: int = 0  # jobs started since the run last made progress
     # The runner that holds the run, and the end of its lease; "" and 0 while none does.

@@ -93,6 +93,12 @@ def test_a_run_that_repairs_knows_the_status_file_of_the_one_that_failed():
     assert begun.run.repaired_file == "s3://out/s/lake-main-head"
 
 
+def test_a_run_that_repairs_one_without_a_status_file_reports_the_repair_in_its_own():
+    asked = replace(FAILED, configuration=replace(ONCE, status_path="s3://out/s"))
+    begun = lifecycle.begun(asked, "lake", "run-2", NEXT, NOW_NS)
+    assert begun.run.repaired_file == "s3://out/s/lake-main-next"
+
+
 def test_a_lease_is_held_for_a_minute_and_released():
     taken = lifecycle.taken(AT_WORK, "me", NOW_NS)
     assert (taken.run.runner, taken.run.lease_until_ns) == ("me", NOW_NS + LEASE_S * 10**9)
