@@ -134,9 +134,11 @@ class Glue:
 
     def submit(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a job with spark-submit; environment variables give all settings but the region."""
-        command = [self.python.with_name("spark-submit"), *SUBMIT, "--py-files", self.archive]
+        program = self.python.with_name("spark-submit")
         settings = {f"GRAVELER_{each.upper()}": value for each, value in self._settings().items()}
-        return self._call([*command, job_script(name), *arguments], **settings)
+        return self._call(
+            [program, *SUBMIT, "--py-files", self.archive, job_script(name), *arguments], **settings
+        )
 
     def _settings(self) -> dict[str, str]:
         """Return the settings of the deployment, without its region."""
