@@ -200,7 +200,7 @@ def unverified(record: BranchExport) -> BranchExport:
     if not known.exported_commit:
         return record
     touched = (*known.touched_commits, known.exported_commit)
-    doubted = replace(known, exported_commit=NO_COMMIT, touched_commits=touched)
+    doubted = replace(known, exported_commit=NO_COMMIT, touched_commits=touched, was_whole=True)
     destinations = tuple(doubted if each is known else each for each in record.destinations)
     return replace(record, destinations=destinations)
 
@@ -322,7 +322,9 @@ def succeeded(record: BranchExport, manifest: str, now_ns: int) -> BranchExport:
 def failed(record: BranchExport, message: str, progress: Progress, now_ns: int) -> BranchExport:
     """Return the record of a run that failed."""
     ended = replace(record, state=ExportState.FAILED, error_message=message)
-    return released(_noted(advanced(ended, progress), ExportState.FAILED, now_ns))
+    noted = _noted(advanced(ended, progress), ExportState.FAILED, now_ns)
+    # What was requested meanwhile waits for the repair, which then exports every object.
+    return replace(_settled(noted), is_pending=False)
 
 
 def dropped(record: BranchExport, now_ns: int) -> BranchExport:

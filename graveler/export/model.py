@@ -43,6 +43,8 @@ class Destination:
     touched_commits: tuple[CommitID, ...] = ()
     status_file: str = ""  # URI of the last _STATUS_<timestamp>.json, "" if none was written
     manifest: str = ""  # URI of the manifest of exported_commit, "" if none was written
+    # A run succeeded before the path was unverified: it wrote each object, with its metadata.
+    was_whole: bool = False
     has_marks: bool = False  # directories may hold marks (_lakefs_success) of an earlier run
 
 

@@ -10,12 +10,15 @@ from graveler.export.work import Work
 from graveler.ports import ListedObject, ObjectListing
 
 
-def present_in(objects: ObjectListing, work: Work, path: str) -> Callable[[bytes, bytes], str]:
+def present_in(
+    objects: ObjectListing, work: Work, path: str, *, was_whole: bool
+) -> Callable[[bytes, bytes], str]:
     """Return a function from key and value to the ETag of an object that needs no copy, else "".
 
     It is called in key order, and reads one listing of the path meanwhile. An object needs no copy
     if every earlier export wrote this value, and the object at the path has its ETag. Other exports
-    may have written the same content with other metadata, which a listing does not show.
+    may have written the same content with other metadata, which a listing does not show. Nor does
+    it show who wrote an object, so everything is copied to a path that never was whole.
     """
     bases = [base for base in work.bases if base.id]
     listing = _Listing(objects, work, path)
@@ -30,7 +33,7 @@ def present_in(objects: ObjectListing, work: Work, path: str) -> Callable[[bytes
                 return found.checksum if found.checksum == entry.checksum else ""
         return ""
 
-    return present if work.is_whole else lambda _key, _value: ""
+    return present if work.is_whole and was_whole else lambda _key, _value: ""
 
 
 class _Listing:

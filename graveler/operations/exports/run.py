@@ -146,12 +146,15 @@ class _Runner:
     def _copy(self) -> None:
         run = self._lease.run
         progress = self._progress.now
+        known = destination_of(self._lease.record, run.configuration.path)
         walk = Walk(
             self._work,
             Patterns(run.configuration.last_keys_in_prefix_regexps),
-            has_marks=destination_of(self._lease.record, run.configuration.path).has_marks,
+            has_marks=known.has_marks,
             position=Position(progress.after, progress.put_off),
-            present=present_in(self._engine.objects, self._work, run.configuration.path),
+            present=present_in(
+                self._engine.objects, self._work, known.path, was_whole=known.was_whole
+            ),
         )
         transfer = ExportTransfer(self._requests, self._work, run.configuration.path)
         at_once = self._engine.export_settings.requests_at_once

@@ -48,6 +48,7 @@ class RunSpec:
     path: str
     patterns: tuple[str, ...]
     has_marks: bool
+    was_whole: bool
     has_manifest: bool
 
     @classmethod
@@ -55,6 +56,7 @@ class RunSpec:
         """Describe the leased run."""
         run = lease.run
         configuration = run.configuration
+        known = destination_of(lease.record, configuration.path)
         return cls(
             repository=lease.repository,
             branch=lease.record.branch,
@@ -64,7 +66,8 @@ class RunSpec:
             bases=tuple(base.id for base in work.bases),
             path=configuration.path,
             patterns=configuration.last_keys_in_prefix_regexps,
-            has_marks=destination_of(lease.record, configuration.path).has_marks,
+            has_marks=known.has_marks,
+            was_whole=known.was_whole,
             has_manifest=bool(configuration.status_path),
         )
 
@@ -142,7 +145,7 @@ def carry_out_stretch(engine: Engine, run: RunSpec, stretch: Stretch) -> Stretch
         Patterns(run.patterns),
         has_marks=run.has_marks,
         stretch=(stretch.start, stretch.end),
-        present=present_in(engine.objects, work, run.path),
+        present=present_in(engine.objects, work, run.path, was_whole=run.was_whole),
     )
     requests = RetriedRequests(engine, ObservedLease(engine, run).check)
     transfer = ExportTransfer(requests, work, run.path)

@@ -147,3 +147,18 @@ def test_another_path_in_between_does_not_hide_a_request(lake):
     MemoryObjectStore.delete(lake.objects, f"{LATEST}/03")
     lake.settle()
     assert is_exported(lake)
+
+
+def test_what_is_asked_for_during_a_run_that_fails_is_exported_whole_by_its_repair(lake):
+    upload(lake.engine(), b"05", b"changed")
+    commit(lake.engine())
+    run(lake)
+    configure_once(lake)
+    lake.objects.before = refuse_copies
+    lake.settle()
+    assert (lake.record.state, lake.record.is_pending) == (ExportState.FAILED, False)
+    lake.objects.before = lambda _operation, _uri: None
+    MemoryObjectStore.delete(lake.objects, f"{LATEST}/03")
+    requests.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert is_exported(lake)
