@@ -385,7 +385,7 @@ def configured(
         changed = unverified(changed)
     if record.state is not ExportState.FAILED:
         return replace(changed, is_pending=record.is_pending or has_work(changed, head))
-    return changed if configuration.is_continuous else repaired(changed)
+    return repaired(changed) if is_whole or configuration != before else changed
 
 
 def repaired(record: BranchExport) -> BranchExport:

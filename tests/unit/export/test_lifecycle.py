@@ -214,7 +214,7 @@ def test_a_dropped_run_leaves_the_state_of_the_configured_path(known, state):
         (NEW, True),
         (AT_WORK, True),
         (SUCCEEDED, False),
-        (FAILED, False),
+        (FAILED, True),
         (replace(FAILED, state=ExportState.REPAIRED, is_pending=True), True),
     ],
 )

@@ -248,15 +248,15 @@ def test_a_repaired_export_may_be_run_by_hand(lake):
     assert lake.record.state is ExportState.SUCCEEDED
 
 
-def test_configuring_a_failed_continuous_export_waits_for_the_repair(lake):
+def test_a_failed_export_begins_again_with_another_configuration_and_not_with_the_same(lake):
     put(lake, CONFIGURATION)
     fail(lake)
-    put(lake, ExportConfiguration("s3://out/other", is_continuous=True))
+    put(lake, CONFIGURATION)
     lake.settle()
     assert lake.record.state is ExportState.FAILED
-    assert lake.objects.uris("s3://out/other") == []
-    requests.repair(lake.engine(), REPO, "main")
+    put(lake, ExportConfiguration("s3://out/other", is_continuous=True))
     lake.settle()
+    assert lake.record.state is ExportState.SUCCEEDED
     assert lake.objects.uris("s3://out/other") == ["s3://out/other/a/1"]
 
 

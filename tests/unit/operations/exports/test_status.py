@@ -108,7 +108,6 @@ def test_an_earlier_status_path_that_refuses_requests_does_not_block_exports(lak
     lake.settle()
     assert lake.record.state is ExportState.FAILED
     lake.configure(LATEST, is_continuous=True)
-    requests.repair(lake.engine(), REPO, "main")
     lake.settle()
     assert requests.status(lake.engine(), REPO, "main").state is ExportState.SUCCEEDED
 
