@@ -377,15 +377,15 @@ def configured(
     before = record.configuration
     patterns = configuration.last_keys_in_prefix_regexps
     is_whole = not configuration.is_continuous or patterns != before.last_keys_in_prefix_regexps
+    is_wanted = is_whole or configuration != before
     changed = replace(record, configuration=configuration)
     if record.state is ExportState.IN_PROGRESS:
-        is_wanted = is_whole or configuration != before
         return replace(changed, is_pending=record.is_pending or is_wanted)
     if is_whole:
         changed = unverified(changed)
     if record.state is not ExportState.FAILED:
         return replace(changed, is_pending=record.is_pending or has_work(changed, head))
-    return repaired(changed) if is_whole or configuration != before else changed
+    return repaired(changed) if is_wanted else changed
 
 
 def repaired(record: BranchExport) -> BranchExport:

@@ -27,7 +27,8 @@ def present_in(
         if not bases or any(base.get(key) != value for base in bases):
             return ""
         entry = value_entry(value)
-        with suppress(InvalidInputError):  # no object can have this key
+        # No object can have this key, or the path must not be listed.
+        with suppress(InvalidInputError):
             found = listing.find(object_uri(path, key))
             if found is not None and found.size_bytes == entry.size_bytes:
                 return found.checksum if found.checksum == entry.checksum else ""
@@ -58,6 +59,5 @@ class _Listing:
 
     def _advance(self) -> None:
         assert self._listed is not None
-        self._next = None
-        with suppress(InvalidInputError):  # it must not be listed: then everything is copied
-            self._next = next(self._listed, None)
+        self._next = None  # also if the path must not be listed
+        self._next = next(self._listed, None)
