@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve accept gc export-job test check simulate fuzz torture bench lock page browser layer synth dist format install jars
+.PHONY: help serve accept gc export-job test test-long check simulate fuzz torture bench lock page browser layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -40,18 +40,21 @@ export-job: install ## Carry out the export of BRANCH of REPO by the Spark job, 
 	@exec $(PYTHON) -m local.job export --repository $(REPO) --branch $(BRANCH) $(ARGS)
 
 # The tests start hundreds of processes: each would compile the project anew where this is set.
-check test: export PYTHONDONTWRITEBYTECODE =
+check test test-long: export PYTHONDONTWRITEBYTECODE =
 
 check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/pytest -m "not server and not packages and not browser and not simulation" -n auto
+	$(VENV)/bin/pytest -m "not (server or packages or browser or simulation or long)" -n auto
 
 test: check jars browser $(PAGE_INSTALLED) ## Everything: check, and the tests that simulate, need servers, a browser, a synth or a build
-	$(VENV)/bin/pytest -m simulation -n auto tests/simulation
-	$(VENV)/bin/pytest -m "server or packages or browser" -n 2 --dist loadfile
+	$(VENV)/bin/pytest -m "simulation and not long" -n auto tests/simulation
+	$(VENV)/bin/pytest -m "(server or packages or browser) and not long" -n 2 --dist loadfile
+
+test-long: install jars browser $(PAGE_INSTALLED) ## What is rare, long or exhaustive: TESTS="tests/browser …" for parts
+	$(VENV)/bin/pytest -m long -n 2 --dist loadfile $(TESTS)
 
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
 	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
