@@ -1,15 +1,14 @@
-"""The life of a branch's export: what to do next, and how each step changes its record.
+"""The life of a branch's export: how each step changes its record.
 
     any but in progress ──begin──► in progress ──► succeeded, or failed
     failed ──repair──► repaired
 
-A failed export begins only at a user's request.
+A failed export begins only at a user's request. What to do next decides `next_step`.
 
 Everything here is a pure function of the record, the branch's head and the time.
 """
 
 from dataclasses import replace
-from enum import Enum, Flag, auto
 
 from graveler.export.addresses import overlap
 from graveler.export.model import (
@@ -49,72 +48,6 @@ DESTINATIONS_MAX = 20
 # Each renewal of a lease stores the whole record, so it keeps few ended runs, and short messages.
 ENDED_RUNS_MAX = 10
 _MESSAGE_CHARACTERS_MAX = 300
-
-
-class Next(Enum):
-    """The next step of a branch's export."""
-
-    NOTHING = "nothing"
-    WAIT = "wait"  # for the runner that holds the run
-    BEGIN = "begin"  # a run that exports the branch's head
-    TAKE = "take"  # the run in progress, which no runner holds
-    DROP = "drop"  # the run in progress, which is unwanted
-    FORGET = "forget"  # the export: the branch or the configuration is deleted
-
-
-class _Fact(Flag):
-    LEASED = auto()  # a runner holds the run in progress, or a batch job is about to
-    DELETED = auto()  # the branch or the configuration
-    IN_PROGRESS = auto()
-    UNWANTED = auto()
-    FAILED = auto()
-    REPAIRED = auto()
-    PENDING = auto()
-    CONTINUOUS = auto()
-    HAS_WORK = auto()
-
-
-_NO_FACT = _Fact(0)
-# The first rule whose facts all hold decides.
-_RULES = (
-    (_Fact.LEASED, Next.WAIT),
-    (_Fact.DELETED, Next.FORGET),
-    (_Fact.IN_PROGRESS | _Fact.UNWANTED, Next.DROP),
-    (_Fact.IN_PROGRESS, Next.TAKE),
-    (_Fact.FAILED, Next.NOTHING),  # until it is repaired
-    (_Fact.REPAIRED | _Fact.PENDING, Next.BEGIN),
-    (_Fact.PENDING | _Fact.HAS_WORK, Next.BEGIN),
-    (_Fact.CONTINUOUS | _Fact.HAS_WORK, Next.BEGIN),
-    (_NO_FACT, Next.NOTHING),
-)
-
-
-def next_step(record: BranchExport, head: CommitID | None, now_ns: int) -> Next:
-    """Return the next step of the branch's export; head is None if the branch is deleted."""
-    facts = _facts(record, head, now_ns)
-    return next(step for needed, step in _RULES if needed in facts)
-
-
-def _facts(record: BranchExport, head: CommitID | None, now_ns: int) -> _Fact:
-    is_in_progress = record.state is ExportState.IN_PROGRESS
-    holds = {
-        _Fact.LEASED: is_in_progress
-        and record.run is not None
-        and record.run.lease_until_ns > now_ns,
-        _Fact.DELETED: head is None or record.is_forgotten,
-        _Fact.IN_PROGRESS: is_in_progress,
-        _Fact.UNWANTED: is_unwanted(record),
-        _Fact.FAILED: record.state is ExportState.FAILED,
-        _Fact.REPAIRED: record.state is ExportState.REPAIRED,
-        _Fact.PENDING: record.is_pending,
-        _Fact.CONTINUOUS: record.configuration.is_continuous,
-        _Fact.HAS_WORK: head is not None and has_work(record, head),
-    }
-    facts = _NO_FACT
-    for fact, is_true in holds.items():
-        if is_true:
-            facts |= fact
-    return facts
 
 
 def watch_delay_s(record: BranchExport, now_ns: int) -> int | None:
@@ -190,19 +123,24 @@ def has_work(record: BranchExport, head: CommitID) -> bool:
     return bool(configuration.status_path) and configuration.status_path != reported_under
 
 
-def unverified(record: BranchExport) -> BranchExport:
-    """Return the record with its path unverified: the next run exports every object.
+def unverified(record: BranchExport, *, everywhere: bool = False) -> BranchExport:
+    """Return the record with its path, or every path, unverified: a run exports every object there.
 
-    The commit that the path held becomes a touched one, so the run knows what to delete. A run that
-    writes to the path must not be in progress: it has not visited every object.
+    A run that writes to such a path must not be in progress: it has not visited every object.
     """
-    known = destination_of(record, record.configuration.path)
-    if not known.exported_commit:
-        return record
-    touched = (*known.touched_commits, known.exported_commit)
-    doubted = replace(known, exported_commit=NO_COMMIT, touched_commits=touched, was_whole=True)
-    destinations = tuple(doubted if each is known else each for each in record.destinations)
+    path = record.configuration.path
+    destinations = tuple(
+        _doubted(each) if everywhere or each.path == path else each for each in record.destinations
+    )
     return replace(record, destinations=destinations)
+
+
+def _doubted(known: Destination) -> Destination:
+    """Make the commit that the path held a touched one, so the next run knows what to delete."""
+    if not known.exported_commit:
+        return known
+    touched = (*known.touched_commits, known.exported_commit)
+    return replace(known, exported_commit=NO_COMMIT, touched_commits=touched, was_whole=True)
 
 
 def begun(
@@ -293,8 +231,12 @@ def announced(record: BranchExport, status_file: str, total: int) -> BranchExpor
     )
 
 
+def _patterns(configuration: ExportConfiguration) -> tuple[str, ...]:
+    return configuration.last_keys_in_prefix_regexps
+
+
 def _puts_marks(run: ExportRun) -> bool:
-    return bool(run.configuration.last_keys_in_prefix_regexps)
+    return bool(_patterns(run.configuration))
 
 
 def succeeded(record: BranchExport, manifest: str, now_ns: int) -> BranchExport:
@@ -340,7 +282,11 @@ def dropped(record: BranchExport, now_ns: int) -> BranchExport:
 
 def _settled(record: BranchExport) -> BranchExport:
     """Return the record after a run; what was requested during the run exports every object."""
-    return released(unverified(record) if record.is_pending else record)
+    assert record.run is not None
+    has_others = _patterns(record.run.configuration) != _patterns(record.configuration)
+    if record.is_pending or has_others:
+        record = unverified(record, everywhere=has_others)
+    return released(record)
 
 
 def _noted(record: BranchExport, state: ExportState | None, now_ns: int) -> BranchExport:
@@ -370,21 +316,21 @@ def configured(
     """Return the record with another configuration, pending if that leaves work for a run.
 
     Two kinds of configurations export every object: those for one export, and those with other
-    patterns.
+    patterns. Every path has the marks of the last patterns, so it is unverified under others.
     """
     if record is None:
         return BranchExport(branch, configuration, is_pending=True)
     before = record.configuration
-    patterns = configuration.last_keys_in_prefix_regexps
-    is_whole = not configuration.is_continuous or patterns != before.last_keys_in_prefix_regexps
+    has_others = _patterns(configuration) != _patterns(before)
+    is_whole = has_others or not configuration.is_continuous
     is_wanted = is_whole or configuration != before
     changed = replace(record, configuration=configuration)
     if record.state is ExportState.IN_PROGRESS:
         return replace(changed, is_pending=record.is_pending or is_wanted)
     if is_whole:
-        changed = unverified(changed)
+        changed = unverified(changed, everywhere=has_others)
     if record.state is not ExportState.FAILED:
-        return replace(changed, is_pending=record.is_pending or has_work(changed, head))
+        return replace(changed, is_pending=has_work(changed, head))
     return repaired(changed) if is_wanted else changed
 
 

@@ -22,12 +22,13 @@ from graveler.errors import (
     NotFoundError,
     ThrottledError,
 )
-from graveler.export.model import ExportRequest, ExportState
+from graveler.export.model import ExportConfiguration, ExportRequest, ExportState
+from graveler.export.patterns import Patterns, directories_of, directory_of
 from graveler.operations import branches, commits, writes
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from tests.support.counting import engine_around
-from tests.support.export_world import REPO, ExportWorld, export_world
+from tests.support.export_world import MARK, REPO, ExportWorld, export_world
 from tests.support.runners import SteppedRunner
 
 KEYS = st.sampled_from(
@@ -301,6 +302,22 @@ class ExportMachine(RuleBasedStateMachine):
         assert self.exported.destination(record.configuration.path).exported_commit == head
         self.whole_destinations_are_whole()
         self.nothing_forbidden_was_seen()
+        self.marks_are_those_of_the_patterns(record.configuration)
+
+    def marks_are_those_of_the_patterns(self, configuration: ExportConfiguration) -> None:
+        path, patterns = configuration.path, Patterns(configuration.last_keys_in_prefix_regexps)
+        head = branches.get(self.exported.engine(), REPO, "live").commit_id
+        keys = [key.encode() for key in self.exported.content_of(head)]
+        apart = {directory_of(key) for key in keys if patterns.set_apart(key)}
+        marked = {
+            directory + MARK.encode()
+            for directory in {each for key in keys for each in directories_of(key)}
+            if patterns.match_directory(directory) or directory in apart
+        }
+        found = {uri for uri in self.exported.objects.uris(f"{path}/") if uri.endswith("/" + MARK)}
+        owned = {f"{path}/{key.decode()}" for key in keys}
+        expected = {f"{path}/{key.decode()}" for key in marked}
+        assert found - self.exported.leftovers - owned == expected - owned
 
     def quiesce(self) -> None:
         for _ in range(200):

@@ -1,7 +1,7 @@
 """Find out what a branch's export needs next, and do it.
 
 Messages arrive at least once, late and in any order, so they only name a branch. The branch's head
-and the export's record decide what to do (`lifecycle.next_step`). While a runner holds a run, a
+and the export's record decide what to do (`next_step`). While a runner holds a run, a
 message is always on its way that arrives when the lease ends; if the lease was renewed, it is sent
 again. A runner whose time is up stores its progress and sends a message for the next runner.
 """
@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from graveler.errors import StaleVersionError
 from graveler.export import lifecycle
-from graveler.export.lifecycle import Next
 from graveler.export.model import BranchExport, ExportRequest, ExportState
+from graveler.export.next_step import Next, next_step
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Repository
 from graveler.operations.engine import Engine
@@ -75,7 +75,7 @@ def _take_step(
     """
     branch = engine.refs.branch(repository, record.branch)
     now_ns = engine.clock.now_ns()
-    step = lifecycle.next_step(record, None if branch is None else branch.commit_id, now_ns)
+    step = next_step(record, None if branch is None else branch.commit_id, now_ns)
     if step is Next.WAIT:
         changed = _send_watch(engine, repository, record, now_ns)
         if changed is not record:

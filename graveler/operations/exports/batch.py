@@ -9,8 +9,9 @@ from math import inf
 
 from graveler.errors import ConflictError, GravelerError, NotFoundError, StaleVersionError
 from graveler.export import lifecycle
-from graveler.export.lifecycle import LEASE_S, Next
+from graveler.export.lifecycle import LEASE_S
 from graveler.export.model import BranchExport, ExportRequest, ExportState
+from graveler.export.next_step import Next, next_step
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Repository
 from graveler.operations.engine import Engine
@@ -97,4 +98,4 @@ def _may_take(record: BranchExport, run_id: str, now_ns: int) -> bool:
     if lifecycle.is_unwanted(record):
         return False
     is_waiting = run.is_batch and not run.runner
-    return is_waiting or lifecycle.next_step(record, run.commit_id, now_ns) is not Next.WAIT
+    return is_waiting or next_step(record, run.commit_id, now_ns) is not Next.WAIT

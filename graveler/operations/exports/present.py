@@ -9,6 +9,9 @@ from graveler.export.addresses import object_uri
 from graveler.export.work import Work
 from graveler.ports import ListedObject, ObjectListing
 
+# Others may have millions of objects between two keys. After so many, the key is simply copied.
+_SKIPPED_MAX = 1000
+
 
 def present_in(
     objects: ObjectListing, work: Work, path: str, *, was_whole: bool
@@ -52,9 +55,11 @@ class _Listing:
             # The beginning of a URI comes before it.
             self._listed = self._objects.list_objects(self._folder, uri[:-1])
             self._advance()
-        while self._next is not None and self._next.uri < uri:
-            self._work.pause()  # others may have any number of objects here
+        skipped = 0
+        while self._next is not None and self._next.uri < uri and skipped < _SKIPPED_MAX:
+            self._work.pause()
             self._advance()
+            skipped += 1
         return self._next if self._next is not None and self._next.uri == uri else None
 
     def _advance(self) -> None:

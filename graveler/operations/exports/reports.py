@@ -68,8 +68,6 @@ class ExportReports:
     def announce(self) -> None:
         """Withdraw what earlier runs reported about the destination and about this commit.
 
-        The report of a failure stays until the run has repaired it.
-
         Raises:
             GaveUpError: a file cannot be rewritten or deleted.
         """
@@ -79,8 +77,17 @@ class ExportReports:
             if each.status_file:
                 with self._unless_given_up(each.status_file):
                     self._supersede(each.status_file)
-        if self._file not in ("", run.repaired_file):
+        if self._file:
             self._requests.delete(self._file)
+
+    def withdraw(self) -> None:
+        """Delete what an earlier runner reported, which died before it ended the run.
+
+        Raises:
+            GaveUpError: a file cannot be deleted.
+        """
+        for each in filter(None, (self._file, self.latest_file)):
+            self._requests.delete(each)
 
     def _supersede(self, status_file: str) -> None:
         """Rewrite an earlier run's report of success, which is about to become false."""
@@ -119,16 +126,16 @@ class ExportReports:
         repaired_file = self._lease.run.repaired_file
         state = ExportState.REPAIRED if repaired_file else ExportState.SUCCEEDED
         text = status.status_text(state, 0)
+        manifest_uri = ""
+        if self._file:
+            self._requests.put(self._file, text, status.TEXT_TYPE)
+            manifest_uri = status.manifest_file(self._file)
+            self._upload(manifest_uri, self._manifest_lines(pieces, etags))
+            latest = self._latest_text(status.SUCCESS, 0, manifest_uri)
+            self._requests.put(self.latest_file, latest, status.JSON_TYPE)
         if repaired_file not in ("", self._file):
             with self._unless_given_up(repaired_file):
                 self._requests.put(repaired_file, text, status.TEXT_TYPE)
-        if not self._file:
-            return ""
-        self._requests.put(self._file, text, status.TEXT_TYPE)
-        manifest_uri = status.manifest_file(self._file)
-        self._upload(manifest_uri, self._manifest_lines(pieces, etags))
-        text = self._latest_text(status.SUCCESS, 0, manifest_uri)
-        self._requests.put(self.latest_file, text, status.JSON_TYPE)
         return manifest_uri
 
     def fail(self, signalled_errors: int) -> None:

@@ -122,7 +122,9 @@ class _Runner:
                 check_places_of_run(self._lease)
             if self._workers is None and self._leave_to_batch(total):
                 return False
-            if not is_announced:
+            if is_announced:
+                self._reports.withdraw()
+            else:
                 self._announce(total)
             self._copy()
             self._succeed()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.export import lifecycle
-from graveler.export.lifecycle import DESTINATIONS_MAX, ENDED_RUNS_MAX, LEASE_S, Next, next_step
+from graveler.export.lifecycle import DESTINATIONS_MAX, ENDED_RUNS_MAX, LEASE_S
 from graveler.export.model import (
     BranchExport,
     Destination,
@@ -15,7 +15,8 @@ from graveler.export.model import (
     ExportState,
     Progress,
 )
-from graveler.model import CommitID
+from graveler.export.next_step import Next, next_step
+from graveler.model import NO_COMMIT, CommitID
 
 PATH = "s3://out/latest"
 ONCE = ExportConfiguration(PATH)
@@ -136,12 +137,43 @@ def test_an_unknown_path_may_have_success_files_until_everything_is_exported_the
     assert begun.destinations[0].has_marks
     whole = lifecycle.succeeded(begun, "", NOW_NS)
     assert not whole.destinations[0].has_marks
-    with_patterns = replace(RUN, configuration=replace(ONCE, last_keys_in_prefix_regexps=("a",)))
-    marked = lifecycle.succeeded(
-        lifecycle.announced(replace(whole, run=with_patterns), "", 0), "", NOW_NS
-    )
-    changed = lifecycle.succeeded(lifecycle.announced(replace(marked, run=RUN), "", 0), "", NOW_NS)
-    assert changed.destinations[0].has_marks  # what did not change still has them
+
+
+ELSEWHERE = Destination("s3://out/other", exported_commit=OTHER, touched_commits=(NEXT,))
+MARKED = replace(ONCE, last_keys_in_prefix_regexps=("a",))
+
+
+@pytest.mark.parametrize("end", ["succeeded", "failed", "dropped"])
+def test_after_a_run_no_path_is_verified_under_patterns_set_meanwhile(end):
+    record = replace(AT_WORK, destinations=(WHOLE, ELSEWHERE))
+    record = lifecycle.configured(record, "main", MARKED, HEAD)
+    assert record.destinations == (WHOLE, ELSEWHERE)
+    ended = {
+        "succeeded": lambda: lifecycle.succeeded(record, "", NOW_NS),
+        "failed": lambda: lifecycle.failed(record, "error", Progress(), NOW_NS),
+        "dropped": lambda: lifecycle.dropped(record, NOW_NS),
+    }[end]()
+    assert [known.exported_commit for known in ended.destinations] == [NO_COMMIT, NO_COMMIT]
+    assert ended.destinations[1].touched_commits == (NEXT, OTHER)
+
+
+@pytest.mark.parametrize("record", [SUCCEEDED, FAILED])
+def test_other_patterns_leave_no_path_verified(record):
+    known = replace(record, destinations=(WHOLE, ELSEWHERE))
+    changed = lifecycle.configured(known, "main", MARKED, HEAD)
+    assert [known.exported_commit for known in changed.destinations] == [NO_COMMIT, NO_COMMIT]
+
+
+def test_what_is_requested_during_a_run_is_exported_whole_after_it():
+    record = replace(AT_WORK, destinations=(WHOLE, ELSEWHERE), is_pending=True)
+    for ended in (lifecycle.succeeded(record, "", NOW_NS), lifecycle.dropped(record, NOW_NS)):
+        assert ended.destinations[0].exported_commit == NO_COMMIT
+        assert ended.destinations[1] == ELSEWHERE
+
+
+def test_a_request_during_a_run_is_not_withdrawn_by_the_same_configuration():
+    pending = replace(AT_WORK, configuration=ALWAYS, is_pending=True)
+    assert lifecycle.configured(pending, "main", ALWAYS, HEAD).is_pending
 
 
 def test_a_successful_run_leaves_a_destination_with_exactly_its_commit():

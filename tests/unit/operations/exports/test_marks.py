@@ -280,3 +280,23 @@ def test_marks_at_an_unknown_path_are_deleted_where_something_changes(lake):
     lake.configure(LATEST)
     lake.settle()
     assert lake.objects.head(f"{LATEST}/tables/a/{MARK}") is None
+
+
+@pytest.mark.parametrize("is_reached", [True, False], ids=["exported", "dropped"])
+def test_a_path_that_is_used_again_gets_the_marks_of_the_patterns_of_now(lake, is_reached):
+    export(lake, "^tables/a$")
+    lake.configure("s3://out/other", patterns=("^other$",), is_continuous=True)
+    if is_reached:
+        lake.settle()
+    export(lake, "^other$")
+    assert marks(lake) == ["other/"]
+
+
+def test_a_path_whose_run_was_dropped_gets_the_marks_of_the_patterns_of_now(lake):
+    export(lake, "^tables/a$")
+    put(lake, "tables/b/part-0", content=b"new")
+    requests.run(lake.engine(), REPO, "main")
+    lake.configure("s3://out/other", patterns=("^other$",), is_continuous=True)
+    lake.settle()
+    export(lake, "^other$")
+    assert marks(lake) == ["other/"]

@@ -3,10 +3,10 @@
 import pytest
 
 from graveler.export.model import ExportState
-from graveler.operations import links, writes
+from graveler.operations import branches, links, writes
 from graveler.operations.exports import requests
 from graveler.ports import UploadedPart
-from tests.support.export_lakes import LATEST
+from tests.support.export_lakes import LATEST, stepped
 from tests.support.export_reports import (
     STATUS,
     change,
@@ -233,12 +233,59 @@ def test_a_repair_of_the_same_commit_is_reported_once_at_its_end(lake):
     lake.settle()
     refuse(lake)
     requests.repair(lake.engine(), REPO, "main")
-    lake.writes.clear()
-    lake.settle()
-    assert (
-        read(lake, f"lake-main-{head(lake)}") == b"status: export-repaired, signalled_errors: 0\n"
+    file = f"lake-main-{head(lake)}"
+    seen: set[bool] = set()
+    lake.objects.before = lambda operation, _uri: (
+        seen.add(f"{STATUS}/{file}" in lake.objects.uris(STATUS)) if operation == "copy" else None
     )
-    assert [uri for _, uri in lake.writes].count(f"{STATUS}/lake-main-{head(lake)}") == 1
+    lake.settle()
+    assert seen == {False}
+    assert read(lake, file) == b"status: export-repaired, signalled_errors: 0\n"
+
+
+def test_a_repair_that_fails_at_its_manifest_leaves_the_report_of_the_failure(lake):
+    refuse(lake, f"{LATEST}/b")
+    lake.settle()
+    failed = head(lake)
+    later = change(lake, "c", b"three")
+    refuse(lake, f"{STATUS}/lake-main-{later}.manifest.jsonl")
+    requests.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    for commit_id in (failed, later):
+        assert read(lake, f"lake-main-{commit_id}").startswith(b"status: export-failed,")
+
+
+def test_a_repair_of_a_run_without_a_report_withdraws_an_older_success_of_its_commit(lake):
+    lake.settle()
+    first = head(lake)
+    lake.configure(LATEST, is_continuous=True)  # without a status path
+    change(lake)
+    refuse(lake, f"{LATEST}/b")
+    lake.settle()
+    branches.hard_reset(lake.engine(), REPO, "main", ref=first, force=True)
+    lake.configure("s3://out/other", status_path=STATUS, is_continuous=True)
+    seen: set[bool] = set()
+    file = f"{STATUS}/lake-main-{first}"
+    lake.objects.before = lambda operation, _uri: (
+        seen.add(file in lake.objects.uris(STATUS)) if operation == "copy" else None
+    )
+    lake.settle()
+    assert seen == {False}
+    assert read(lake, f"lake-main-{first}").startswith(b"status: export-repaired,")
+
+
+def test_a_run_that_is_taken_over_after_its_report_withdraws_it_before_it_writes(lake):
+    upload(lake.engine(), b"a/_lakefs_success", b"own")
+    change(lake)
+    lake.configure(LATEST, status_path=STATUS, is_continuous=True, patterns=("^a",))
+    runner = stepped(lake, "dies")
+    while not (latest(lake) and latest(lake)[-1]["status"] == "success"):
+        lake.runner = runner.name
+        runner.step()
+    runner.kill()
+    lake.world.clock.tick(70)
+    lake.settle()  # which checks that nothing was written under a report of success
+    assert [each["status"] for each in latest(lake)] == ["success"]
 
 
 def test_the_status_file_of_a_commit_is_deleted_before_the_commit_is_exported_again(lake):

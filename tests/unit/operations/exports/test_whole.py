@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import InvalidInputError
-from graveler.export.model import ExportState
+from graveler.export.model import ExportRequest, ExportState
 from graveler.operations import writes
 from graveler.operations.exports import requests
+from graveler.operations.exports.batch import export_in_batch
 from tests.support.counting import Calls, engine_around
+from tests.support.export_jobs import WorkersInTurns
 from tests.support.export_lakes import LATEST, is_exported, lake_of_twelve
 from tests.support.export_reports import STATUS, holds, read
 from tests.support.export_reports import head as head_of
@@ -162,3 +164,56 @@ def test_what_is_asked_for_during_a_run_that_fails_is_exported_whole_by_its_repa
     requests.repair(lake.engine(), REPO, "main")
     lake.settle()
     assert is_exported(lake)
+
+
+def test_any_number_of_objects_of_others_between_two_keys_costs_a_few_copies(lake, monkeypatch):
+    monkeypatch.setattr("graveler.operations.exports.present._SKIPPED_MAX", 2)
+    for number in range(5):
+        lake.place_foreign(f"{LATEST}/06{number}")
+    run(lake)
+    lake.settle()
+    assert copied(lake) == ["07", "08", "09", "10"]  # then the listing has caught up
+    assert is_exported(lake)
+
+
+def test_a_key_that_no_exported_object_can_have_fails_alone(lake):
+    upload(lake.engine(), b"05/../x", b"x")
+    commit(lake.engine())
+    MemoryObjectStore.delete(lake.objects, f"{LATEST}/07")
+    run(lake)
+    lake.settle()
+    assert (lake.record.state, lake.record.run.progress.failed) == (ExportState.FAILED, 1)
+    assert "05/../x" in lake.record.error_message
+    assert copied(lake) == ["07"]
+
+
+def test_a_slow_listing_does_not_cost_the_runner_its_lease(lake, monkeypatch):
+    listed = lake.objects.list_objects
+
+    def slow(*arguments):
+        for found in listed(*arguments):
+            lake.world.clock.tick(10)
+            yield found
+
+    monkeypatch.setattr(lake.objects, "list_objects", slow)
+    for number in range(8):
+        lake.place_foreign(f"{LATEST}/06{number}")
+    upload(lake.engine(), b"11", b"changed")
+    commit(lake.engine())
+    run(lake)
+    lake.settle()
+    assert copied(lake) == ["11"]
+    assert is_exported(lake)
+
+
+def test_a_job_copies_what_is_not_there_as_the_function_does(lake):
+    MemoryObjectStore.delete(lake.objects, f"{LATEST}/07")
+    requests.run(lake.engine(), REPO, "main", in_batch=True)
+    lake.runner = "job"
+    workers = WorkersInTurns(lake.engine())
+    request = ExportRequest(REPO, "main")
+    export_in_batch(lake.engine(), request, lake.record.run.id, runner="job", workers=workers)
+    lake.runner = ""
+    assert copied(lake) == ["07"]
+    assert is_exported(lake)
+    assert lake.violations == []
