@@ -96,8 +96,8 @@ def run(context: typer.Context, uri: BranchArgument) -> None:
     """Start exporting a branch now; `status --follow` shows the progress."""
     session = session_of(context)
     branch = session.branch(uri)
-    started = {"export_id": Exports(session.server, branch).run()}
-    session.output.item(started, lambda each: [f"Export-ID:{each['export_id']}"])
+    started = {"exportId": Exports(session.server, branch).run()}
+    session.output.item(started, lambda each: [f"Export-ID:{each['exportId']}"])
 
 
 @app.command("repair", cls=Command)

@@ -9,7 +9,7 @@ from gateway.transfer.exchange import Answer
 _CODE = re.compile(rb"<Code>\s*([A-Za-z0-9]+)\s*</Code>")
 _MESSAGE = re.compile(rb"<Message>([^<]{1,300})</Message>")
 
-# S3 checks what the client sent, so these refusals are the client's.
+# S3 checks what the client sent or asked for, so these refusals are the client's.
 _OF_CONTENT: Mapping[str, Code] = {
     code.text: code
     for code in (
@@ -19,6 +19,7 @@ _OF_CONTENT: Mapping[str, Code] = {
         Code.ENTITY_TOO_SMALL,
         Code.INCOMPLETE_BODY,
         Code.INVALID_DIGEST,
+        Code.NO_SUCH_KEY,
         Code.NO_SUCH_UPLOAD,
         Code.REQUEST_TIMEOUT,
     )

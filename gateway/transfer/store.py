@@ -77,8 +77,7 @@ class Transfers:
             refusal = refusal_of(answer)
             if answer.status == 416:
                 raise DataChangedError(f"S3 has no bytes from {first} on")
-            is_bucket_there = refusal.code is not Code.ACCESS_DENIED
-            raise DataMissingError if answer.status == 404 and is_bucket_there else refusal
+            raise DataMissingError if refusal.code is Code.NO_SUCH_KEY else refusal
 
     def write(
         self, request: Callable[[], SignedRequest], content: bytes | Iterable[bytes]

@@ -11,6 +11,7 @@ Everything here is a pure function of the record, the branch's head and the time
 from dataclasses import replace
 
 from graveler.export.addresses import overlap
+from graveler.export.failures import shortened
 from graveler.export.model import (
     BranchExport,
     Destination,
@@ -302,7 +303,7 @@ def _noted(record: BranchExport, state: ExportState | None, now_ns: int) -> Bran
         done=run.progress.done,
         total=run.progress.total,
         failed=run.progress.failed,
-        error_message=record.error_message[:_MESSAGE_CHARACTERS_MAX],
+        error_message=shortened(record.error_message, _MESSAGE_CHARACTERS_MAX),
     )
     return replace(record, ended=(ended, *record.ended)[:ENDED_RUNS_MAX])
 

@@ -23,12 +23,13 @@ from enum import IntEnum
 from functools import partial
 from typing import Protocol
 
+from graveler.export.failures import shortened
 from graveler.export.model import Progress
 from graveler.export.walk import Changed, Entered, Left, Position, Step
 from graveler.limits import DELETE_OBJECTS_MAX
 
 FIRST_ERRORS_MAX = 10
-ERROR_CHARACTERS_MAX = 2000
+_ERROR_CHARACTERS_MAX = 2000
 # After this many failures in a row, the rest will fail as well.
 FAILURES_IN_A_ROW_MAX = 100
 # Steps that wait to be counted because an earlier one is not done, which may take minutes.
@@ -268,6 +269,9 @@ class Schedule:
         self._start()
 
     def _finish(self, unit: _Unit, outcome: Outcome) -> None:
+        if outcome.errors:
+            errors = tuple(shortened(error, _ERROR_CHARACTERS_MAX) for error in outcome.errors)
+            outcome = replace(outcome, errors=errors)
         unit.outcome = outcome
         directory = unit.directory
         directory.unfinished[unit.stage] -= 1
@@ -312,11 +316,10 @@ class Schedule:
         if unit.position is not None:
             progress = replace(progress, after=unit.position.after, put_off=unit.position.put_off)
         if outcome.errors:
-            errors = [error[:ERROR_CHARACTERS_MAX] for error in outcome.errors]
             progress = replace(
                 progress,
-                failed=progress.failed + len(errors),
-                first_errors=(*progress.first_errors, *errors)[:FIRST_ERRORS_MAX],
+                failed=progress.failed + len(outcome.errors),
+                first_errors=(*progress.first_errors, *outcome.errors)[:FIRST_ERRORS_MAX],
                 failed_under=unit.directory.name,
             )
         done = progress.done + outcome.done

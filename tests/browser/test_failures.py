@@ -107,6 +107,24 @@ def test_a_repository_that_does_not_exist_is_told_with_a_way_on(visit):
     expect(page.get_by_role("heading", name="Repositories")).to_be_visible()
 
 
+@pytest.mark.parametrize("content", [b"", b"1"])
+def test_an_object_that_was_collected_is_told_so_and_offers_no_download(
+    visit, client, stack, content
+):
+    repository = lakes.create(client, files={"a.txt": content})
+    stat = repository.branch("main").object("a.txt").stat()
+    bucket, _, key = stat.physical_address.removeprefix("s3://").partition("/")
+    stack.s3.delete_object(Bucket=bucket, Key=key)
+    visit.expect_statuses(410)
+    page = visit.open(f"/repositories/{repository.id}/object?ref=main&path=a.txt")
+    expect(
+        page.get_by_text("Garbage collection has deleted the data of this object")
+    ).to_be_visible()
+    expect(page.get_by_text(stat.checksum)).to_be_visible()
+    for action in ("Try again", "Download"):
+        expect(page.get_by_text(action, exact=True)).to_have_count(0)
+
+
 def test_an_address_that_is_no_page_is_told_with_a_way_on(visit, client):
     name = lakes.create(client).id
     page = visit.open(f"/repositories/{name}/no-such-page")

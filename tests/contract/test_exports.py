@@ -53,7 +53,7 @@ AT_WORK = replace(
         runner="runner",
         lease_until_ns=1_700_000_060 * 10**9,
     ),
-    error_message="1 tasks failed\n",
+    error_message="1 task failed\n",
     destinations=(Destination("s3://out/é", COMMIT_ID, (OTHER_ID,), "s3://status/x", "s3://m"),),
     is_pending=True,
     watched_until_ns=5,

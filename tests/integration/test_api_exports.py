@@ -224,7 +224,7 @@ def test_failed_objects_are_reported_and_exported_after_a_repair(api, head):
     found = status(api)
     assert (found["state"], found["exportedCommitId"]) == ("export-failed", "")
     assert (found["objectsFailed"], found["objectsTotal"]) == (1, 2)
-    assert found["errorMessage"].startswith("1 tasks failed")
+    assert found["errorMessage"].startswith("1 task failed")
     assert len(found["errors"]) == 1
     assert "a/2" in found["errors"][0]
     assert exported(api) == {"a/1": b"1"}

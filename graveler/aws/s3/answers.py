@@ -36,8 +36,8 @@ def find_existing(s3: S3, uri: str) -> Answer:
 
 
 def gone(uri: str, error: S3Error) -> Exception:
-    """Return GoneError if S3 did not find the object, else the error itself."""
-    return GoneError(f"{uri} does not exist any more") if error.status == 404 else error
+    """Return GoneError if S3 has no object of this key, else the error itself."""
+    return GoneError(f"{uri} does not exist any more") if error.code == "NoSuchKey" else error
 
 
 def info_of(answer: Answer) -> ObjectInfo:

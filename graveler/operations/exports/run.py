@@ -20,6 +20,7 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.export import lifecycle
+from graveler.export.failures import summary
 from graveler.export.lifecycle import destination_of
 from graveler.export.model import ExportRequest, ExportState
 from graveler.export.patterns import Patterns
@@ -214,7 +215,7 @@ class _Runner:
             self._reports.fail(failed)
         progress = replace(self._progress.now, failed=failed)
         event = self._event(ExportState.FAILED, failed=failed, error=error)
-        message = f"{failed} tasks failed\n{error}"
+        message = summary(failed, error)
         self._lease.change(
             lambda now: lifecycle.failed(now, message, progress, event.time_ns), event
         )

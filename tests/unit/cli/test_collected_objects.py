@@ -22,6 +22,13 @@ def test_who_reads_it_learns_in_one_line_that_it_was_collected(
     assert not [each for each in tmp_path.iterdir() if each.is_file()]
 
 
+def test_an_empty_object_is_read_without_its_data(user, lake):
+    lake.has("a", b"")
+    lake.collect("a")
+    assert user.run("fs", "cat", f"{BRANCH}/a").exit_code == 0
+    assert user.run("fs", "download", f"{BRANCH}/a", "f").exit_code == 0
+
+
 @pytest.mark.parametrize("command", ["cp", "mv"])
 def test_its_copy_fails_in_one_line_and_a_move_keeps_it(user, lake, command):
     lake.has("a", b"1")

@@ -111,6 +111,12 @@ def test_run_prints_the_export_s_id(graveler, server):
     assert (asked.method, asked.path, asked.body) == ("POST", f"{BRANCH}/export-hook", None)
 
 
+def test_run_prints_the_export_s_id_as_json_by_its_name_in_the_api(graveler, server):
+    server.will_answer("foo-master-1a2b-x9", status=201)
+    printed = graveler.prints("--json", "export", "run", "lakefs://foo@master")
+    assert printed == '{"exportId":"foo-master-1a2b-x9"}\n'
+
+
 def test_repair_prints_nothing(graveler, server):
     server.will_answer("", status=201)
     assert graveler.prints("export", "repair", "lakefs://foo@master") == ""

@@ -135,6 +135,11 @@ export function failureOf(error: unknown): Failure | DOMException {
   return new Failure(`Unexpected error in this page: ${String(error)}`, -1);
 }
 
+/** The status of reads of an object whose data are deleted. */
+export const GONE = 410;
+export const NO_DATA =
+  'Garbage collection has deleted the data of this object, or the owner of imported data has.';
+
 const ADVICE: Record<number, string> = {
   429: 'Too many requests at once. Wait a moment, then try again.',
   503: 'The server is busy. Wait a moment, then try again.',
@@ -147,6 +152,7 @@ export function failureOfAnswer(status: number, body: unknown): Failure {
   const told = body as { message?: unknown; details?: unknown } | undefined;
   const message = typeof told?.message === 'string' ? told.message : '';
   const details = typeof told?.details === 'string' ? told.details : '';
+  if (status === GONE && message === 'No data') return new Failure(NO_DATA, status);
   if (message === NO_SESSION) return new Failure('Your session has ended. Log in again.', status);
   // Some details are only the name of what the message speaks of.
   const parts = (

@@ -1,6 +1,15 @@
 /** Reading and deleting objects: whole directories, ranges of content, texts. */
 
-import { API, answer, api, Failure, failureOfAnswer, patientFetch, type Schemas } from './client';
+import {
+  API,
+  answer,
+  api,
+  Failure,
+  failureOfAnswer,
+  GONE,
+  patientFetch,
+  type Schemas,
+} from './client';
 
 export type ObjectStats = Schemas['ObjectStats'];
 
@@ -36,6 +45,20 @@ export function lakeAddress({ repository, ref, path }: Place): string {
 export function stat({ repository, ref, path }: Place, signal?: AbortSignal): Promise<ObjectStats> {
   const params = { path: { repository, ref }, query: { path, user_metadata: true } };
   return answer(api.GET('/repositories/{repository}/refs/{ref}/objects/stat', { params, signal }));
+}
+
+/** Return whether the object's data exist; if nobody knows, reading them shows why. */
+export function hasData({ repository, ref, path }: Place, signal?: AbortSignal): Promise<boolean> {
+  const params = { path: { repository, ref }, query: { path } };
+  return answer(
+    api.GET('/repositories/{repository}/refs/{ref}/objects/underlyingProperties', {
+      params,
+      signal,
+    }),
+  ).then(
+    () => true,
+    failure => failure.status !== GONE,
+  );
 }
 
 /** Return the bytes from `start` to `end`, exclusive, in as many requests as the server needs. */

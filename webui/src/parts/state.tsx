@@ -31,7 +31,7 @@ export function Notice({
 }
 
 // Another try would be refused as well.
-const REFUSED = [400, 401, 403, 404];
+const REFUSED = [400, 401, 403, 404, 410];
 
 interface ProblemProps {
   failure: Failure | undefined;

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from graveler.aws.s3.client import S3Error
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.errors import (
     BadPartsError,
@@ -215,6 +216,14 @@ class TestDeletingMany:
     def test_a_bucket_that_refuses_is_bad_input(self, code: str) -> None:
         with pytest.raises(InvalidInputError, match="bucket"):
             ScriptedS3(refusal(404, code)).objects.delete_many(["s3://bucket/a"])
+
+
+def test_only_a_missing_key_means_missing_data() -> None:
+    with pytest.raises(GoneError):
+        ScriptedS3(refusal(404, "NoSuchKey")).objects.get("s3://b/k")
+    for other in (refusal(404, "MethodNotFound"), Answer(404)):
+        with pytest.raises(S3Error):
+            ScriptedS3(other).objects.get("s3://b/k")
 
 
 def test_a_part_of_an_unknown_upload_is_not_found() -> None:

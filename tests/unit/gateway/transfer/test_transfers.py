@@ -202,6 +202,12 @@ def test_a_bucket_that_refuses_us_is_named_without_its_message(transfers, s3, st
     assert "why" not in caught.value.message
 
 
+@pytest.mark.parametrize("answer", [refusal(404, "MethodNotFound"), answer_of(404, b"")])
+def test_a_404_without_the_code_of_missing_data_is_a_failure_of_the_store(transfers, s3, answer):
+    s3.acts.append(Act(answer))
+    assert refused(transfers, lambda: read(transfers, s3)) is Code.INTERNAL_ERROR
+
+
 def test_the_whole_object_may_be_an_answer_of_status_200(transfers, s3):
     s3.acts.append(Act(answer_of(200, CONTENT)))
     assert read(transfers, s3) == CONTENT

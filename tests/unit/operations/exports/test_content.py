@@ -259,6 +259,7 @@ def test_an_object_whose_key_is_too_long_fails_and_the_others_are_exported(lake)
     status = requests.status(lake.engine(), REPO, "main")
     assert (status.state, status.failed) == (ExportState.FAILED, 1)
     assert "at most 1024 bytes" in status.error_message
+    assert "at most 1024 bytes" in lake.record.ended[0].error_message
     assert uris(lake) == ["a/1", "a/b/2", "c"]
     writes.delete(lake.engine(), REPO, "main", b"k" * 1020)  # was never exported
     commit(lake.engine())
@@ -274,7 +275,7 @@ def test_an_object_without_data_fails_and_is_exported_once_its_data_are_restored
     lake.configure(LATEST)
     lake.settle()
     status = requests.status(lake.engine(), REPO, "main")
-    assert status.error_message.startswith("1 tasks failed\n")
+    assert status.error_message.startswith("1 task failed\n")
     assert status.first_errors == (f"s3://out/latest/gone: {stat.physical_address} does not exist",)
     lake.objects.put(stat.physical_address, b"x", "text/plain")
     requests.repair(lake.engine(), REPO, "main")

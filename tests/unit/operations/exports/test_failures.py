@@ -87,6 +87,18 @@ def test_the_first_errors_are_kept_and_all_are_counted(lake):
     assert status.error_message == "12 tasks failed\n" + status.first_errors[0]
 
 
+def test_an_error_with_long_names_keeps_its_cause(lake):
+    def before(operation: str, _uri: str) -> None:
+        if operation == "copy":
+            raise InvalidInputError(f"{'k' * 3000} is refused")
+
+    lake.objects.before = before
+    lake.settle()
+    for error in requests.status(lake.engine(), REPO, "main").first_errors:
+        assert error.startswith("s3://out/")
+        assert error.endswith("k is refused")
+
+
 def test_a_hundred_failures_in_a_row_end_the_run(lake):
     for number in range(300):
         upload(lake.engine(), b"more/%03d" % number, b"x")

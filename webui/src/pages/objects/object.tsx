@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { Failure } from '../../api/client';
-import { contentAddress, type ObjectStats, type Place, stat } from '../../api/objects';
+import { type Failure, NO_DATA } from '../../api/client';
+import { contentAddress, hasData, type ObjectStats, type Place, stat } from '../../api/objects';
 import { useResource } from '../../api/resource';
 import { configuration } from '../../api/session';
 import { links } from '../../links';
@@ -37,8 +37,9 @@ export default function ObjectPage() {
   const { readOnly } = useReadOnly(ref);
   const { data, failure, reload } = useResource([place], async signal =>
     // While another page is on its way, its address is here already.
-    path ? stat(place, signal) : undefined,
+    path ? Promise.all([stat(place, signal), hasData(place, signal)]) : undefined,
   );
+  const [stats, isThere = true] = data ?? [];
   return (
     <div class="stack">
       <h1 class="visually-hidden">{path}</h1>
@@ -49,14 +50,21 @@ export default function ObjectPage() {
           label="Object at"
           onChoose={chosen => route(links.object(repository.id, chosen, path))}
         />
-        {data && <Actions {...{ place, readOnly, stats: data, reload }} />}
+        {stats && <Actions {...{ place, readOnly, stats, isThere, reload }} />}
       </div>
       <Crumbs repository={repository.id} at={ref} path={path} />
       <ObjectNav place={place} here="content" />
       <Missing {...{ failure, place, reload }} />
-      {!data && !failure && <Skeleton />}
-      {data && <Preview key={`${ref} ${data.checksum} ${path}`} place={place} stats={data} />}
-      {data && <Facts stats={data} />}
+      {!stats && !failure && <Skeleton />}
+      {!isThere && (
+        <Empty icon="file" title="This object has no data any more">
+          {NO_DATA}
+        </Empty>
+      )}
+      {stats && isThere && (
+        <Preview key={`${ref} ${stats.checksum} ${path}`} place={place} stats={stats} />
+      )}
+      {stats && <Facts stats={stats} />}
     </div>
   );
 }
@@ -90,11 +98,13 @@ function Missing({ failure, place, reload }: MissingProps) {
 interface ActionsProps {
   place: Place;
   stats: ObjectStats;
+  /** Whether the object's data exist. */
+  isThere: boolean;
   readOnly: string | undefined;
   reload: () => void;
 }
 
-function Actions({ place, stats, readOnly, reload }: ActionsProps) {
+function Actions({ place, stats, isThere, readOnly, reload }: ActionsProps) {
   const { route } = useLocation();
   const [open, setOpen] = useState<'delete' | 'metadata' | 'move' | 'copy'>();
   const { repository, ref, path } = place;
@@ -102,15 +112,17 @@ function Actions({ place, stats, readOnly, reload }: ActionsProps) {
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   return (
     <span class="push bar">
-      <LinkButton
-        kind="primary"
-        icon="download"
-        href={contentAddress(place, isPresigned)}
-        download={path.split('/').at(-1)}
-        rel="noreferrer"
-      >
-        Download
-      </LinkButton>
+      {isThere && (
+        <LinkButton
+          kind="primary"
+          icon="download"
+          href={contentAddress(place, isPresigned)}
+          download={path.split('/').at(-1)}
+          rel="noreferrer"
+        >
+          Download
+        </LinkButton>
+      )}
       <Menu label="More actions">
         <button type="button" onClick={() => copyPermanent(repository, ref, path, false)}>
           <Icon name="link" />
