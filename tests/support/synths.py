@@ -12,6 +12,8 @@ from io import StringIO
 from pathlib import Path
 from subprocess import PIPE, CompletedProcess, Popen
 
+from infra import packages
+from layers.graveler import build
 from local.config import ROOT
 
 
@@ -68,11 +70,8 @@ def synthesizer(archives: Path) -> Iterator[Synthesizer]:
 
 def _serve() -> None:
     """Answer each line of the standard input with the exit code and the errors of a run."""
-    from infra import function  # noqa: PLC0415 - starts Node
-    from layers.graveler import build  # noqa: PLC0415 - with the variable of this process
-
     # The sources do not change meanwhile.
-    function.function_code = cache(function.function_code)
+    packages.function_code = cache(packages.function_code)
     # What the programs print is no answer.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
