@@ -113,7 +113,8 @@ def main() -> None:
             s3.wait_until_ready()
             with runtime.emulated_aws(dynamodb.endpoint, s3.endpoint) as environment:
                 is_compiled = not options.without_bytecode
-                deployed = runtime.deployed(folder, environment, is_compiled=is_compiled)
+                layer = runtime.build_layer(folder, is_compiled=is_compiled)
+                deployed = runtime.deployed(folder, environment, layer, is_compiled=is_compiled)
                 _measure(deployed, options.runs)
         finally:
             dynamodb.child.kill()

@@ -1,6 +1,7 @@
 """The CDK app: `cdk` runs it, as cdk.json says, with the context of a stage."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import aws_cdk
@@ -43,13 +44,21 @@ def build(app: aws_cdk.App) -> Settings:
     return settings
 
 
-def main(*, portable: bool = False) -> int:
+def main(
+    context: Mapping[str, object] | None = None,
+    output: Path | None = None,
+    *,
+    portable: bool = False,
+) -> int:
     """Synthesize; return 1 after printing why if the settings cannot be deployed.
 
+    Without a context and an output, both come from variables of the `cdk` command.
     Portable templates take the place of their archives as parameters, and need no CDK.
     """
     app = aws_cdk.App(
         analytics_reporting=False,
+        context=context,
+        outdir=str(output) if output else None,
         default_stack_synthesizer=portable_synthesizer() if portable else None,
     )
     try:

@@ -49,13 +49,12 @@ def write(synthesized: Path, output: Path) -> Path:
     return folder
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], output: Path = OUTPUT) -> int:
     """Synthesize the stage with the settings, and write its folder; return the exit code."""
     with tempfile.TemporaryDirectory() as synthesized:
-        os.environ["CDK_OUTDIR"] = synthesized
-        if code := infra.synth.main(arguments, portable=True):
+        if code := infra.synth.main(arguments, Path(synthesized), portable=True):
             return code
-        folder = write(Path(synthesized), OUTPUT)
+        folder = write(Path(synthesized), output)
     sys.stdout.write(f"{folder}: README.md has the steps\n")
     return 0
 

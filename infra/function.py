@@ -10,7 +10,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.packages import function_code
+from infra import packages
 from infra.role import make_role
 from infra.settings import Settings
 
@@ -87,7 +87,7 @@ class Function(Construct):
             "Function",
             function_name=f"{settings.name}-{shape.name}",
             description=f"Graveler: functions/{shape.name}",
-            code=lambda_.Code.from_asset(function_code(shape.name)),
+            code=lambda_.Code.from_asset(packages.function_code(shape.name)),
             handler=f"functions.{shape.name}.handler.handler",
             runtime=RUNTIME,
             architecture=ARCHITECTURE,

@@ -31,8 +31,8 @@ def _node_release() -> int | None:
     return int(version.stdout.removeprefix("v").partition(".")[0])
 
 
-def main(arguments: Sequence[str], *, portable: bool = False) -> int:
-    """Write templates to CDK_OUTDIR, or to build/cdk.out; return the exit code.
+def main(arguments: Sequence[str], output: Path | None = None, *, portable: bool = False) -> int:
+    """Write templates to the output, CDK_OUTDIR or build/cdk.out; return the exit code.
 
     Portable templates take the place of their archives as parameters, and need no CDK.
     """
@@ -48,13 +48,12 @@ def main(arguments: Sequence[str], *, portable: bool = False) -> int:
         sys.stderr.write(f"warning: CDK supports Node.js {_NODE_MIN} and newer, not {release}\n")
     stage, *pairs = arguments
     given = dict(pair.split("=", 1) for pair in pairs)
-    os.environ["CDK_CONTEXT_JSON"] = json.dumps(context(stage, given))
-    os.environ.setdefault("CDK_OUTDIR", str(ROOT / "build" / "cdk.out"))
+    output = output or Path(os.environ.get("CDK_OUTDIR", ROOT / "build" / "cdk.out"))
     # The line above says in short what CDK says in a box of eleven lines.
     os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", str(release))
     from infra import app  # noqa: PLC0415 - starts Node
 
-    return app.main(portable=portable)
+    return app.main(context(stage, given), output, portable=portable)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from infra.deployer import write_deployer
 from infra.needs import NEEDS
 from infra.role import MANAGED_LENGTH_MAX
 from infra.settings import Settings
-from tests.infra.conftest import PROD, ROOT
+from tests.infra.conftest import ROOT
+from tests.support.shapes import PROD
 
 PAGE = (ROOT / "docs" / "continuous-deployment.md").read_text()
 
@@ -148,11 +149,11 @@ def test_a_deployer_changes_nothing_of_another_deployment(prod):
             ), resource
 
 
-@pytest.mark.parametrize("given", [{}, {"economy": "true"}])
+@pytest.mark.parametrize("name", ["dev", "economy"])
 def test_a_deployer_may_make_the_secret_under_the_name_that_cloudformation_gives_it(
-    deployment_of, given
+    deployment_of, name
 ):
-    deployment = deployment_of("dev", **given)
+    deployment = deployment_of(name)
     (logical_id,) = (
         name
         for name, each in deployment.all_resources.items()
@@ -163,8 +164,8 @@ def test_a_deployer_may_make_the_secret_under_the_name_that_cloudformation_gives
         for each in statements(deployment.folder)
         if "secretsmanager:CreateSecret" in each["Action"]
     )
-    name = f"arn:aws:secretsmanager:REGION:ACCOUNT:secret:{logical_id}-Ab12Cd34Ef56-Gh78Ij"
-    assert any(fnmatchcase(name, pattern) for pattern in secret["Resource"])
+    arn = f"arn:aws:secretsmanager:REGION:ACCOUNT:secret:{logical_id}-Ab12Cd34Ef56-Gh78Ij"
+    assert any(fnmatchcase(arn, pattern) for pattern in secret["Resource"])
 
 
 def test_a_deployer_reads_the_archives_under_the_key_of_their_bucket(prod, dev):

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,41 +15,31 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from infra.dist import ASSETS, CHECKSUMS
-from tests.infra.conftest import PROD, ROOT, make_archives
+from tests.infra.conftest import ROOT
 from tests.support.formation import as_moto_knows
+from tests.support.shapes import PROD
+from tests.support.synths import Synthesizer
 
 BUCKET, PREFIX = "company-artefacts", "graveler/"
 REGION: Final = "eu-west-1"
 NAME = "graveler-prod"
 
-pytestmark = pytest.mark.packages
 
-
-def distribution(folder: Path, **given: str) -> Path:
-    """Run what `make dist STAGE=prod` runs, over archives of this checkout's code."""
-    make_archives(folder)
-    places = {"GRAVELER_BUILD": str(folder), "GRAVELER_DIST": str(folder / "dist")}
-    pairs = [f"{name}={value}" for name, value in given.items()]
-    done = subprocess.run(
-        [sys.executable, "-m", "infra.dist", "prod", *pairs],
-        cwd=ROOT,
-        env={**os.environ, **places},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "dist" / NAME
+def distribution(synths: Synthesizer, folder: Path, **more: str) -> Path:
+    """Run what `make dist STAGE=prod` runs."""
+    done = synths.run(folder, "prod", {**PROD, **more}, program="infra.dist")
+    assert done.returncode == 0, done.stderr
+    return folder / NAME
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    return distribution(tmp_path_factory.mktemp("first"), **PROD)
+def folder(synths, tmp_path_factory) -> Path:
+    return distribution(synths, tmp_path_factory.mktemp("first"))
 
 
 @pytest.fixture(scope="module")
-def changed(tmp_path_factory) -> Path:
-    return distribution(tmp_path_factory.mktemp("second"), **{**PROD, "request_work_s": "7"})
+def changed(synths, tmp_path_factory) -> Path:
+    return distribution(synths, tmp_path_factory.mktemp("second"), request_work_s="7")
 
 
 def template(folder: Path, stack: str) -> dict[str, Any]:
@@ -130,6 +119,15 @@ def test_the_templates_pass_cfn_lint(folder):
         [linter, *templates], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_the_command_says_what_it_takes():
+    command = [sys.executable, "-m", "infra.dist"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "usage: python -m infra.dist STAGE [NAME=VALUE …]\n",
+    )
 
 
 # The stacks by moto's CloudFormation, as far as it knows their resources.

@@ -223,7 +223,7 @@ def test_the_api_alone_resumes_snapshots_by_a_setting(dev, deployment_of):
         }
 
     assert resuming(dev) == {}
-    found = deployment_of("dev", snap_start="true")
+    found = deployment_of("other")
     assert resuming(found) == {"api": {"ApplyOn": "PublishedVersions"}}
 
 

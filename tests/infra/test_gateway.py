@@ -1,34 +1,25 @@
 """The S3 gateway on Fargate: who reaches it, how it is replaced, and what it is told."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateway.server.settings import GatewaySettings, ServerSettings
 from graveler.aws.settings import Settings as AwsSettings
-from tests.infra.conftest import GATEWAY, PROD, ROOT, synthesize
-
-INTERNAL = {
-    "gateway": "internal",
-    "gateway_vpc": "vpc-0123456789abcdef0",
-    "gateway_subnets": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
-}
+from tests.support.shapes import GATEWAY, INTERNAL
 
 
 @pytest.fixture
 def internal(deployment_of):
     """The stage dev, with a gateway in a VPC that exists."""
-    return deployment_of("dev", **INTERNAL)
+    return deployment_of("private")
 
 
 @pytest.fixture
 def economical(deployment_of):
     """A deployment without a key, and a gateway of its own VPC."""
-    return deployment_of("dev", economy="true", **GATEWAY)
+    return deployment_of("economy-gateway")
 
 
 def attributes(properties: dict[str, Any], name: str) -> dict[str, str]:
@@ -73,31 +64,6 @@ def test_there_is_none_unless_the_settings_choose_it(dev):
     assert not (dev.folder / "graveler-dev-gateway.template.json").exists()
     for stack in (dev.storage, dev.service):
         assert "gateway" not in json.dumps(stack).lower().replace("apigateway", "")
-
-
-@pytest.mark.packages
-@pytest.mark.parametrize("name", ["internal", "economical"])
-def test_every_kind_of_gateway_passes_every_check(request, name):
-    deployment = request.getfixturevalue(name)
-    report = json.loads((deployment.folder / "validation-report.json").read_text())
-    assert {each["conclusion"] for each in report["pluginReports"]} == {"success"}
-    linter = Path(sys.executable).with_name("cfn-lint")
-    done = subprocess.run(
-        [linter, *deployment.template_files], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout
-
-
-def test_prod_passes_every_check_without_a_gateway_as_well(deployment_of):
-    deployment = deployment_of("prod", **PROD)
-    report = json.loads((deployment.folder / "validation-report.json").read_text())
-    found = {each["pluginName"]: each["conclusion"] for each in report["pluginReports"]}
-    assert found["AwsSolutions"] == "success"
-    linter = Path(sys.executable).with_name("cfn-lint")
-    done = subprocess.run(
-        [linter, *deployment.template_files], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout
 
 
 def test_only_the_networks_of_the_settings_connect_and_only_to_the_load_balancer(prod):
@@ -275,9 +241,8 @@ def test_the_image_is_built_for_arm_from_the_folder_of_this_checkout(prod):
     assert names == {"Dockerfile", "requirements.txt", "gateway", "graveler"}
 
 
-@pytest.mark.packages
-def test_a_folder_without_cdk_refuses_the_gateway(tmp_path):
-    done = synthesize(tmp_path, "dev", "infra.dist", compiled=True, **INTERNAL)
+def test_a_folder_without_cdk_refuses_the_gateway(synths, tmp_path):
+    done = synths.run(tmp_path, "dev", INTERNAL, program="infra.dist")
     assert done.returncode == 1
     assert "a folder without CDK cannot hold its image" in done.stderr
     assert "Traceback" not in done.stderr

@@ -8,7 +8,6 @@ environment with Glue's packages is kept in .cache, by the content of their list
 import fcntl
 import json
 import os
-import platform
 import shlex
 import subprocess
 import time
@@ -95,14 +94,6 @@ def glue_python() -> Path:
     return folder / "venv" / "bin" / "python"
 
 
-@pytest.fixture(scope="session")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The jobs' archive, for this machine's processor."""
-    folder = tmp_path_factory.mktemp("archive")
-    build.build(folder, platform.machine())
-    return build.jobs_path(folder)
-
-
 @pytest.fixture(scope="module")
 def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
     """The local servers, with tables."""
@@ -176,8 +167,8 @@ class Glue:
 
 
 @pytest.fixture
-def glue(glue_python: Path, archive: Path, world: ServerWorld, tmp_path: Path) -> Glue:
-    return Glue(glue_python, archive, world, tmp_path)
+def glue(glue_python: Path, jobs_archive: Path, world: ServerWorld, tmp_path: Path) -> Glue:
+    return Glue(glue_python, jobs_archive, world, tmp_path)
 
 
 @pytest.fixture
@@ -228,6 +219,8 @@ def littered(world: ServerWorld, uploaded: Callable[..., str]) -> tuple[str, dic
     return name, uris
 
 
+# What is Spark's alone: tests/unit/glue_jobs has the arguments and the environment.
+@pytest.mark.long
 def test_spark_submit_collects_garbage_of_the_repository_and_region_that_follow_the_script(
     glue, world, uploaded
 ):

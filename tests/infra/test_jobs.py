@@ -9,7 +9,8 @@ import pytest
 from glue_jobs.export.options import parse as parse_export
 from glue_jobs.garbage_collection.options import parse as parse_collection
 from layers.jobs.unpacking import FOLDER, PACKAGES
-from tests.infra.conftest import PROD, ROOT
+from tests.infra.conftest import ROOT
+from tests.support.shapes import PROD
 
 JOBS = ("export", "garbage-collection")
 

@@ -9,17 +9,13 @@ import pytest
 from infra.limits import RULES, Rule, exceeded
 from infra.role import INLINE_LENGTH_MAX, MANAGED_LENGTH_MAX
 from infra.sizes import filled, json_length_max, text_length_max
-from tests.infra.conftest import synthesize
-
-NAMESPACES = [
-    f"s3://company-lake-number-{number:02d}/repositories/team-{number:02d}/" for number in range(50)
-]
+from tests.support.shapes import BUCKETS
 
 
 @pytest.fixture(scope="module")
 def wide(deployment_of):
     """Synthesize the stage prod with fifty namespaces, in a bucket each."""
-    return deployment_of("prod", alarm_email="ops@example.com", namespaces=",".join(NAMESPACES))
+    return deployment_of("wide")
 
 
 def length(document: dict[str, Any]) -> int:
@@ -48,7 +44,7 @@ def test_with_fifty_namespaces_roles_reach_each_of_them(wide):
             if "s3:GetObject" in each["Action"]
             for resource in each["Resource"]
         }
-        for uri in NAMESPACES:
+        for uri in BUCKETS:
             place = uri.removeprefix("s3://")
             assert any(each.startswith(f"arn:aws:s3:::{place}*") for each in read), (role, key)
 
@@ -81,32 +77,34 @@ def test_no_policy_has_two_statements_of_one_id(wide):
         assert len(sids) == len(set(sids))
 
 
-@pytest.mark.packages
-def test_more_places_than_any_policy_can_name_end_the_synth_with_the_remedy(tmp_path):
-    places = ",".join(f"s3://company-lake-{n:03d}/{'long/' * 30}" for n in range(150))
-    done = synthesize(tmp_path, "dev", namespaces=places)
+@pytest.mark.parametrize(
+    ("given", "resource", "remedy"),
+    [
+        (
+            {"readable": ",".join(f"s3://company-source-{n:03d}/in/" for n in range(150))},
+            "Environment of ApiFunction",
+            "bytes, and AWS allows 4,096: name fewer or shorter places in `readable`",
+        ),
+        pytest.param(
+            {"namespaces": ",".join(f"s3://lake-{n:03d}/{'long/' * 30}" for n in range(150))},
+            "graveler-dev: ManagedPolicyArns of JobsGarbageCollectionRole",
+            "policies, and AWS allows 10: name fewer or shorter places in `namespaces`",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            {"gc_repositories": ",".join(f"repository-{n}" for n in range(220))},
+            "graveler-dev: the template",
+            "resources, and AWS allows 500: name fewer repositories in `gc_repo",
+            marks=pytest.mark.long,
+        ),
+    ],
+)
+def test_what_aws_would_refuse_ends_the_synth_with_the_remedy(
+    synths, tmp_path, given, resource, remedy
+):
+    done = synths.run(tmp_path, "dev", given)
     assert done.returncode == 1
-    lines = done.stderr.splitlines()
-    (line,) = (each for each in lines if "JobsGarbageCollectionRole" in each)
-    assert line.startswith("graveler-dev: ManagedPolicyArns of JobsGarbageCollectionRole")
-    assert "policies, and AWS allows 10: name fewer or shorter places in `namespaces`" in line
-
-
-@pytest.mark.packages
-def test_more_resources_than_a_stack_may_have_end_the_synth_with_the_remedy(tmp_path):
-    repositories = ",".join(f"repository-{n}" for n in range(220))
-    done = synthesize(tmp_path, "dev", gc_repositories=repositories)
-    assert done.returncode == 1
-    assert "resources, and AWS allows 500: name fewer repositories in `gc_repo" in done.stderr
-
-
-@pytest.mark.packages
-def test_an_environment_that_lambda_would_refuse_ends_the_synth_with_the_remedy(tmp_path):
-    places = ",".join(f"s3://company-source-{n:03d}/in/" for n in range(150))
-    done = synthesize(tmp_path, "dev", readable=places)
-    assert done.returncode == 1
-    assert "Environment of ApiFunction" in done.stderr
-    assert "bytes, and AWS allows 4,096: name fewer or shorter places in `readable`" in done.stderr
+    assert any(resource in line and remedy in line for line in done.stderr.splitlines())
 
 
 # Values of the properties whose rule measures a part, with a text of the given size in it.

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-# The longest name that the settings accept, so that every length is seen.
-LONGEST = "a-team-with-the-long-name"
+from tests.support.shapes import LONGEST
 
 # The property with the name that must be unique in an account and region, by kind.
 NAMES = {
@@ -31,7 +30,7 @@ OTHERS = {"AWS::Lambda::Alias", "AWS::Route53::RecordSet"}
 
 @pytest.fixture(scope="module")
 def named(deployment_of):
-    return deployment_of("dev", name=LONGEST)
+    return deployment_of("named")
 
 
 def names(deployment) -> set[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 import json
 
+from tests.support.shapes import TOPIC
+
 
 def alarms(deployment):
     return {
@@ -45,7 +47,7 @@ def test_the_age_of_the_last_collection_follows_its_schedule(deployment_of, dev,
         return alarms(deployment)["collections-late"]
 
     assert alarm(dev)["Threshold"] == (7 * 24 + 12 + 1) * 3600
-    daily = deployment_of("dev", gc_schedule="rate(1 day)")
+    daily = deployment_of("other")
     assert alarm(daily)["Threshold"] == (24 + 12 + 1) * 3600
     assert alarm(dev)["MetricName"] == "CollectionAge"
     assert alarm(dev)["Dimensions"] == [{"Name": "service", "Value": "graveler-dev-cleanup"}]
@@ -64,7 +66,7 @@ def test_the_age_of_the_last_collection_follows_its_schedule(deployment_of, dev,
 
 
 def test_without_a_schedule_no_collection_is_missed(deployment_of):
-    deployed = deployment_of("dev", gc_schedule="")
+    deployed = deployment_of("guarded")
     assert "collections-late" not in alarms(deployed)
 
 
@@ -170,7 +172,7 @@ def test_the_dashboard_shows_the_functions_metrics_that_exist(dev, prod):
 
 
 def test_without_metrics_the_operations_are_read_from_the_log(deployment_of):
-    deployed = deployment_of("dev", metrics="none")
+    deployed = deployment_of("other")
     assert len(graphs(deployed)) == 9
     body = deployed.flat(deployed.one("AWS::CloudWatch::Dashboard")["DashboardBody"])
     (table,) = [each for each in json.loads(body)["widgets"] if each["type"] == "log"]
@@ -178,11 +180,8 @@ def test_without_metrics_the_operations_are_read_from_the_log(deployment_of):
     assert "pct(Latency, 99)" in table["properties"]["query"]
 
 
-TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"
-
-
 def test_alarms_go_to_a_topic_that_exists(deployment_of):
-    deployed = deployment_of("dev", alarm_topic_arn=TOPIC, monthly_budget_usd="50")
+    deployed = deployment_of("other")
     assert not deployed.resources("AWS::SNS::Topic")
     assert not deployed.resources("AWS::SNS::TopicPolicy")
     assert {each["AlarmActions"][0] for each in alarms(deployed).values()} == {TOPIC}

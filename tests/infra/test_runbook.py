@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 from tests.infra.conftest import ROOT
+from tests.support.shapes import STREAM, TABLE
 
 RUNBOOK = (ROOT / "docs" / "operations.md").read_text()
 # Pages whose commands use the runbook's variables and functions.
@@ -16,15 +17,11 @@ PAGES = (
     *((ROOT / "docs" / f"{name}.md").read_text() for name in ("repairs", "backup", "deploy")),
 )
 
-TABLE = "arn:aws:dynamodb:eu-west-1:123456789012:table"
-STREAM = f"{TABLE}/refs-restored/stream/2026-11-20T13:00:00.000"
-
 
 @pytest.fixture(scope="module")
 def restored(deployment_of):
     """Synthesize the stage dev on restored tables."""
-    tables = {"restored_refs": STREAM, "restored_staging": f"{TABLE}/staging-restored"}
-    return deployment_of("dev", **tables)
+    return deployment_of("restored")
 
 
 def section(title: str) -> str:

@@ -3,6 +3,7 @@
 import base64
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -64,8 +65,10 @@ def aws(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[Mapping[str, str]]
 
 
 @pytest.fixture(scope="module")
-def deployed(aws: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory) -> Lambda:
-    return runtime.deployed(tmp_path_factory.mktemp("lambda"), aws)
+def deployed(
+    aws: Mapping[str, str], layer: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Lambda:
+    return runtime.deployed(tmp_path_factory.mktemp("lambda"), aws, layer)
 
 
 @pytest.fixture(scope="module")

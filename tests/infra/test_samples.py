@@ -7,7 +7,7 @@ import pytest
 
 from infra.samples import FOLDER, write_samples
 from infra.settings import Settings
-from tests.infra.conftest import GATEWAY, PROD
+from tests.support.shapes import FOLDERS, GATEWAY, PROD
 
 ROLES = "arn:aws:iam::123456789012:role/graveler-prod-"
 HOME = {"CDK_DEFAULT_ACCOUNT": "123456789012", "CDK_DEFAULT_REGION": "eu-west-1"}
@@ -111,10 +111,10 @@ def test_without_an_account_samples_say_what_to_replace(prod):
 
 
 def test_a_policy_that_s3_would_refuse_for_its_size_is_reported(tmp_path, deployment_of):
-    places = ",".join(f"s3://company-lake/{'folder-' * 5}{n:03d}/" for n in range(30))
-    wide = deployment_of("dev", namespaces=places)
-    template = tmp_path / f"{wide.name}.template.json"
-    template.write_text((wide.folder / template.name).read_text())
-    (warning,) = write_samples(tmp_path, Settings.of({"stage": "dev", "namespaces": places}))
+    named = deployment_of("named")
+    template = tmp_path / f"{named.name}.template.json"
+    template.write_text((named.folder / template.name).read_text())
+    context = {"stage": "dev", "name": named.name, "namespaces": FOLDERS}
+    (warning,) = write_samples(tmp_path, Settings.of(context))
     assert "bucket-company-lake.json has" in warning
     assert "bytes, and S3 allows 20,480: name one place above several" in warning

@@ -6,6 +6,7 @@ from functions.telemetry import Metrics
 from infra.settings import NoStageError, Settings, SettingsError
 from infra.settings.places import Place
 from infra.settings.rules import METRICS
+from tests.support.shapes import ENDPOINT, WEB_ACL
 
 PROD = {"stage": "prod", "alarm_email": "ops@example.com"}
 
@@ -326,11 +327,7 @@ def test_restored_tables_are_named_both_by_their_arns():
     )
 
 
-SUBNET, GROUP, ENDPOINT = (
-    "subnet-0123456789abcdef0",
-    "sg-0123456789abcdef0",
-    "vpce-0123456789abcdef0",
-)
+SUBNET, GROUP = "subnet-0123456789abcdef0", "sg-0123456789abcdef0"
 
 
 def test_a_network_is_whole():
@@ -398,9 +395,6 @@ def test_a_web_acl_is_regional():
 
 
 CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d"
-WEB_ACL = (
-    "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/lake/0a1b2c3d-0000-0000-0000-000000000000"
-)
 
 
 def test_cloudfront_takes_a_certificate_of_its_own_region_and_the_http_api():

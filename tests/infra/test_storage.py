@@ -7,6 +7,7 @@ import pytest
 
 from graveler.aws.dynamodb.models import ExportItem, OutboxItem, TaskItem
 from graveler.aws.dynamodb.tables import _refs_description, _staging_description
+from tests.support.shapes import OLD
 
 # Never to be changed: another logical ID means another table, and this one deleted or orphaned.
 STATEFUL = {
@@ -219,9 +220,6 @@ def test_the_set_up_token_is_in_no_template(deployment):
     assert secret["GenerateSecretString"]["PasswordLength"] == 40
 
 
-OLD = "graveler-dev-storage-repositoriescc43a267-abcdefghijkl"
-
-
 def reads(deployment, role: str) -> set[str]:
     return {
         resource
@@ -247,10 +245,10 @@ def test_a_deployment_moves_to_another_bucket_without_a_time_when_it_cannot_read
     deployment_of,
 ):
     """The steps of docs/deploy.md."""
-    released = deployment_of("dev", repository_bucket="none", namespaces=f"s3://{OLD}/")
+    released = deployment_of("released")
     assert "RepositoriesCC43A267" not in json.dumps([released.storage, released.service])
     assert f"arn:aws:s3:::{OLD}/*" in reads(released, "api")
-    moved = deployment_of("dev", repository_bucket="company-lake", namespaces=f"s3://{OLD}/")
+    moved = deployment_of("moved")
     assert {f"arn:aws:s3:::{OLD}/*", "arn:aws:s3:::<RepositoriesCC43A267>/*"} <= reads(moved, "api")
     for each in (released, moved):
         kept = {**STATEFUL}

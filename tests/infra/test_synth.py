@@ -1,4 +1,4 @@
-"""Both stages synthesize, and pass the checks of AWS and of CloudFormation."""
+"""All shapes synthesize, and pass the checks of AWS and of CloudFormation."""
 
 import json
 import os
@@ -8,52 +8,59 @@ from pathlib import Path
 
 import pytest
 
-from tests.infra.conftest import ROOT, synthesize
+from tests.infra.conftest import ROOT, make_archives
+from tests.support.shapes import SHAPES
+
+# Those that have all kinds of resources, in every form that settings give them.
+CHECKED = ("dev", "prod", "economy-gateway", "private", "guarded", "cloudfront", "other")
 
 
-def test_a_synth_passes_every_rule_that_is_not_broken_with_a_reason(deployment):
-    report = json.loads((deployment.folder / "validation-report.json").read_text())
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_synth_passes_every_rule_that_is_not_broken_with_a_reason(deployment_of, name):
+    report = json.loads((deployment_of(name).folder / "validation-report.json").read_text())
     found = {each["pluginName"]: each["conclusion"] for each in report["pluginReports"]}
     assert found["AwsSolutions"] == "success"
 
 
-def test_templates_pass_cfn_lint(deployment):
+def test_templates_pass_cfn_lint(deployment_of):
+    templates = [path for name in CHECKED for path in deployment_of(name).template_files]
+    # Shapes of one stage have the same storage.
+    different = {path.read_bytes(): path for path in templates}.values()
     linter = Path(sys.executable).with_name("cfn-lint")
     done = subprocess.run(
-        [linter, *deployment.template_files], cwd=ROOT, capture_output=True, text=True, check=False
+        [linter, *different], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.packages
-def test_a_wrong_context_ends_the_synth_with_what_to_set(tmp_path):
-    done = synthesize(tmp_path, "dev", repository_bucket="Company_Lake", log_days="15")
+def test_a_wrong_context_ends_the_synth_with_what_to_set(synths, tmp_path):
+    done = synths.run(tmp_path, "dev", {"repository_bucket": "Company_Lake", "log_days": "15"})
     assert done.returncode == 1
     assert "repository_bucket: 'Company_Lake' is not a valid bucket name" in done.stderr
     assert "log_days is 15: set it to one of" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.packages
-def test_production_refuses_a_layer_without_bytecode_and_dev_warns(tmp_path):
-    refused = synthesize(tmp_path, "prod", compiled=False, alarm_email="ops@example.com")
+def test_production_refuses_a_layer_without_bytecode_and_dev_warns(synths, tmp_path):
+    make_archives(tmp_path, compiled=False)
+    alarms = {"alarm_email": "ops@example.com"}
+    refused = synths.run(tmp_path / "cdk.out", "prod", alarms, archives=tmp_path)
     assert refused.returncode == 1
     assert "has no bytecode" in refused.stderr
     assert "build it with `make layer`" in refused.stderr
     assert "Traceback" not in refused.stderr
-    warned = synthesize(tmp_path, "dev", compiled=False)
+    warned = synths.run(tmp_path / "cdk.out", "dev", {}, archives=tmp_path)
     assert warned.returncode == 0, warned.stderr
     assert "warning: " in warned.stderr
     assert "has no bytecode" in warned.stderr
 
 
-@pytest.mark.packages
-def test_a_misspelled_setting_ends_the_synth_with_the_nearest_name(tmp_path):
-    done = synthesize(tmp_path, "dev", gc_delete="false")
+def test_a_misspelled_setting_ends_the_synth_with_the_nearest_name(synths, tmp_path):
+    done = synths.run(tmp_path, "dev", {"gc_delete": "false"})
     assert done.returncode == 1
     assert "gc_delete is no setting" in done.stderr
     assert "did you mean gc_deletes?" in done.stderr
-    assert not list(tmp_path.glob("cdk.out/*.template.json"))
+    assert not list(tmp_path.glob("*.template.json"))
 
 
 @pytest.mark.packages
@@ -79,7 +86,7 @@ def test_without_a_stage_the_app_has_what_cdk_bootstrap_needs_and_nothing_can_be
     assert "aws:cdk:error" in kinds
 
 
-@pytest.mark.packages
+@pytest.mark.long
 def test_cdk_bootstrap_gets_past_the_app_without_a_stage():
     command = ROOT / "node_modules" / ".bin" / "cdk"
     if not command.exists():
@@ -109,12 +116,21 @@ def test_the_account_is_asked_nothing(deployment):
     assert environments == {"aws://unknown-account/unknown-region"}
 
 
-@pytest.mark.packages
-def test_a_synth_does_not_judge_what_an_earlier_one_left_in_its_folder(tmp_path):
-    earlier = tmp_path / "cdk.out" / "without-stage.template.json"
-    earlier.parent.mkdir()
+def test_the_command_writes_the_same_and_judges_nothing_that_an_earlier_synth_left(
+    dev, archives, tmp_path
+):
+    earlier = tmp_path / "without-stage.template.json"
     earlier.write_text('{"Resources": {"Nothing": {"Type": "AWS::New::Thing", "Properties": {}}}}')
-    done = synthesize(tmp_path, "dev")
+    done = subprocess.run(
+        [sys.executable, "-m", "infra.synth", "dev"],
+        cwd=ROOT,
+        env={**os.environ, "CDK_OUTDIR": str(tmp_path), "GRAVELER_BUILD": str(archives)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "AWS::New::Thing" not in done.stderr
     assert not earlier.exists()
+    for path in dev.template_files:
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()

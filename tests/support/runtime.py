@@ -149,16 +149,33 @@ def emulated_aws(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[Mapping[s
         server.stop()
 
 
-def deployed(folder: Path, environment: Mapping[str, str], *, is_compiled: bool = True) -> Lambda:
-    """Build the layer, unpack it with the runtime client, for the functions' Python if there is one.
+def interpreter() -> tuple[str, str]:
+    """Return the functions' Python, if this machine has it, else the running one; and its version."""
+    found = find_compiler(build.PYTHON)
+    return (found, build.PYTHON) if found else (sys.executable, RUNNING)
+
+
+def build_layer(folder: Path, *, is_compiled: bool = True) -> Path:
+    """Build the layer for this machine, to be run by `interpreter`; return its path.
 
     Raises:
         CalledProcessError: pip did not find or accept a wheel; pip printed why.
     """
-    found = find_compiler(build.PYTHON)
-    python, version = (found, build.PYTHON) if found else (sys.executable, RUNNING)
+    python, version = interpreter()
     build.build(ARCHITECTURE, folder, version, compiler=python if is_compiled else None)
-    with zipfile.ZipFile(build.layer_path(ARCHITECTURE, folder)) as archive:
+    return build.layer_path(ARCHITECTURE, folder)
+
+
+def deployed(
+    folder: Path, environment: Mapping[str, str], layer: Path, *, is_compiled: bool = True
+) -> Lambda:
+    """Unpack the layer that `build_layer` built, and install the runtime client.
+
+    Raises:
+        CalledProcessError: pip did not find or accept a wheel; pip printed why.
+    """
+    python, version = interpreter()
+    with zipfile.ZipFile(layer) as archive:
         archive.extractall(folder / "opt")
     locked = (ROOT / "requirements-dev.txt").read_text()
     pins = re.findall(rf"^(?:{'|'.join(CLIENT)})==\S+", locked, re.MULTILINE)
