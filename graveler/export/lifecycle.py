@@ -331,7 +331,7 @@ def configured(
     if is_whole:
         changed = unverified(changed, everywhere=has_others)
     if record.state is not ExportState.FAILED:
-        return replace(changed, is_pending=has_work(changed, head))
+        return replace(changed, is_pending=record.is_pending or has_work(changed, head))
     return repaired(changed) if is_wanted else changed
 
 

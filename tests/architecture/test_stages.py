@@ -10,4 +10,6 @@ def test_what_simulates_is_in_the_folder_that_its_stage_collects():
     simulating = [name for name in modules if MARK in (ROOT / name).read_text()]
     assert simulating
     assert [name for name in simulating if not name.startswith("tests/simulation/")] == []
-    assert '-m "simulation and not long" -n auto tests/simulation' in (ROOT / "Makefile").read_text()
+    assert (
+        '-m "simulation and not long" -n auto tests/simulation' in (ROOT / "Makefile").read_text()
+    )

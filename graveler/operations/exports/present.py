@@ -7,14 +7,14 @@ from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.export.addresses import object_uri
 from graveler.export.work import Work
-from graveler.ports import ListedObject, ObjectListing
+from graveler.ports import ListedObject, ObjectInfo, ObjectStore
 
-# Others may have millions of objects between two keys. After so many, the key is simply copied.
+# There may be millions of objects between two keys. After so many, the second is asked for alone.
 _SKIPPED_MAX = 1000
 
 
 def present_in(
-    objects: ObjectListing, work: Work, path: str, *, was_whole: bool
+    objects: ObjectStore, work: Work, path: str, *, was_whole: bool
 ) -> Callable[[bytes, bytes], str]:
     """Return a function from key and value to the ETag of an object that needs no copy, else "".
 
@@ -43,14 +43,14 @@ def present_in(
 class _Listing:
     """The objects under a path, read once while ascending URIs are looked up."""
 
-    def __init__(self, objects: ObjectListing, work: Work, path: str) -> None:
+    def __init__(self, objects: ObjectStore, work: Work, path: str) -> None:
         self._objects = objects
         self._work = work
         self._folder = f"{path}/"
         self._listed: Iterator[ListedObject] | None = None
         self._next: ListedObject | None = None
 
-    def find(self, uri: str) -> ListedObject | None:
+    def find(self, uri: str) -> ListedObject | ObjectInfo | None:
         if self._listed is None:
             # The beginning of a URI comes before it.
             self._listed = self._objects.list_objects(self._folder, uri[:-1])
@@ -60,6 +60,8 @@ class _Listing:
             self._work.pause()
             self._advance()
             skipped += 1
+        if skipped == _SKIPPED_MAX:
+            return self._objects.head(uri)
         return self._next if self._next is not None and self._next.uri == uri else None
 
     def _advance(self) -> None:

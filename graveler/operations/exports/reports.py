@@ -123,29 +123,36 @@ class ExportReports:
         Raises:
             GaveUpError: a file cannot be written.
         """
-        repaired_file = self._lease.run.repaired_file
-        state = ExportState.REPAIRED if repaired_file else ExportState.SUCCEEDED
+        state = ExportState.REPAIRED if self._lease.run.repaired_file else ExportState.SUCCEEDED
         text = status.status_text(state, 0)
         manifest_uri = ""
         if self._file:
             self._requests.put(self._file, text, status.TEXT_TYPE)
             manifest_uri = status.manifest_file(self._file)
             self._upload(manifest_uri, self._manifest_lines(pieces, etags))
-            latest = self._latest_text(status.SUCCESS, 0, manifest_uri)
-            self._requests.put(self.latest_file, latest, status.JSON_TYPE)
-        if repaired_file not in ("", self._file):
-            with self._unless_given_up(repaired_file):
-                self._requests.put(repaired_file, text, status.TEXT_TYPE)
+        self._report_repair(self._requests, text)
+        if self._file:
+            text = self._latest_text(status.SUCCESS, 0, manifest_uri)
+            self._requests.put(self.latest_file, text, status.JSON_TYPE)
         return manifest_uri
 
     def fail(self, signalled_errors: int) -> None:
         """Report that the run has failed, without raising if the report cannot be written."""
-        if self._file:
-            text = status.status_text(ExportState.FAILED, signalled_errors)
-            with suppress(GaveUpError, CorruptDataError):
+        text = status.status_text(ExportState.FAILED, signalled_errors)
+        with suppress(GaveUpError, CorruptDataError):
+            if self._file:
                 self._last_requests.put(self._file, text, status.TEXT_TYPE)
-                text = self._latest_text(status.FAILED, signalled_errors, "")
-                self._last_requests.put(self.latest_file, text, status.JSON_TYPE)
+                latest = self._latest_text(status.FAILED, signalled_errors, "")
+                self._last_requests.put(self.latest_file, latest, status.JSON_TYPE)
+            # A runner that died may have reported there that the repair has succeeded.
+            self._report_repair(self._last_requests, text)
+
+    def _report_repair(self, requests: RetriedRequests, text: bytes) -> None:
+        """Rewrite the status file of the failed run that this run repairs, if it has one."""
+        repaired_file = self._lease.run.repaired_file
+        if repaired_file not in ("", self._file):
+            with self._unless_given_up(repaired_file):
+                requests.put(repaired_file, text, status.TEXT_TYPE)
 
     def _latest_text(self, outcome: str, signalled_errors: int, manifest_uri: str) -> bytes:
         run = self._lease.run

@@ -137,6 +137,9 @@ def test_an_unknown_path_may_have_success_files_until_everything_is_exported_the
     assert begun.destinations[0].has_marks
     whole = lifecycle.succeeded(begun, "", NOW_NS)
     assert not whole.destinations[0].has_marks
+    known = replace(AT_WORK, destinations=(replace(WHOLE, has_marks=True),))
+    changed = lifecycle.succeeded(lifecycle.announced(known, "", 0), "", NOW_NS)
+    assert changed.destinations[0].has_marks  # what did not change still has them
 
 
 ELSEWHERE = Destination("s3://out/other", exported_commit=OTHER, touched_commits=(NEXT,))
@@ -171,8 +174,11 @@ def test_what_is_requested_during_a_run_is_exported_whole_after_it():
         assert ended.destinations[1] == ELSEWHERE
 
 
-def test_a_request_during_a_run_is_not_withdrawn_by_the_same_configuration():
-    pending = replace(AT_WORK, configuration=ALWAYS, is_pending=True)
+@pytest.mark.parametrize(
+    "record", [AT_WORK, replace(SUCCEEDED, state=ExportState.REPAIRED)], ids=["running", "repaired"]
+)
+def test_a_request_is_not_withdrawn_by_the_same_configuration(record):
+    pending = replace(record, configuration=ALWAYS, is_pending=True)
     assert lifecycle.configured(pending, "main", ALWAYS, HEAD).is_pending
 
 

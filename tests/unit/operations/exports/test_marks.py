@@ -290,13 +290,3 @@ def test_a_path_that_is_used_again_gets_the_marks_of_the_patterns_of_now(lake, i
         lake.settle()
     export(lake, "^other$")
     assert marks(lake) == ["other/"]
-
-
-def test_a_path_whose_run_was_dropped_gets_the_marks_of_the_patterns_of_now(lake):
-    export(lake, "^tables/a$")
-    put(lake, "tables/b/part-0", content=b"new")
-    requests.run(lake.engine(), REPO, "main")
-    lake.configure("s3://out/other", patterns=("^other$",), is_continuous=True)
-    lake.settle()
-    export(lake, "^other$")
-    assert marks(lake) == ["other/"]

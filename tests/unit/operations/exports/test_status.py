@@ -234,6 +234,7 @@ def test_a_repair_of_the_same_commit_is_reported_once_at_its_end(lake):
     refuse(lake)
     requests.repair(lake.engine(), REPO, "main")
     file = f"lake-main-{head(lake)}"
+    lake.writes.clear()
     seen: set[bool] = set()
     lake.objects.before = lambda operation, _uri: (
         seen.add(f"{STATUS}/{file}" in lake.objects.uris(STATUS)) if operation == "copy" else None
@@ -241,15 +242,23 @@ def test_a_repair_of_the_same_commit_is_reported_once_at_its_end(lake):
     lake.settle()
     assert seen == {False}
     assert read(lake, file) == b"status: export-repaired, signalled_errors: 0\n"
+    assert [uri for _, uri in lake.writes].count(f"{STATUS}/{file}") == 2  # deleted, written
 
 
-def test_a_repair_that_fails_at_its_manifest_leaves_the_report_of_the_failure(lake):
+def test_a_repair_that_fails_leaves_the_report_of_the_failure_even_if_a_runner_dies(lake):
     refuse(lake, f"{LATEST}/b")
     lake.settle()
     failed = head(lake)
     later = change(lake, "c", b"three")
-    refuse(lake, f"{STATUS}/lake-main-{later}.manifest.jsonl")
+    refuse(lake)
     requests.repair(lake.engine(), REPO, "main")
+    runner = stepped(lake, "dies")
+    while not read(lake, f"lake-main-{failed}").startswith(b"status: export-repaired,"):
+        lake.runner = runner.name
+        runner.step()
+    runner.kill()
+    lake.world.clock.tick(70)
+    refuse(lake, f"{STATUS}/lake-main-{later}.manifest.jsonl")
     lake.settle()
     for commit_id in (failed, later):
         assert read(lake, f"lake-main-{commit_id}").startswith(b"status: export-failed,")
@@ -284,7 +293,13 @@ def test_a_run_that_is_taken_over_after_its_report_withdraws_it_before_it_writes
         runner.step()
     runner.kill()
     lake.world.clock.tick(70)
-    lake.settle()  # which checks that nothing was written under a report of success
+    seen: set[bool] = set()
+    file = f"{STATUS}/lake-main-{head(lake)}"
+    lake.objects.before = lambda _operation, uri: (
+        seen.add(file in lake.objects.uris(STATUS)) if uri.startswith(LATEST) else None
+    )
+    lake.settle()  # which checks that nothing was written under a _STATUS of success
+    assert seen == {False}
     assert [each["status"] for each in latest(lake)] == ["success"]
 
 
