@@ -70,16 +70,19 @@ def test_parts_that_fail_for_a_moment_are_sent_again(visit, repository, dialog, 
 def test_four_parts_at_most_are_sent_at_once(visit, dialog, large):
     visit.expect_statuses(404)
     held = []
+    parts = re.compile(r"[?&]partNumber=")
     visit.page.route(
-        re.compile(r"[?&]partNumber="),
+        parts,
         lambda route: held.append(route) if route.request.method == "PUT" else route.continue_(),
     )
     send(dialog, large)
-    visit.page.wait_for_timeout(3_000)
+    while len(held) < 4:
+        visit.page.wait_for_timeout(50)
+    visit.page.wait_for_timeout(500)  # in which a fifth would be sent
     assert len(held) == 4
-    while held:
-        held.pop().continue_()
-        visit.page.wait_for_timeout(300)
+    visit.page.unroute(parts)
+    for route in held:
+        route.continue_()
     expect(dialog.get_by_text("1 of 1 file uploaded")).to_be_visible(timeout=60_000)
 
 
@@ -99,14 +102,14 @@ def test_a_retry_sends_only_the_parts_that_are_missing(visit, dialog, large):
     assert second[6] == 1
 
 
-def test_a_folder_of_thousands_draws_only_the_rows_in_view(visit, dialog, tmp_path):
+def test_a_folder_of_hundreds_draws_only_the_rows_in_view(visit, dialog, tmp_path):
     visit.expect_statuses(404)
     folder = tmp_path / "many"
     folder.mkdir()
-    for number in range(2_000):
+    for number in range(500):
         (folder / f"{number:04}.txt").write_text("x")
     dialog.locator("input[type=file]").nth(1).set_input_files(folder)
-    expect(dialog.get_by_role("button", name="Upload 2,000 files")).to_be_visible(timeout=60_000)
+    expect(dialog.get_by_role("button", name="Upload 500 files")).to_be_visible()
     rows = dialog.get_by_role("list", name="Files to upload").get_by_role("listitem")
     expect(rows.first).to_be_visible()
     assert rows.count() < 60
