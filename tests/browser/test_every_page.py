@@ -1,4 +1,4 @@
-"""Every page as everybody sees it, on a telephone; the long tests see it light and dark, with its dialogs.
+"""Pages as everybody sees them. The long tests see all with their dialogs, light, dark and on a telephone.
 
 axe finds no serious barrier. The long tests keep a picture of each in build/browser/screenshots.
 """
@@ -23,6 +23,11 @@ LOOKS: Mapping[str, Mapping[str, Any]] = {
     "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 800}},
     "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 800}},
     "narrow": {"color_scheme": "light", "viewport": {"width": 360, "height": 740}},
+}
+# A page of each kind; the long tests see all.
+FEW = {
+    "light": ["repositories", "object-parquet", "changes", "commits", "branches", "run", "users"],
+    "dark": ["objects", "object-markdown", "compare-object", "pull", "tasks", "retention"],
 }
 WIDER_BY = "document.documentElement.scrollWidth - innerWidth"
 
@@ -82,20 +87,20 @@ def see(visit: Visit, name: str, look: str) -> Seen:
     )
 
 
-def test_every_page_fits_a_telephone_and_keeps_nobody_out(visiting, session, places):
-    visit = visiting(storage_state=session, **LOOKS["narrow"])
+@pytest.mark.parametrize(("scheme", "names"), FEW.items())
+def test_a_page_of_each_kind_fits_a_telephone_and_keeps_nobody_out(
+    visiting, session, places, scheme, names
+):
+    visit = visiting(storage_state=session, **LOOKS["narrow"] | {"color_scheme": scheme})
 
     def check(name):
         page = visit.open(places[name])
         assert list(visit.serious_barriers()) == []
-        page.emulate_media(color_scheme="dark")
-        assert list(visit.serious_barriers("color-contrast")) == []
-        page.emulate_media(color_scheme="light")
         assert page.evaluate(WIDER_BY) <= 0
         assert page.locator("h1").count() == 1
         assert page.title() != "Graveler"
 
-    assert faults(check, places) == {}
+    assert faults(check, names) == {}
 
 
 def test_no_page_has_a_serious_barrier(survey):

@@ -1,6 +1,7 @@
 """The settings of a repository: for how long objects stay, what is protected, what is exported."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -99,6 +100,36 @@ def test_a_deleted_policy_keeps_everything_again(visit, client, repository):
     page.get_by_role("button", name="Delete policy").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete policy").click()
     expect(page.get_by_role("heading", name="Everything is kept forever")).to_be_visible()
+
+
+def test_a_collection_is_followed_to_its_end_and_its_report_is_read(visit, client, repository):
+    """The collections are the test's, since Spark would start for a real one."""
+    rules = {"default_retention_days": 1, "branches": []}
+    client.sdk_client.repositories_api.set_gc_rules(repository.id, rules)
+    run = {"run_id": "R1", "dry_run": True, "state": "running", "error": "", "requested_by": "ada"}
+    runs, asked = [], []
+
+    def answer(route):
+        if route.request.method == "POST":
+            asked.append(route.request.post_data_json)
+            runs.append(run)
+            return route.fulfill(status=202, json={"run_id": "R1"})
+        if route.request.url.endswith("/R1"):
+            return route.fulfill(json=run)
+        page = {"has_more": False, "next_offset": "", "results": len(runs), "max_per_page": 1000}
+        return route.fulfill(json={"results": runs, "pagination": page})
+
+    visit.page.route(re.compile("/gc/runs"), answer)
+    page = visit.open(settings(repository, "retention"))
+    page.get_by_role("button", name="Start a dry run").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start a dry run").click()
+    row = page.get_by_role("list", name="Collections").get_by_role("listitem")
+    expect(row).to_contain_text("running")
+    assert [each["dry_run"] for each in asked] == [True]
+    run.update(state="succeeded", marked_objects=2, marked_bytes=30, text="nothing was deleted")
+    expect(row).to_contain_text("Would delete 2 objects (30 B)")
+    row.get_by_role("button", name="Report of collection").click()
+    expect(page.get_by_role("dialog").locator("pre")).to_contain_text("nothing was deleted")
 
 
 @pytest.mark.long  # Spark starts in it
