@@ -32,7 +32,7 @@ _NOTHING_SET = re.compile(r"/(settings/gc_rules|continuous-export)$")
 # Several frames after the last answer: effects of what was drawn may ask for more.
 IS_DRAWN = """async () => {
   for (let at = 0; at < 3; at++) await new Promise(requestAnimationFrame);
-  return document.readyState === 'complete' && document.querySelector('h1, [role=alert]') !== null
+  return document.readyState === 'complete' && document.querySelector('h1, h2, [role=alert]') !== null
     && document.querySelector('.skeleton') === null;
 }"""
 _SERIOUS = ("serious", "critical")
