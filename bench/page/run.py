@@ -6,7 +6,6 @@ machine, and as on a desktop; performance counts on an idle machine only. npm in
 """
 
 import os
-import shutil
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -24,7 +23,7 @@ from bench.page.sizes import Load, load
 from bench.report import Results, printed
 from tests.acceptance.clients import connect
 from tests.browser import lakes, pages
-from tests.browser.visits import session_of
+from tests.browser.visits import chromium_path, session_of
 from tests.support.stack import Stack
 
 LOG_IN = "/auth/login"
@@ -52,9 +51,7 @@ def _measure(stack: Stack, reports: Path, options: Namespace) -> None:
     places = {"log in": LOG_IN, **pages.prepare(client)}
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=arguments
-        )
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=arguments)
         sections = _sizes(browser, stack, places, session)
         sections["A preview, after the page of its object"] = _previews(
             browser, stack, _with_examples(client), session

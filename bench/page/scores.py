@@ -63,7 +63,7 @@ def _report(url: str, headers: Mapping[str, str], device: str, target: Path) -> 
     ]
     browser = shutil.which("chromium")
     if browser is None:
-        raise RuntimeError("chromium is missing: run `make browser`")
+        raise RuntimeError("chromium is missing: run `apt-get install chromium`")
     for left in reversed(range(_TRIES)):
         done = subprocess.run(command, check=not left, env={**os.environ, "CHROME_PATH": browser})
         if done.returncode == 0:

@@ -1,13 +1,13 @@
 """A browser at the page of the running stack, served with its real policy.
 
 A journey fails on any error in the console, violation of the policy or unexpected answer. What a
-failed one saw is in build/browser/.
+failed one saw is in build/browser/, with its trace if BROWSER_TRACES is set: traces double its time.
 """
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,11 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.acceptance.clients import connect
-from tests.browser import lakes
-from tests.browser.visits import AXE, Visit, session_of
+from tests.browser.visits import Visit, chromium_path, session_of
 from tests.support.stack import Stack
 
-ARTEFACTS = Path(__file__).parents[2] / "build" / "browser"
-LARGE = lakes.Size(objects=100_000, commits=10_000, branches=1_000)
+FOLDER = Path(__file__).parent
+ARTEFACTS = FOLDER.parents[1] / "build" / "browser"
 
 _failed = pytest.StashKey[bool]()
 
@@ -33,20 +32,50 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
     return report
 
 
-# One for each module: Playwright's event loop would stop the asynchronous tests of other folders.
+class Chromium:
+    """The browser of all journeys in a row, started for the first one."""
+
+    def __init__(self) -> None:
+        self._parts = ExitStack()
+        self._browser: Browser | None = None
+
+    @property
+    def browser(self) -> Browser:
+        if self._browser is None:
+            playwright = self._parts.enter_context(sync_playwright())
+            # Root may not use the sandbox.
+            arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+            self._browser = playwright.chromium.launch(
+                executable_path=chromium_path(), args=arguments
+            )
+            self._parts.callback(self._browser.close)
+        return self._browser
+
+    def close(self) -> None:
+        self._parts.close()
+        self._browser = None
+
+
+_CHROMIUM = Chromium()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Any:
+    """Close the browser after the last journey in a row.
+
+    Playwright's event loop would stop the asynchronous tests of other folders.
+    """
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or FOLDER not in nextitem.path.parents:
+            _CHROMIUM.close()
+
+
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """The chromium of the system, whose sandbox root may not use."""
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.fail("chromium is missing: run `make browser`")
-    if not AXE.exists():
-        pytest.fail("the packages of webui/ are missing: run `npm ci --prefix webui`")
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=arguments)
-        yield browser
-        browser.close()
+def chromium() -> Browser:
+    """The chromium of the system."""
+    return _CHROMIUM.browser
 
 
 @pytest.fixture(scope="session")
@@ -59,13 +88,6 @@ def client(stack: Stack) -> lakefs.Client:
 def session(stack: Stack) -> dict[str, Any]:
     """The administrator's session in a browser."""
     return session_of(stack, stack.access_key_id, stack.secret_access_key)
-
-
-@pytest.fixture(scope="session")
-def large(client: lakefs.Client, stack: Stack) -> str:
-    """The name of a repository with more of everything than fits on a screen."""
-    lakes.restore_large(client, stack, "large", LARGE)
-    return "large"
 
 
 @pytest.fixture
@@ -86,7 +108,7 @@ def visiting(
         for number, visit in enumerate(visits):
             visit.keep(ARTEFACTS, f"{name}-{number}")
     for visit in visits:
-        visit.context.close()
+        visit.end()
     assert problems == []
 
 

@@ -84,8 +84,9 @@ def restore_large(client: lakefs.Client, stack: Stack, name: str, size: Size) ->
     )
     body = RepositoryCreation(name=name, storage_namespace=namespace)
     client.sdk_client.repositories_api.create_repository(body, bare=True)
+    s3 = stack.s3
     for (_, file_id), stored in files.files.items():
-        stack.s3.put_object(Bucket=BUCKET, Key=f"{name}/_lakefs/{file_id}", Body=stored)
+        s3.put_object(Bucket=BUCKET, Key=f"{name}/_lakefs/{file_id}", Body=stored)
     client.sdk_client.internal_api.restore_refs(name, restore)
 
 
@@ -107,5 +108,7 @@ def create(
 def change(branch: lakefs.Branch, message: str, files: dict[str, bytes]) -> None:
     """Upload the files to the branch and commit them."""
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda path: branch.object(path).upload(files[path]), files))
+        list(
+            threads.map(lambda path: branch.object(path).upload(files[path], pre_sign=False), files)
+        )
     branch.commit(message)

@@ -1,6 +1,6 @@
-"""Every page and dialog as everybody sees it: light, dark and on a telephone, with data and without.
+"""Pages as everybody sees them. The long tests see all with their dialogs, light, dark and on a telephone.
 
-axe finds no serious barrier. A picture of each is kept in build/browser/screenshots.
+axe finds no serious barrier. The long tests keep a picture of each in build/browser/screenshots.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,16 +12,22 @@ from playwright.sync_api import expect
 
 from tests.browser import pages
 from tests.browser.conftest import ARTEFACTS
-from tests.browser.visits import Visit
+from tests.browser.visits import Visit, faults
 
-# All pages are seen before the first test begins.
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.browser
+# All pages are seen before the first of these tests begins.
+exhaustive = [pytest.mark.long, pytest.mark.timeout(1200)]
 
 PICTURES = ARTEFACTS / "screenshots"
 LOOKS: Mapping[str, Mapping[str, Any]] = {
     "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 800}},
     "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 800}},
     "narrow": {"color_scheme": "light", "viewport": {"width": 360, "height": 740}},
+}
+# A page of each kind; the long tests see all.
+FEW = {
+    "light": ["repositories", "object-parquet", "changes", "commits", "branches", "run", "users"],
+    "dark": ["objects", "object-markdown", "compare-object", "pull", "tasks", "retention"],
 }
 WIDER_BY = "document.documentElement.scrollWidth - innerWidth"
 
@@ -49,7 +55,7 @@ def places(client):
     return {"repositories-empty": "/repositories?search=none", **pages.prepare(client)}
 
 
-@pytest.fixture(scope="module", params=LOOKS)
+@pytest.fixture(scope="module", params=[pytest.param(look, marks=exhaustive) for look in LOOKS])
 def survey(request, chromium, stack, session, places):
     visit = Visit(chromium, stack, storage_state=session, **LOOKS[request.param])
     found = {name: see(visit, name, request.param) for name in shown(visit, places)}
@@ -81,6 +87,22 @@ def see(visit: Visit, name: str, look: str) -> Seen:
     )
 
 
+@pytest.mark.parametrize(("scheme", "names"), FEW.items())
+def test_a_page_of_each_kind_fits_a_telephone_and_keeps_nobody_out(
+    visiting, session, places, scheme, names
+):
+    visit = visiting(storage_state=session, **LOOKS["narrow"] | {"color_scheme": scheme})
+
+    def check(name):
+        page = visit.open(places[name])
+        assert list(visit.serious_barriers()) == []
+        assert page.evaluate(WIDER_BY) <= 0
+        assert page.locator("h1").count() == 1
+        assert page.title() != "Graveler"
+
+    assert faults(check, names) == {}
+
+
 def test_no_page_has_a_serious_barrier(survey):
     found = {name: seen.barriers for name, seen in survey.found.items() if seen.barriers}
     assert found == {}
@@ -100,7 +122,7 @@ def test_no_page_has_an_error(survey):
     assert survey.problems == []
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("look", ["dark"])
 def test_the_log_in_has_no_serious_barrier(visiting, look):
     stranger = visiting(**LOOKS[look])
     stranger.open("/auth/login")

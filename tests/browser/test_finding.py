@@ -50,12 +50,6 @@ def test_the_words_may_be_anywhere_in_the_path(visit, repository):
     expect(dialog.get_by_role("status")).to_contain_text("0 objects of 4")
 
 
-def test_a_large_repository_is_searched_to_a_limit_and_says_so(visit, large):
-    dialog = find(visit.open(f"/repositories/{large}/objects?ref=main"), "9999")
-    expect(dialog.get_by_role("status")).to_contain_text("only the first 10,000 are searched")
-    expect(dialog.get_by_role("option")).to_have_text(["big/object-009999"])
-
-
 def test_a_permanent_address_shows_the_same_after_the_branch_moves(visit, repository):
     visit.expect_statuses(400, 404)  # a commit is no branch
     main = repository.branch("main")

@@ -1,19 +1,42 @@
 """A lake with more of everything than a browser could hold at once is shown as quickly as a small one."""
 
 import re
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import lakes
-from tests.browser.conftest import LARGE
 
 pytestmark = pytest.mark.browser
+
+# More objects than a search reads; with `main`, one branch more than a page of the API.
+MANY = lakes.Size(objects=10_001, commits=400, branches=1_000)
+LARGE = lakes.Size(objects=100_000, commits=10_000, branches=1_000)
 
 # A list that draws only what is in view has some forty rows, however long it is.
 ROWS_MAX = 100
 ELEMENTS_MAX = 3_000
 HEAP_BYTES_MAX = 150_000_000
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(MANY, id="many"),
+        pytest.param(LARGE, id="large", marks=pytest.mark.long),
+    ],
+)
+def size(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def large(client, stack, size) -> str:
+    """The name of a repository with more of everything than fits on a screen."""
+    name = f"large-{uuid4().hex[:8]}"
+    lakes.restore_large(client, stack, name, size)
+    return name
 
 
 def drag_down(page: Page, box: Locator, until: Locator) -> None:
@@ -36,9 +59,9 @@ def named(page: Page, text: str) -> Locator:
     return page.get_by_text(text, exact=True)
 
 
-def test_a_thousand_branches_are_scrolled_to_the_last_one(visit, large):
+def test_a_thousand_branches_are_scrolled_to_the_last_one(visit, large, size):
     page = visit.open(f"/repositories/{large}/branches")
-    last = named(page, f"work-{LARGE.branches - 1:04}")
+    last = named(page, f"work-{size.branches - 1:04}")
     drag_down(page, page.get_by_role("region", name="Branches"), last)
     expect(last).to_be_visible()
     expect_small(page)
@@ -52,10 +75,10 @@ def test_one_branch_of_a_thousand_is_found_by_its_name(visit, large):
     expect(named(page, "work-0000")).to_have_count(0)
 
 
-def test_a_hundred_thousand_objects_are_scrolled_to_the_last_one(visit, large):
+def test_thousands_of_objects_are_scrolled_to_the_last_one(visit, large, size):
     page = visit.open(f"/repositories/{large}/objects?ref=main&path=big%2F")
     box = page.get_by_role("region", name="Objects")
-    last = named(page, f"object-{LARGE.objects - 1:06}")
+    last = named(page, f"object-{size.objects - 1:06}")
     drag_down(page, box, last)
     expect(last).to_be_visible()
     expect(page.get_by_text("more follow as you scroll")).to_have_count(0)
@@ -73,9 +96,9 @@ def heap_bytes(visit) -> int:
 
 
 def test_all_of_a_thousand_objects_are_chosen_by_two_clicks_and_deleted(visit, client, stack):
-    size = lakes.Size(objects=1_500, commits=1, branches=0)
-    lakes.restore_large(client, stack, "to-empty", size)
-    page = visit.open("/repositories/to-empty/objects?ref=main&path=big%2F")
+    name = f"to-empty-{uuid4().hex[:8]}"
+    lakes.restore_large(client, stack, name, lakes.Size(objects=1_500, commits=1, branches=0))
+    page = visit.open(f"/repositories/{name}/objects?ref=main&path=big%2F")
     box = page.get_by_role("region", name="Objects")
     drag_down(page, box, named(page, "object-001499"))
     page.get_by_label("Choose big/object-001499").click()
@@ -89,31 +112,34 @@ def test_all_of_a_thousand_objects_are_chosen_by_two_clicks_and_deleted(visit, c
     expect(page.get_by_role("heading", name="No objects here")).to_be_visible()
 
 
-def test_one_object_of_a_hundred_thousand_is_found_by_its_name(visit, large):
+def test_one_object_of_thousands_is_found_by_its_name(visit, large):
     visit.expect_statuses(410)  # the entries of the large lake have no bytes
     page = visit.open(f"/repositories/{large}/objects?ref=main&path=big%2F")
-    page.get_by_label("Names that begin with").press_sequentially("object-0999", delay=20)
-    expect(named(page, "object-099900")).to_be_visible()
+    page.get_by_label("Names that begin with").press_sequentially("object-0099", delay=20)
+    expect(named(page, "object-009900")).to_be_visible()
     expect(named(page, "object-000000")).to_have_count(0)
-    expect(page).to_have_url(re.compile("filter=object-0999"))
-    page.get_by_label("Names that begin with").fill("object-099950")
-    named(page, "object-099950").click()
-    expect(page).to_have_url(re.compile(r"/object\?ref=main&path=big%2Fobject-099950"))
+    expect(page).to_have_url(re.compile("filter=object-0099"))
+    page.get_by_label("Names that begin with").fill("object-009950")
+    named(page, "object-009950").click()
+    expect(page).to_have_url(re.compile(r"/object\?ref=main&path=big%2Fobject-009950"))
 
 
-def test_thousands_of_commits_are_scrolled_and_one_of_them_is_opened(visit, large):
+def test_a_long_log_is_scrolled_and_an_old_commit_of_it_is_opened(visit, large, size):
     page = visit.open(f"/repositories/{large}/commits?ref=main")
-    far = named(page, f"Load of day {LARGE.commits - 4_501}")
-    expect(named(page, f"Load of day {LARGE.commits - 1}")).to_be_visible()
+    down = min(4_500, size.commits * 3 // 4)
+    far = named(page, f"Load of day {size.commits - 1 - down}")
+    expect(named(page, f"Load of day {size.commits - 1}")).to_be_visible()
     box = page.get_by_role("region", name="Commits of main")
     for _ in range(400):
-        box.evaluate("element => { element.scrollTop = 4_500 * 41 }")
+        box.evaluate("(element, down) => { element.scrollTop = down * 41 }", down)
         if far.count():
             break
         page.wait_for_timeout(30)
     expect_small(page)
     far.click()
-    expect(page.get_by_role("heading", name=f"Load of day {LARGE.commits - 4_501}")).to_be_visible()
+    expect(
+        page.get_by_role("heading", name=f"Load of day {size.commits - 1 - down}")
+    ).to_be_visible()
     expect(page.get_by_text("No object changed since this parent")).to_be_visible()
 
 
@@ -126,3 +152,30 @@ def test_the_picker_of_refs_finds_one_branch_of_a_thousand(visit, large):
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("ref=work-0777"))
     expect(page.get_by_role("button", name="Commits of: work-0777")).to_be_focused()
+
+
+def test_a_search_of_all_paths_ends_at_a_limit_and_says_so(visit, large):
+    page = visit.open(f"/repositories/{large}/objects?ref=main")
+    page.keyboard.press("t")
+    dialog = page.get_by_role("dialog", name="Find an object at main")
+    dialog.get_by_role("combobox").fill("9999")
+    expect(dialog.get_by_role("status")).to_contain_text("only the first 10,000 are searched")
+    expect(dialog.get_by_role("option")).to_have_text(["big/object-009999"])
+
+
+def test_a_rule_covers_branches_beyond_the_first_page_of_a_listing(visit, large):
+    page = visit.open(f"/repositories/{large}/settings/branches")
+    page.get_by_label("Protect branches that match").fill("*-0999")
+    expect(page.get_by_text("1 branch: work-0999", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Protect", exact=True).click()
+    rules = page.get_by_role("list", name="Rules")
+    expect(rules.get_by_text("1 branch: work-0999", exact=True)).to_be_visible()
+    page = visit.open(f"/repositories/{large}/branches?prefix=work-099")
+    rows = page.get_by_role("region", name="Branches").get_by_role("listitem")
+    expect(rows.filter(has_text="Protected")).to_have_count(1)
+    expect(rows.filter(has_text="Protected")).to_contain_text("work-0999")
+
+
+def test_the_log_says_that_it_shows_the_names_of_some_branches(visit, large):
+    page = visit.open(f"/repositories/{large}/commits?ref=main")
+    expect(page.get_by_text("the first 1,000 branches")).to_be_visible()

@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from pyarrow import parquet
 
 from tests.browser import lakes
+from tests.browser.visits import faults
 
 pytestmark = pytest.mark.browser
 
@@ -153,35 +154,42 @@ def lake(client):
     return lakes.create(client, files={path: file for path, (_, file) in FILES.items()}).id
 
 
-@pytest.mark.parametrize("path", FILES)
-def test_each_cell_is_the_value_and_each_head_its_type(visit, lake, path):
-    page = visit.open(f"/repositories/{lake}/object?ref=main&path={path}")
-    columns, _ = FILES[path]
-    rows = page.get_by_role("region", name="Rows").get_by_role("row")
-    expect(rows).to_have_count(1 + 3)
-    heads = rows.nth(0).locator(".type")
-    expect(heads).to_have_text([head for _, _, head, _ in columns])
-    for number in range(3):
-        cells = [cells[number] for _, _, _, cells in columns]
-        expect(rows.nth(1 + number).get_by_role("cell")).to_have_text(cells)
+def test_each_cell_is_the_value_and_each_head_its_type(visit, lake):
+    def check(path):
+        page = visit.open(f"/repositories/{lake}/object?ref=main&path={path}")
+        columns, _ = FILES[path]
+        rows = page.get_by_role("region", name="Rows").get_by_role("row")
+        expect(rows).to_have_count(1 + 3)
+        heads = rows.nth(0).locator(".type")
+        expect(heads).to_have_text([head for _, _, head, _ in columns])
+        for number in range(3):
+            cells = [cells[number] for _, _, _, cells in columns]
+            expect(rows.nth(1 + number).get_by_role("cell")).to_have_text(cells)
+
+    assert faults(check, FILES) == {}
 
 
-@pytest.mark.parametrize(
-    ("column", "least", "greatest"),
-    [
-        ("amount", "1.50", "123456789.99"),
-        ("wide", "-0.050000000000000000", "1.234567890123456789"),
-        ("instant", "1969-12-31T23:59:59.999999999Z", "1970-01-01T00:00:00.000000001Z"),
-        ("day", "1600-02-29", "2026-01-31"),
-        ("large", "9007199254740993", "18446744073709551615"),
-    ],
-)
+ENDS = [
+    ("amount", "1.50", "123456789.99"),
+    ("wide", "-0.050000000000000000", "1.234567890123456789"),
+    ("instant", "1969-12-31T23:59:59.999999999Z", "1970-01-01T00:00:00.000000001Z"),
+    ("day", "1600-02-29", "2026-01-31"),
+    ("large", "9007199254740993", "18446744073709551615"),
+]
+
+
 @pytest.mark.parametrize("path", ["polars.parquet", "plain.parquet"])
-def test_the_ends_of_a_column_are_exact(visit, lake, path, column, least, greatest):
+def test_the_ends_of_a_column_are_exact(visit, lake, path):
     page = visit.open(f"/repositories/{lake}/object?ref=main&path={path}")
-    page.get_by_title(f"Facts of column {column}", exact=True).click()
-    facts = page.get_by_role("dialog", name=f"Column {column}").locator("dd")
-    expect(facts).to_have_text([facts.nth(0).inner_text(), "1", least, greatest])
+
+    def check(case):
+        column, least, greatest = case
+        page.get_by_title(f"Facts of column {column}", exact=True).click()
+        facts = page.get_by_role("dialog", name=f"Column {column}").locator("dd")
+        expect(facts).to_have_text([facts.nth(0).inner_text(), "1", least, greatest])
+        page.keyboard.press("Escape")
+
+    assert faults(check, ENDS) == {}
 
 
 def test_a_change_of_the_last_digit_and_of_a_null_shows(visit, client):

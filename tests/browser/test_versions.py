@@ -1,34 +1,37 @@
 """From a fresh installation to a merge: change, commit, compare, merge, and resolve a conflict."""
 
 import re
+from uuid import uuid4
 
 import pytest
 from lakefs_sdk import BranchProtectionRule
 from playwright.sync_api import expect
 
 from tests.browser import lakes
-from tests.browser.visits import commit, session_of, upload
-from tests.support.stack import Stack
+from tests.browser.visits import commit, upload
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def fresh(tmp_path_factory):
-    """A stack of its own, with nothing in it."""
-    stack = Stack(tmp_path_factory.mktemp("fresh"))
-    yield stack
-    stack.stop()
+NOTHING = {
+    "results": [],
+    "pagination": {"has_more": False, "next_offset": "", "results": 0, "max_per_page": 1000},
+}
 
 
-def test_the_first_two_minutes_lead_from_nothing_to_a_merge(visiting, fresh):
-    session = session_of(fresh, fresh.access_key_id, fresh.secret_access_key)
-    visit = visiting(fresh, storage_state=session)
+def test_the_first_two_minutes_lead_from_nothing_to_a_merge(visit):
     visit.expect_statuses(404)  # no object is at the path that an upload writes
+    # A fresh installation has no repository.
+    visit.page.route("**/api/v1/repositories?*", lambda route: route.fulfill(json=NOTHING))
     page = visit.open("/repositories")
+    page.unroute_all()
     page.get_by_role("button", name="Try with sample data").click()
-    page.get_by_role("dialog").get_by_role("button", name="Create repository").click()
-    expect(page).to_have_url(re.compile("/repositories/quickstart/objects"))
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Name", exact=True)).to_have_value("quickstart")
+    name = f"first-{uuid4().hex[:8]}"
+    dialog.get_by_label("Name", exact=True).fill(name)
+    dialog.get_by_role("button", name="Create repository").click()
+    expect(page).to_have_url(re.compile(f"/repositories/{name}/objects"))
     steps = page.get_by_role("region", name="First steps")
     steps.get_by_role("button", name="Create a branch").click()
     dialog = page.get_by_role("dialog")
@@ -50,7 +53,7 @@ def test_the_first_two_minutes_lead_from_nothing_to_a_merge(visiting, fresh):
     page.get_by_role("button", name="Merge into main").click()
     expect(page.get_by_role("heading", name="work has nothing that main has not")).to_be_visible()
     expect(page.get_by_role("heading", name="You have done all first steps")).to_be_visible()
-    page = visit.open("/repositories/quickstart/objects?ref=main")
+    page = visit.open(f"/repositories/{name}/objects?ref=main")
     expect(page.get_by_role("link", name="by-hand.txt")).to_be_visible()
 
 

@@ -1,7 +1,10 @@
 """A user in a browser at the page, and everything that went wrong on the way."""
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from playwright.sync_api import (
     FilePayload,
     Locator,
     Page,
+    Request,
     Response,
     expect,
 )
@@ -25,7 +29,24 @@ AXE = Path(__file__).parents[2] / "webui" / "node_modules" / "axe-core" / "axe.m
 _OF_AN_ANSWER = re.compile(r"Failed to load resource: ")
 # There, a 404 says that nothing was set yet, and the page shows that.
 _NOTHING_SET = re.compile(r"/(settings/gc_rules|continuous-export)$")
+# Several frames after the last answer: effects of what was drawn may ask for more.
+IS_DRAWN = """async () => {
+  for (let at = 0; at < 3; at++) await new Promise(requestAnimationFrame);
+  return document.readyState === 'complete' && document.querySelector('h1, h2, [role=alert]') !== null
+    && document.querySelector('.skeleton') === null;
+}"""
 _SERIOUS = ("serious", "critical")
+
+
+def chromium_path() -> str:
+    """Return the path of the chromium of the system, preferably of the one without windows.
+
+    Each page costs the other one four times as much processor time, for windows that nobody sees.
+    """
+    found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+    if found is None:
+        raise RuntimeError("chromium is missing: run `make browser`")
+    return found
 
 
 def session_of(stack: Stack, access_key_id: str, secret_access_key: str) -> dict[str, Any]:
@@ -56,13 +77,19 @@ class Visit:
     def __init__(self, browser: Browser, stack: Stack, **options: Any) -> None:
         self.context = browser.new_context(base_url=stack.endpoint, **options)
         self.context.set_default_timeout(PATIENCE_MS)
-        self.context.tracing.start(snapshots=True)
+        self._is_traced = bool(os.environ.get("BROWSER_TRACES"))
+        if self._is_traced:
+            self.context.tracing.start(snapshots=True)
+        self._asked: set[Request] = set()
         self._errors: list[str] = []
         self._allowed: list[str] = []
         self._expected: set[int] = set()
         self.context.on("console", self._on_console)
         self.context.on("weberror", lambda told: self._errors.append(f"error: {told.error}"))
         self.context.on("response", self._on_response)
+        self.context.on("request", lambda request: self._asked.add(request))  # noqa: PLW0108
+        self.context.on("requestfinished", self._on_end)
+        self.context.on("requestfailed", self._on_end)
         self.page: Page = self.context.new_page()
 
     @property
@@ -85,9 +112,15 @@ class Visit:
         return self.page
 
     def wait(self) -> None:
-        """Wait until nothing is being loaded."""
-        self.page.wait_for_load_state("networkidle")
-        self.page.locator(".skeleton").first.wait_for(state="detached")
+        """Wait until nothing is being loaded, and what was loaded is drawn."""
+        until = time.monotonic() + PATIENCE_MS / 1_000
+        while time.monotonic() < until:
+            is_drawn = self.page.evaluate(IS_DRAWN)
+            if is_drawn and not self._asked:
+                return
+        raise TimeoutError(
+            f"{self.page.url} is still loading: {[each.url for each in self._asked]}"
+        )
 
     def serious_barriers(self) -> Sequence[str]:
         """Return what axe finds that keeps people from using what is shown."""
@@ -100,10 +133,22 @@ class Visit:
         ]
 
     def keep(self, folder: Path, name: str) -> None:
-        """Save a screenshot and the trace: `playwright show-trace` replays it."""
+        """Save a screenshot, the document, and the trace: `playwright show-trace` replays it."""
         folder.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=folder / f"{name}.png")
-        self.context.tracing.stop(path=folder / f"{name}.trace.zip")
+        (folder / f"{name}.html").write_text(self.page.content())
+        if self._is_traced:
+            self.context.tracing.stop(path=folder / f"{name}.trace.zip")
+            self._is_traced = False
+
+    def end(self) -> None:
+        """Close the browser's context, with every file that Playwright has of it."""
+        if self._is_traced:
+            self.context.tracing.stop()
+        self.context.close()
+
+    def _on_end(self, request: Request) -> None:
+        self._asked.discard(request)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not _OF_AN_ANSWER.match(message.text):
@@ -114,6 +159,17 @@ class Visit:
             return
         if response.status >= 400 and response.status not in self._expected:
             self._errors.append(f"{response.status}: {response.request.method} {response.url}")
+
+
+def faults(check: Callable[[Any], object], cases: Iterable[Any]) -> Mapping[Any, str]:
+    """Check every case; return what is wrong with those that fail."""
+    found = {}
+    for case in cases:
+        try:
+            check(case)
+        except AssertionError as error:
+            found[case] = str(error)
+    return found
 
 
 def dialog_of(page: Page, name: str | re.Pattern[str]) -> Locator:
