@@ -90,13 +90,11 @@ page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into functions/w
 
 # Without windows, a page costs a quarter of the processor time; the tests take the other one as well.
 CHROMIUM := apt-get install --yes chromium-headless-shell
+BROWSER := command -v chromium-headless-shell || command -v chromium
 browser: ## Install the browser of the tests, Debian's chromium without windows, if there is none
-	@if command -v chromium-headless-shell >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  { apt-get update && $(CHROMIUM); } || command -v chromium; \
-	elif ! command -v chromium >/dev/null; then \
-	  echo "chromium is missing; on Debian, as root: $(CHROMIUM)" >&2; exit 1; \
-	fi
+	@{ $(BROWSER); } >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; } || \
+	  { echo "chromium is missing; on Debian, as root: $(CHROMIUM)" >&2; exit 1; }
+	@{ $(BROWSER); } >/dev/null || { apt-get update && $(CHROMIUM); }
 
 layer: install ## Build the Lambda layer, for arm64 and x86_64, and the jobs' archive into build/
 	$(PYTHON) -m layers.build
