@@ -8,6 +8,7 @@ from graveler.errors import InvalidInputError, NotFoundError
 from graveler.model import Commit, RepositoryUID
 from graveler.refs.history import History
 from graveler.refs.resolve import Staging, resolve, resolve_commit, resolve_commit_id
+from tests.support.cases import for_each
 from tests.unit.refs.graphs import (
     REPOSITORY,
     CountingRefs,
@@ -29,7 +30,7 @@ def refs() -> CountingRefs:
     return store
 
 
-@pytest.mark.parametrize("case", CASES["cases"], ids=lambda case: case["expr"])
+@for_each("case", CASES["cases"], ids=lambda case: case["expr"])
 def test_an_expression_names_what_it_names_in_lakefs(refs, case):
     if case["error"]:
         with pytest.raises(ERRORS[case["error"]]):
