@@ -37,7 +37,7 @@ def for_each(
                 try:
                     try_row(*receiver, **fixtures, **values)
                 except (Exception, pytest.fail.Exception):
-                    with subtests.test(", ".join(str(shown) for _, shown in cells)):
+                    with subtests.test(", ".join(f"{shown!s:.80}" for _, shown in cells)):
                         raise
 
         known = {name for each in tables for name in each[0][0]}
