@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from graveler.export import lifecycle
 from graveler.export.lifecycle import DESTINATIONS_MAX, ENDED_RUNS_MAX, LEASE_S, Next, next_step
 from graveler.export.model import (
@@ -16,6 +14,7 @@ from graveler.export.model import (
     Progress,
 )
 from graveler.model import CommitID
+from tests.support.cases import for_each
 
 PATH = "s3://out/latest"
 ONCE = ExportConfiguration(PATH)
@@ -36,7 +35,7 @@ def held(record: BranchExport, until_ns: int) -> BranchExport:
     return replace(record, run=replace(record.run, runner="r", lease_until_ns=until_ns))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("record", "expected"),
     [
         (NEW, Next.NOTHING),
@@ -191,7 +190,7 @@ def test_the_last_runs_that_ended_are_kept_the_newest_first():
     assert lifecycle.dropped(record, NOW_NS).ended[0].state is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("known", "state"),
     [
         ((), None),
@@ -207,7 +206,7 @@ def test_a_dropped_run_leaves_the_state_of_the_configured_path(known, state):
     assert (dropped.state, dropped.run.runner) == (state, "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("record", "is_pending"),
     [
         (None, True),

@@ -26,7 +26,7 @@ def test_the_log_is_that_of_lakefs(graph, case):
     assert not page.has_more
 
 
-@pytest.mark.parametrize("length", [1000, 1001, 3000])
+@for_each("length", [1000, 1001, 3000])
 def test_a_log_of_1000_commits_takes_three_requests(length):
     refs = CountingRefs()
     commits = chain(length)

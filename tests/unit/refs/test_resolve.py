@@ -130,7 +130,7 @@ def test_white_space_is_refused_before_anything_is_read(line):
     assert refs.requests == []
 
 
-@pytest.mark.parametrize("text", ["main^3", "main^9223372036854775807"])
+@for_each("text", ["main^3", "main^9223372036854775807"])
 def test_a_parent_that_no_commit_has_is_refused(text):
     refs = CountingRefs()
     root = child_of()
