@@ -5,10 +5,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.architecture.test_portability import ROOT, tracked_files
 from tests.architecture.test_sizes_and_names import ROOMS
+from tests.support.cases import for_each
 
 DOCUMENTS = [name for name in tracked_files() if name.endswith(".md")]
 SOURCES = [name for name in tracked_files() if name.endswith((".py", "Makefile"))]
@@ -46,7 +45,7 @@ def broken_links(path: Path) -> list[str]:
     return broken
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@for_each("name", DOCUMENTS)
 def test_the_links_of_a_document_lead_somewhere(name):
     assert broken_links(ROOT / name) == []
 
@@ -67,7 +66,7 @@ def test_pages_that_sources_name_exist():
     assert {each for each in named if not (ROOT / each).exists()} == PAGES_OF_LAKEFS
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@for_each("name", DOCUMENTS)
 def test_paths_and_tests_that_a_document_names_exist(name):
     text = (ROOT / name).read_text()
     paths = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*)`", text)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.support.cases import for_each
 
 ROOT = Path(__file__).parents[2]
 PAGE_SOURCES = ROOT / "webui"
@@ -51,12 +51,12 @@ def test_modules_of_the_page_are_found():
     assert {"webui/src/main.tsx", "webui/src/parts/list.tsx"} <= set(map(shown, page_modules()))
 
 
-@pytest.mark.parametrize("path", page_modules(), ids=shown)
+@for_each("path", page_modules(), ids=shown)
 def test_a_module_of_the_page_is_short(path):
     assert len(path.read_text().splitlines()) <= MODULE_LINES_MAX
 
 
-@pytest.mark.parametrize("path", modules(), ids=shown)
+@for_each("path", modules(), ids=shown)
 def test_a_module_and_its_functions_are_short(path):
     source = path.read_text()
     assert len(source.splitlines()) <= MODULE_LINES_MAX

@@ -1,11 +1,14 @@
 """Schemathesis sends what the OpenAPI document allows, and what it does not.
 
-The answers must be those that the document describes. The examples are few and always the same;
-`tests.fuzz` goes further.
+The answers must be those that the document describes. The examples are always the same: few for
+each operation, and many in `make test-long`. `tests.fuzz` goes further.
 """
 
 import os
+from collections.abc import Callable
+from typing import Any
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import (
@@ -18,8 +21,9 @@ from schemathesis.specs.openapi.checks import (
 from tests.fuzz.wsgi import WsgiApp
 from tests.support.valid_requests import valid_requests
 
-# So many for each operation; more with FUZZ_EXAMPLES.
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "3"))
+# For each operation.
+FEW = 3
+MANY = int(os.environ.get("FUZZ_EXAMPLES", "50"))
 CHECKS = (
     status_code_conformance,
     content_type_conformance,
@@ -31,15 +35,31 @@ app = WsgiApp()
 schema = schemathesis.openapi.from_wsgi("/openapi.json", app)
 
 
+def examples(amount: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Send so many requests, the same ones each time."""
+    return settings(
+        max_examples=amount,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
 @schema.parametrize()
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+@examples(FEW)
 def test_an_operation_answers_as_the_document_says(case):
+    check_answer(case)
+
+
+@pytest.mark.long
+@schema.parametrize()
+@examples(MANY)
+def test_an_operation_answers_many_requests_as_the_document_says(case):
+    check_answer(case)
+
+
+def check_answer(case: Any) -> None:
     operation = case.operation.definition.raw["operationId"]
     app.use_lake_of(operation)
     # Names of things that exist, so that most requests reach the operation's own work.

@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 from tests.infra.conftest import ROOT
+from tests.support.cases import for_each
 from tests.support.shapes import STREAM, TABLE
 
 RUNBOOK = (ROOT / "docs" / "operations.md").read_text()
@@ -86,7 +87,7 @@ def test_functions_jobs_alarms_and_the_bus_that_commands_name_exist(deployment):
         assert name.replace("$D", deployment.name) in physical | stacks, name
 
 
-@pytest.mark.parametrize("block", blocks())
+@for_each("block", blocks())
 def test_commands_are_what_a_shell_can_read(block):
     done = subprocess.run(["bash", "-n"], input=block, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

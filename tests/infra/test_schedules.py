@@ -1,13 +1,12 @@
 """How long a schedule can be silent before somebody has to look."""
 
-import pytest
-
 from infra.schedules import is_schedule, longest_gap_s
+from tests.support.cases import for_each
 
 HOUR, DAY = 3_600, 86_400
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "gap_s"),
     [
         ("rate(10 minutes)", 600),
@@ -29,7 +28,7 @@ def test_the_longest_time_without_a_call(expression, gap_s):
     assert longest_gap_s(expression) == gap_s
 
 
-@pytest.mark.parametrize(
+@for_each(
     "expression",
     [
         "cron(0,30 8-17 ? * mon-fri *)",
@@ -42,7 +41,7 @@ def test_a_schedule_of_the_scheduler_is_accepted(expression):
     assert is_schedule(expression)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "expression",
     [
         "rate(0 days)",

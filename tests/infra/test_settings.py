@@ -6,6 +6,7 @@ from functions.telemetry import Metrics
 from infra.settings import NoStageError, Settings, SettingsError
 from infra.settings.places import Place
 from infra.settings.rules import METRICS
+from tests.support.cases import for_each
 from tests.support.shapes import ENDPOINT, WEB_ACL
 
 PROD = {"stage": "prod", "alarm_email": "ops@example.com"}
@@ -46,7 +47,7 @@ def test_a_budget_has_somebody_to_tell():
     assert settings(monthly_budget_usd="50", alarm_topic_arn=TOPIC).monthly_budget_usd == 50
 
 
-@pytest.mark.parametrize("stage", [None, "", "staging", 1, "DEV"])
+@for_each("stage", [None, "", "staging", 1, "DEV"])
 def test_a_wrong_stage_is_refused_with_the_right_ones(stage):
     assert "-c stage=dev` or `-c stage=prod`" in refusal(stage=stage)
 
@@ -78,7 +79,7 @@ def test_lists_are_written_with_commas_or_as_json():
     assert settings(stages=stages).namespaces == by_commas.namespaces
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "nearest"),
     [
         ("gc_delete", "gc_deletes"),
@@ -109,7 +110,7 @@ def test_a_misspelled_stage_is_refused_with_its_name():
     assert "stages.test in cdk.json is no stage" in refusal(stages={"test": {}})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("context", "told"),
     [
         ({"stages": "prod"}, "stages is 'prod': it belongs into cdk.json, as an object"),
@@ -121,12 +122,12 @@ def test_a_part_of_the_file_that_is_no_object_is_refused(context, told):
     assert told in refusal(**context)
 
 
-@pytest.mark.parametrize("name", ["lake", "graveler-prod-team-a", "a", "x1-2", "a" * 25])
+@for_each("name", ["lake", "graveler-prod-team-a", "a", "x1-2", "a" * 25])
 def test_a_deployment_may_have_a_name_of_its_own(name):
     assert settings(name=name).name == name
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["Lake", "1lake", "lake-", "lake--a", "lake_a", "-lake", "a" * 26, "lake-storage", "läke"],
 )
@@ -176,7 +177,7 @@ def test_a_context_without_a_stage_is_told_apart_for_commands_that_need_none():
         Settings.of({"stages": {"dev": {}}, "aws:cdk:version-reporting": False})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "ab",
@@ -201,22 +202,22 @@ def test_a_bucket_name_that_s3_would_not_take_is_refused(name):
     assert "is not a valid bucket name" in refusal(exports=f"s3://{name}/exports/")
 
 
-@pytest.mark.parametrize("name", ["abc", "company-lake", "company.lake.1", "a" * 63, "1-2"])
+@for_each("name", ["abc", "company-lake", "company.lake.1", "a" * 63, "1-2"])
 def test_a_bucket_name_that_s3_accepts_is_accepted(name):
     assert settings(repository_bucket=name).repository_bucket == name
 
 
-@pytest.mark.parametrize("uri", ["company-lake", "gs://company-lake/", "s3:/company-lake", "s3://"])
+@for_each("uri", ["company-lake", "gs://company-lake/", "s3:/company-lake", "s3://"])
 def test_a_place_that_is_not_in_s3_is_refused(uri):
     assert "namespaces: " in refusal(namespaces=uri)
 
 
-@pytest.mark.parametrize("prefix", ["*", "lake/?", "${aws:username}/", "läke/"])
+@for_each("prefix", ["*", "lake/?", "${aws:username}/", "läke/"])
 def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
     assert "IAM policies cannot name" in refusal(namespaces=f"s3://company-lake/{prefix}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("context", "told"),
     [
         ({"log_days": 15}, "log_days is 15: set it to one of"),
@@ -282,7 +283,7 @@ def test_a_wrong_value_is_refused_with_a_right_one(context, told):
     assert told in refusal(**context)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("exports", "namespaces"),
     [
         ("s3://lake/exports/", "s3://lake"),

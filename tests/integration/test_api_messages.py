@@ -9,6 +9,7 @@ import pytest
 from graveler.errors import AccessDeniedError
 from graveler.messages import Refusal
 from tests.support.api import ApiClient, Reply, event
+from tests.support.cases import for_each
 
 REPO = "/repositories/repo"
 PULLS = f"{REPO}/pulls"
@@ -436,10 +437,10 @@ def _send(
     return api.send(event(method, f"/api/v1{path}", query=query, headers=given, body=sent))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "request_", "status", "message"),
     PROVOKED,
-    ids=lambda value: getattr(value, "name", ""),
+    ids=lambda case: case[0].name,
 )
 def test_a_refusal_has_exactly_the_message_of_lakefs(api, row, request_, status, message):
     head = api.ask("GET", MAIN).json["commit_id"]

@@ -8,8 +8,7 @@ the SDK sends and we ignore, and a status whose model the SDK does not expect.
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
+from tests.support.cases import for_each
 from tests.support.contracts import DOCUMENT
 from tests.support.prepared_lake import prepared
 from tests.support.sdk import SdkOperation, fields_of, sdk_operations
@@ -211,7 +210,7 @@ def test_most_operations_of_the_sdk_are_compared():
     assert len(OPERATIONS) >= 80
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+@for_each("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_an_operation_is_what_the_sdk_expects(operation):
     found = {f"{operation.name} {each}" for each in differences(operation)}
     assert found - REASONS.keys() == set()
@@ -224,7 +223,7 @@ def test_no_reason_outlives_its_difference():
 ANSWERED = [each for each in OPERATIONS if any(each.answers.get(status) for status in range(400))]
 
 
-@pytest.mark.parametrize("operation", ANSWERED, ids=lambda operation: operation.name)
+@for_each("operation", ANSWERED, ids=lambda operation: operation.name)
 def test_the_sdk_reads_the_answer_of_a_valid_request(operation):
     ours = PATHS[operation.path][operation.method.lower()]["operationId"]
     reply = send(prepared().api.fork(), valid_requests()[ours])

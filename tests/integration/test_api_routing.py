@@ -28,6 +28,7 @@ from functions.api.routing import Template
 from functions.api.unserved import UNSERVED
 from graveler.errors import AlreadyExistsError, ThrottledError
 from tests.support.api import ApiClient, event
+from tests.support.cases import for_each
 from tests.support.lines import lines_of
 
 TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
@@ -101,7 +102,7 @@ def test_the_official_client_finds_every_operation(api):
         assert known, f"{method} {path}"
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
+@for_each("template", TEMPLATES, ids=lambda template: template.name)
 def test_without_credentials_only_public_operations_answer(api, template):
     reply = api.send(event(template.method, filled(template.path)))
     if template.public:
@@ -112,7 +113,7 @@ def test_without_credentials_only_public_operations_answer(api, template):
         assert (reply.status, reply.message) == (401, "error authenticating request")
 
 
-@pytest.mark.parametrize("template", UNSERVED, ids=lambda template: template.name)
+@for_each("template", UNSERVED, ids=lambda template: template.name)
 def test_an_unserved_operation_is_refused_by_name(api, template):
     reply = api.send(
         event(template.method, filled(template.path), headers={"authorization": api.authorization})
@@ -121,15 +122,13 @@ def test_an_unserved_operation_is_refused_by_name(api, template):
     assert template.name in reply.message
 
 
-@pytest.mark.parametrize(
-    "path", ["/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/repositories/r/nothing"]
-)
+@for_each("path", ["/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/repositories/r/nothing"])
 def test_an_unknown_path_is_no_endpoint(api, path):
     reply = api.send(event("GET", path))
     assert (reply.status, reply.message) == (404, "invalid API endpoint")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path", "status"),
     [
         ("GET", "/", 200),
@@ -151,13 +150,13 @@ def test_outside_the_api_a_text_shows_where_the_api_is(api, method, path, status
     assert b"/api/v1" in reply.content
 
 
-@pytest.mark.parametrize("path", ["/", "/_health"])
+@for_each("path", ["/", "/_health"])
 def test_a_probe_may_ask_for_the_head_alone(api, path):
     reply = api.send(event("HEAD", path))
     assert (reply.status, reply.content) == (200, b"")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "query", "headers"),
     [
         ("/", "", {"authorization": "AWS4-HMAC-SHA256 Credential=AKIA"}),

@@ -21,6 +21,7 @@ from graveler.tasks import TaskKind
 from tests.support.access import EVERYTHING, RestrictedClient, allowing, denying
 from tests.support.access_examples import EXAMPLES, Example
 from tests.support.api import SETUP_TOKEN, ApiClient, Reply, event
+from tests.support.cases import for_each
 
 TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
 NOT_SERVED = {template.name for template in UNSERVED}
@@ -116,15 +117,6 @@ class Asked:
         return reply.status == 401 and reply.json["message"] == message
 
 
-@pytest.fixture
-def asked(request: pytest.FixtureRequest) -> Asked:
-    return Asked(request.param)
-
-
-def of_every(names: list[str]) -> Any:
-    return pytest.mark.parametrize("asked", names, indirect=True)
-
-
 def test_every_operation_has_its_needs_and_an_example():
     assert NEEDS.keys() == {template.name for template in TEMPLATES}
     assert EXAMPLES.keys() == {template.name for template in TEMPLATES if not template.public}
@@ -157,7 +149,7 @@ def test_every_kind_of_task_has_its_needs():
     assert TASK_NEEDS.keys() == set(TaskKind)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_an_example_is_of_its_operation(name):
     template = next(template for template in TEMPLATES if template.name == name)
     path = EXAMPLES[name].target.partition("?")[0]
@@ -165,23 +157,26 @@ def test_an_example_is_of_its_operation(name):
     assert template.matches(path.split("/"))
 
 
-@of_every(NAMES)
-def test_without_a_key_nobody_may(asked):
+@for_each("name", NAMES)
+def test_without_a_key_nobody_may(name):
+    asked = Asked(name)
     example: Example = asked.example
     path, _, query = example.target.partition("?")
     reply = asked.user.send(event(example.method, f"/api/v1{path}", query=query))
     assert asked.refused(reply, "error authenticating request")
 
 
-@of_every(WITH_RIGHTS)
-def test_without_a_right_a_user_may_not(asked):
+@for_each("name", WITH_RIGHTS)
+def test_without_a_right_a_user_may_not(name):
+    asked = Asked(name)
     reply = asked.ask()
     messages = [asked.message_without(action) for action, _ in asked.example.rights]
     assert any(asked.refused(reply, message) for message in messages)
 
 
-@of_every(WITH_RIGHTS)
-def test_without_one_of_the_rights_a_user_may_not(asked):
+@for_each("name", WITH_RIGHTS)
+def test_without_one_of_the_rights_a_user_may_not(name):
+    asked = Asked(name)
     rights = asked.example.rights
     for missing in rights:
         others = [each for each in rights if each != missing]
@@ -189,15 +184,17 @@ def test_without_one_of_the_rights_a_user_may_not(asked):
         assert asked.refused(reply, asked.message_without(missing[0]))
 
 
-@of_every([name for name in WITH_RIGHTS if name not in FILTERS])
-def test_a_deny_of_one_right_goes_over_all_that_is_allowed(asked):
+@for_each("name", [name for name in WITH_RIGHTS if name not in FILTERS])
+def test_a_deny_of_one_right_goes_over_all_that_is_allowed(name):
+    asked = Asked(name)
     for action, resource in asked.example.rights:
         reply = asked.ask(*EVERYTHING, denying((action, resource)))
         assert asked.refused(reply, f"insufficient permissions: denied permission to {action}")
 
 
-@of_every(WITH_RIGHTS)
-def test_the_rights_on_other_resources_are_not_enough(asked):
+@for_each("name", WITH_RIGHTS)
+def test_the_rights_on_other_resources_are_not_enough(name):
+    asked = Asked(name)
     for action, resource in asked.example.rights:
         elsewhere = "arn:lakefs:fs:::repository/*" if resource == "*" else f"{resource}x"
         others = [each for each in asked.example.rights if each != (action, resource)]
@@ -208,8 +205,9 @@ def test_the_rights_on_other_resources_are_not_enough(asked):
             assert asked.refused(reply, asked.message_without(action))
 
 
-@of_every(BELOW_PREFIXES)
-def test_a_deny_of_anything_below_a_prefix_goes_over_all_that_is_allowed(asked):
+@for_each("name", BELOW_PREFIXES)
+def test_a_deny_of_anything_below_a_prefix_goes_over_all_that_is_allowed(name):
+    asked = Asked(name)
     for action, resource in asked.example.rights:
         if is_below_a_prefix(resource):
             prefix = resource.removesuffix("*")
@@ -219,8 +217,9 @@ def test_a_deny_of_anything_below_a_prefix_goes_over_all_that_is_allowed(asked):
                 assert asked.refused(reply, message), below
 
 
-@of_every(BELOW_PREFIXES)
-def test_the_rights_to_some_below_a_prefix_are_not_enough(asked):
+@for_each("name", BELOW_PREFIXES)
+def test_the_rights_to_some_below_a_prefix_are_not_enough(name):
+    asked = Asked(name)
     for action, resource in asked.example.rights:
         if is_below_a_prefix(resource):
             prefix = resource.removesuffix("*")
@@ -230,8 +229,9 @@ def test_the_rights_to_some_below_a_prefix_are_not_enough(asked):
                 assert asked.refused(reply, asked.message_without(action)), some
 
 
-@of_every(NAMES)
-def test_with_exactly_its_rights_a_user_may(asked):
+@for_each("name", NAMES)
+def test_with_exactly_its_rights_a_user_may(name):
+    asked = Asked(name)
     reply = asked.ask(allowing(*asked.example.rights))
     assert reply.status != 401, reply
     assert reply.status < 500 or (reply.status == 501 and asked.name in NOT_SERVED), reply

@@ -6,6 +6,7 @@ import pytest
 
 from functions.api.operations import OPERATIONS
 from tests.support.api import ACCESS_KEY_ID, SECRET, ApiClient, event
+from tests.support.cases import for_each
 
 # What a browser may say of the page that sends a request; None is what old browsers say.
 ELSEWHERE = ["cross-site", "same-site"]
@@ -60,7 +61,7 @@ def test_a_change_by_cookie_is_for_our_own_page_only(api, cookie, site):
     assert api.paths() == ["b", "kept"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "operation",
     [
         each
@@ -77,7 +78,7 @@ def test_every_change_by_cookie_is_refused_before_anything_else(api, cookie, ope
     assert "session cookie" in reply.message
 
 
-@pytest.mark.parametrize("site", NOT_OURS)
+@for_each("site", NOT_OURS)
 def test_reading_by_cookie_is_refused_to_nobody(api, cookie, site):
     """A browser hides the answer from pages of other sites, and opens links to it."""
     path = "/api/v1/repositories/repo/refs/main/objects/stat"

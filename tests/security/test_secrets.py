@@ -20,6 +20,7 @@ from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
 from graveler.operations import branches
 from graveler.ports import Credential, Installation, KeyPair, LoginKey
 from tests.support.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
+from tests.support.cases import for_each
 from tests.support.lines import Lines, lines_of
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +88,7 @@ def use_every_secret_but_links(api: ApiClient) -> list[str]:
     return [SECRET, token, api.authorization, SIGNATURE]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "holder",
     [
         Credential("AKIA", "secret-text", "ann", 1),
@@ -170,22 +171,27 @@ def test_secrets_are_compared_in_constant_time(monkeypatch):
     assert any(b"guess" in pair and pair != {SETUP_TOKEN.encode(), b"guess"} for pair in compared)
 
 
-@pytest.mark.parametrize(
-    "template",
-    [each.template for each in OPERATIONS if each.template.method in ("GET", "HEAD")],
-    ids=lambda template: template.name,
-)
-def test_a_get_request_changes_nothing(template):
-    """A change by cookie takes our own page; reading by cookie does not (graveler/http/sites.py)."""
+@pytest.fixture
+def lake() -> ApiClient:
     api = ApiClient()
     api.repository()
     api.upload("a")
     api.commit()
-    before = snapshot(api)
+    return api
+
+
+@for_each(
+    "template",
+    [each.template for each in OPERATIONS if each.template.method in ("GET", "HEAD")],
+    ids=lambda template: template.name,
+)
+def test_a_get_request_changes_nothing(lake, template):
+    """A change by cookie takes our own page; reading by cookie does not (graveler/http/sites.py)."""
+    before = snapshot(lake)
     path = template.path.replace("<repository>", "repo").replace("<branch>", "main")
     path = path.replace("<ref>", "main")
-    api.ask(template.method, path.replace("<", "").replace(">", ""), path="a", presign="true")
-    assert snapshot(api) == before
+    lake.ask(template.method, path.replace("<", "").replace(">", ""), path="a", presign="true")
+    assert snapshot(lake) == before
 
 
 def snapshot(api: ApiClient) -> object:

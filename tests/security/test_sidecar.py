@@ -11,6 +11,7 @@ from gateway.lake.api.transport import HttpTransport
 from gateway.server import sidecar
 from gateway.server.serving import Gateway
 from tests.support.api import ACCESS_KEY_ID, SECRET
+from tests.support.cases import for_each
 from tests.support.gateway_calls import REQUESTS, prepared
 from tests.support.gateway_stack import REPO, CutBody, GatewayStack
 from tests.support.sidecar import serve_over_the_api
@@ -32,8 +33,8 @@ def _over_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
 # Presigned URLs
 
 
-@pytest.mark.parametrize("name", sorted(REQUESTS))
-@pytest.mark.parametrize("agent", REDIRECTED)
+@for_each("name", sorted(REQUESTS))
+@for_each("agent", REDIRECTED)
 def test_no_answer_shows_a_presigned_url(name: str, agent: str) -> None:
     world = prepared()
     request = REQUESTS[name]

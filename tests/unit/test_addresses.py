@@ -22,6 +22,7 @@ from graveler.addresses import (
 )
 from graveler.errors import InvalidInputError
 from graveler.model import AddressType, Entry
+from tests.support.cases import for_each
 
 KEY = b"signing key"
 NOW_S = 1_700_000_000
@@ -32,14 +33,14 @@ def uid_at(time_s: int, rest: bytes = b"\x01\x02\x03\x04\x05\x06\x07\x08") -> st
     return encode_xid(time_s.to_bytes(4, "big") + rest)
 
 
-@pytest.mark.parametrize("raw", [bytes(12), b"\xff" * 12, bytes(range(12))])
+@for_each("raw", [bytes(12), b"\xff" * 12, bytes(range(12))])
 def test_an_xid_reads_back(raw):
     text = encode_xid(raw)
     assert len(text) == 20
     assert decode_xid(text) == raw
 
 
-@pytest.mark.parametrize("text", ["", "0" * 19, "0" * 21, "w" * 20, "A" * 20, "é" * 20, "a=" * 10])
+@for_each("text", ["", "0" * 19, "0" * 21, "w" * 20, "A" * 20, "é" * 20, "a=" * 10])
 def test_what_is_no_xid_is_refused(text):
     with pytest.raises(InvalidInputError):
         decode_xid(text)
@@ -52,7 +53,7 @@ def test_an_address_lies_in_data_and_ends_with_its_name():
     assert len(decode_xid(partition)) == 12
 
 
-@pytest.mark.parametrize("raw", [bytes(12), b"\xff" * 12, bytes(range(12))])
+@for_each("raw", [bytes(12), b"\xff" * 12, bytes(range(12))])
 def test_every_address_that_was_given_is_known_as_our_own(raw):
     address = new_address(encode_xid(raw))
     assert is_own_address(address)
@@ -65,7 +66,7 @@ def test_every_address_that_was_handed_out_with_a_signature_is_known_as_our_own(
 
 
 # From lakeFS's documentation (docs/understand/data-structure.md), and an ID of Go's xid library.
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         "data/gp0n1l7d77pn0cke6jjg/cg6p50nd77pn0cke6jk0",
@@ -83,7 +84,7 @@ XID = "9m4e2mr0ui3e8a215n4g"
 SIGNATURE = 42 * "_" + "8"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         "",
@@ -190,7 +191,7 @@ def test_paths_that_are_no_text_are_signed_like_others():
         verify_address(KEY, "repo", "main", b"\xfe\x00", signed, NOW_S)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "address_type", "uri"),
     [
         ("data/p/n", AddressType.RELATIVE, "s3://b/ns/data/p/n"),

@@ -20,6 +20,7 @@ from graveler.entries import (
 from graveler.errors import CorruptDataError
 from graveler.identity import entry_identity
 from graveler.model import AddressType, Entry, RangeHeader, RangeID
+from tests.support.cases import for_each
 
 VECTORS = Path(__file__).parents[1] / "golden" / "vectors"
 IDENTS = json.loads((VECTORS / "idents.json").read_text())
@@ -39,12 +40,12 @@ def entry_of(case: dict) -> Entry:
     )
 
 
-@pytest.mark.parametrize("case", IDENTS, ids=lambda case: case["name"])
+@for_each("case", IDENTS, ids=lambda case: case["name"])
 def test_an_entry_has_lakefs_identity(case):
     assert entry_identity(entry_of(case)).hex() == case["identity_hex"]
 
 
-@pytest.mark.parametrize("case", IDENTS, ids=lambda case: case["name"])
+@for_each("case", IDENTS, ids=lambda case: case["name"])
 def test_lakefs_stored_value_reads_as_the_entry(case):
     stored = bytes.fromhex(case["value_hex"])
     assert value_entry(stored) == entry_of(case)
@@ -55,7 +56,7 @@ def test_lakefs_stored_value_reads_as_the_entry(case):
 TIMED = [case for case in IDENTS if case["entry"]["last_modified"] is not None]
 
 
-@pytest.mark.parametrize("case", TIMED, ids=lambda case: case["name"])
+@for_each("case", TIMED, ids=lambda case: case["name"])
 def test_an_entry_is_stored_in_lakefs_bytes(case):
     entry = entry_of(case)
     assert encode_entry(entry).hex() == case["entry_pb_hex"]
@@ -98,7 +99,7 @@ def test_address_and_time_do_not_make_content_differ_and_all_else_does():
         assert not same_content(value(), value(**different))
 
 
-@pytest.mark.parametrize("length", [0, 1, 32, 63, 64, 8191, 8192, 100_000])
+@for_each("length", [0, 1, 32, 63, 64, 8191, 8192, 100_000])
 def test_identity_and_data_of_any_length_come_back(length):
     identity, data = b"i" * length, b"d" * (length + 1)
     stored = join_value(identity, data)
@@ -110,7 +111,7 @@ def test_what_follows_the_data_is_ignored_as_lakefs_does():
     assert split_value(join_value(b"id", b"data") + b"more") == (b"id", b"data")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "stored",
     [
         b"",
@@ -128,7 +129,7 @@ def test_a_truncated_value_is_corrupt(stored):
         split_value(stored)
 
 
-@pytest.mark.parametrize("data", [b"\x0a\xff", b"\x0a\x02\xff\xfe", b"\x30\x63"])
+@for_each("data", [b"\x0a\xff", b"\x0a\x02\xff\xfe", b"\x30\x63"])
 def test_bytes_that_are_no_entry_are_corrupt(data):
     with pytest.raises(CorruptDataError):
         decode_entry(data)
@@ -141,7 +142,7 @@ def test_a_range_is_a_record_under_its_last_key():
     assert record_range(stored) == header
 
 
-@pytest.mark.parametrize("stored", [join_value(b"\xff", b""), join_value(b"id", b"\x0a\xff")])
+@for_each("stored", [join_value(b"\xff", b""), join_value(b"id", b"\x0a\xff")])
 def test_bytes_that_describe_no_range_are_corrupt(stored):
     with pytest.raises(CorruptDataError):
         record_range(stored)

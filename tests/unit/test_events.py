@@ -30,6 +30,7 @@ from graveler.operations.exports.advance import advance
 from graveler.operations.tasks.requests import cancel
 from graveler.pulls import PullRequestUpdate
 from local.patterns import matches
+from tests.support.cases import for_each
 from tests.support.engines import MemoryWorld
 from tests.support.lake import REPO, commit, named, new_lake, upload
 from tests.support.tasks import run_all
@@ -132,7 +133,7 @@ def test_every_event_has_its_example() -> None:
     assert sorted(documented) == sorted((words, kind) for kind, words in DETAIL_TYPES.items())
 
 
-@pytest.mark.parametrize("example", [detail for _, detail in examples()], ids=lambda e: e["kind"])
+@for_each("example", [detail for _, detail in examples()], ids=lambda e: e["kind"])
 def test_the_examples_are_as_described(example: dict[str, Any]) -> None:
     STRICT.validate(example)
     for field in example:
@@ -169,7 +170,7 @@ def test_an_event_of_a_newer_version_has_words() -> None:
     assert detail_type("planet_finished") == "Planet Finished"
 
 
-@pytest.mark.parametrize("letter", ["x", "é", "😀", "\x01", '"'])
+@for_each("letter", ["x", "é", "😀", "\x01", '"'])
 def test_a_large_event_is_shortened_and_says_so(letter: str) -> None:
     message = letter * 100_000
     metadata = {f"key {n:06}": letter * 100 for n in range(3_000)}
@@ -187,7 +188,7 @@ def test_a_large_event_is_shortened_and_says_so(letter: str) -> None:
     assert kept == dict(list(metadata.items())[: len(kept)])
 
 
-@pytest.mark.parametrize("count", [1, 40_000])
+@for_each("count", [1, 40_000])
 def test_metadata_of_any_size_fit(count: int) -> None:
     metadata = {f"{n}": "" if count > 1 else "x" * 400_000 for n in range(count)}
     large = event(message="short", metadata=metadata)

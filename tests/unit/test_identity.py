@@ -5,15 +5,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from graveler.identity import commit_id, key_hash, make_commit, record_id
+from tests.support.cases import for_each
 
 VECTORS = Path(__file__).parents[1] / "golden" / "vectors"
 COMMITS = json.loads((VECTORS / "commits.json").read_text())
 
 
-@pytest.mark.parametrize("case", COMMITS, ids=lambda case: case["name"])
+@for_each("case", COMMITS, ids=lambda case: case["name"])
 def test_a_commit_has_lakefs_id(case):
     commit = case["commit"]
     made = make_commit(

@@ -5,8 +5,7 @@ from dataclasses import replace
 from itertools import count
 from math import inf
 
-import pytest
-
+from tests.support.cases import for_each
 from tests.support.linearizability import (
     UNKNOWN,
     UNSTAGED,
@@ -34,7 +33,7 @@ def holds(*operations: Operation, start: State | None = EMPTY) -> bool:
     return check_key(operations, start) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "asked",
     [
         [("read", None), ("write", A), ("read", A), ("read_head", None)],
@@ -54,7 +53,7 @@ def test_answers_of_one_thing_at_a_time_hold(asked):
     assert holds(*in_turn(*asked))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "asked",
     [
         [("write", A), ("read", None)],
@@ -177,7 +176,7 @@ def _apply(state: State, kind: str, value: Value) -> tuple[State, object, str]:
     }[kind]
 
 
-@pytest.mark.parametrize("seed", range(200))
+@for_each("seed", range(200))
 def test_histories_that_happened_hold_and_a_wrong_read_does_not(seed):
     chance = random.Random(seed)
     state, operations = EMPTY, []

@@ -8,6 +8,7 @@ import pytest
 from graveler.errors import InvalidInputError, MergeConflictError
 from graveler.merge import check_strategy, merge
 from graveler.model import EMPTY_METARANGE
+from tests.support.cases import for_each
 from tests.support.model import (
     BREAKINGS,
     committed_in_memory,
@@ -22,7 +23,7 @@ CASES = json.loads((VECTORS / "merges.json").read_text())
 
 
 @pytest.mark.parametrize("breaking", BREAKINGS, ids=str)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@for_each("case", CASES, ids=lambda case: case["name"])
 def test_a_merge_gives_what_lakefs_gives(case, breaking):
     committed, _ = committed_in_memory(breaking)
     base, source, destination = (
@@ -49,7 +50,7 @@ def test_a_merge_gives_what_lakefs_gives(case, breaking):
     assert read(opened(committed, merged.metarange_id)) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("base", "source", "destination", "result"),
     [
         ("A", "A", "A", "A"),
@@ -68,7 +69,7 @@ def test_a_merge_gives_what_lakefs_gives(case, breaking):
         ("", "", "B", "B"),
     ],
 )
-@pytest.mark.parametrize("strategy", ["", "source-wins", "dest-wins"])
+@for_each("strategy", ["", "source-wins", "dest-wins"])
 def test_the_merge_table_holds(base, source, destination, result, strategy):
     committed, _ = committed_in_memory()
     base_records, source_records, destination_records = (

@@ -8,6 +8,7 @@ import pytest
 
 from graveler import names
 from graveler.errors import InvalidInputError
+from tests.support.cases import for_each
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "vectors" / "refs.json").read_text())
 Check = Callable[[str], None]
@@ -21,7 +22,7 @@ def accepts(check: Check, name: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
+@for_each(
     "case",
     [case for case in VECTORS["names"] if ":" not in case["name"]],
     ids=lambda case: ascii(case["name"])[:40],
@@ -34,16 +35,14 @@ def test_names_without_a_colon_are_good_here_exactly_when_they_are_good_in_lakef
     assert verdicts == [case["repository_ok"], case["branch_ok"], case["tag_ok"]]
 
 
-@pytest.mark.parametrize(
-    "name", ["dev:joe-bugfix-1234", "a:b", "a::b", "a:-", "_:1", "1:a:" + "b" * 900]
-)
+@for_each("name", ["dev:joe-bugfix-1234", "a:b", "a::b", "a:-", "_:1", "1:a:" + "b" * 900])
 def test_branches_and_tags_may_have_colons_inside_their_names(name):
     names.check_branch_name(name)
     names.check_tag_name(name)
     assert not accepts(names.check_repository_name, name)
 
 
-@pytest.mark.parametrize("name", [":", "::", ":a", "a:", "a::", "a:b:", "a:b\n", "a:/b"])
+@for_each("name", [":", "::", ":a", "a:", "a::", "a:b:", "a:b\n", "a:/b"])
 def test_a_name_neither_starts_nor_ends_with_a_colon(name):
     assert not accepts(names.check_branch_name, name)
     assert not accepts(names.check_tag_name, name)
@@ -56,30 +55,28 @@ def test_a_tag_with_a_colon_keeps_the_other_rules():
         assert not accepts(names.check_tag_name, name)
 
 
-@pytest.mark.parametrize("case", VECTORS["parse"], ids=lambda case: ascii(case["expr"])[:40])
+@for_each("case", VECTORS["parse"], ids=lambda case: ascii(case["expr"])[:40])
 def test_a_ref_is_a_text_without_white_space(case):
     assert accepts(names.check_ref, case["expr"]) == case["validate_ref_ok"]
 
 
-@pytest.mark.parametrize("space", [*"\t\n\f\r ", "\v", "\u00a0", "\u2028"])
+@for_each("space", [*"\t\n\f\r ", "\v", "\u00a0", "\u2028"])
 def test_white_space_in_a_ref_is_ascii_white_space_as_go_sees_it(space):
     assert accepts(names.check_ref, f"a{space}b") == (space not in "\t\n\f\r ")
 
 
-@pytest.mark.parametrize("length", [1, 1024])
+@for_each("length", [1, 1024])
 def test_a_path_of_1_to_1024_bytes_is_good(length):
     names.check_path(b"\xff" * length)
 
 
-@pytest.mark.parametrize(
-    ("length", "told"), [(0, "missing path.*1 to 1024"), (1025, "1025 is above.*1024")]
-)
+@for_each(("length", "told"), [(0, "missing path.*1 to 1024"), (1025, "1025 is above.*1024")])
 def test_a_path_of_another_length_is_refused_with_the_rule(length, told):
     with pytest.raises(InvalidInputError, match=told):
         names.check_path(b"a" * length)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("check", "name", "told"),
     [
         (names.check_repository_name, "Lake", "repository id: .*'Lake': .*lower-case"),
@@ -102,7 +99,7 @@ def test_the_message_cuts_a_long_name():
     assert len(raised.value.message) < 300
 
 
-@pytest.mark.parametrize("check", [names.check_branch_name, names.check_tag_name])
+@for_each("check", [names.check_branch_name, names.check_tag_name])
 def test_a_name_that_no_key_of_the_store_can_hold_is_refused(check):
     check("a" * names.NAME_BYTES_MAX)
     with pytest.raises(InvalidInputError, match=str(names.NAME_BYTES_MAX)):
@@ -118,7 +115,7 @@ def test_half_a_surrogate_pair_is_no_tag_name():
     assert not names.is_tag_name("a\ud800")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("uri", "normal"),
     [
         ("s3://bucket", "s3://bucket"),
@@ -132,15 +129,13 @@ def test_a_storage_namespace_loses_its_trailing_slashes(uri, normal):
     assert names.normalized_storage_namespace(uri) == normal
 
 
-@pytest.mark.parametrize(
-    "uri", ["gs://bucket/a", "local://a", "S3://bucket", "bucket/a", "", "s3:/b"]
-)
+@for_each("uri", ["gs://bucket/a", "local://a", "S3://bucket", "bucket/a", "", "s3:/b"])
 def test_a_storage_namespace_outside_s3_is_refused_with_the_form_that_is_served(uri):
     with pytest.raises(InvalidInputError, match="only S3 is served, as s3://<bucket>/<prefix>"):
         names.normalized_storage_namespace(uri)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "uri",
     ["s3://", "s3:///a", "s3://ab/a", "s3://Bucket/a", "s3://a_b/c", "s3://a..b/c", "s3://-ab",
      "s3://ab-/x", "s3://127.0.0.1/x", "s3://a:b@c/x", "s3://" + "a" * 64],
@@ -150,15 +145,13 @@ def test_a_storage_namespace_needs_a_bucket_of_a_possible_name(uri):
         names.normalized_storage_namespace(uri)
 
 
-@pytest.mark.parametrize(
-    "uri", ["s3://bucket/a?b", "s3://bucket/a#b", "s3://bucket/a\nb", "s3://bucket/\ud800"]
-)
+@for_each("uri", ["s3://bucket/a?b", "s3://bucket/a#b", "s3://bucket/a\nb", "s3://bucket/\ud800"])
 def test_a_storage_namespace_that_other_tools_would_read_differently_is_refused(uri):
     with pytest.raises(InvalidInputError, match="must not contain"):
         names.normalized_storage_namespace(uri)
 
 
-@pytest.mark.parametrize("prefix", ["..", ".", "a/..", "a/../b", "./a", "a/."])
+@for_each("prefix", ["..", ".", "a/..", "a/../b", "./a", "a/."])
 def test_a_storage_namespace_that_leads_elsewhere_by_dots_is_refused(prefix):
     with pytest.raises(InvalidInputError, match="may lead elsewhere"):
         names.normalized_storage_namespace(f"s3://bucket/{prefix}")

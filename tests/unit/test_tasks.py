@@ -1,11 +1,10 @@
 """A task's record: who holds it, when it ends, and what it keeps of an error."""
 
-import pytest
-
 from graveler import errors, tasks
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.tasks import ID_PREFIXES, LEASE_S, Failure, Task, TaskKind, TaskState
 from graveler.times import NS_PER_S
+from tests.support.cases import for_each
 
 NOW_NS = 1_700_000_000 * NS_PER_S
 LEASE_NS = LEASE_S * NS_PER_S
@@ -51,7 +50,7 @@ def test_a_released_task_can_be_taken_at_once():
     assert not released.has_ended
 
 
-@pytest.mark.parametrize("ended", ENDS, ids=lambda task: task.state)
+@for_each("ended", ENDS, ids=lambda task: task.state)
 def test_an_ended_task_is_nobodys(ended):
     assert ended.has_ended
     assert not ended.is_held(NOW_NS + 1)
@@ -124,7 +123,7 @@ def test_each_kind_of_task_has_ids_of_its_own():
     assert len({*ID_PREFIXES.values()}) == len(TaskKind)
 
 
-@pytest.mark.parametrize("kind", kinds_of_errors())
+@for_each("kind", kinds_of_errors())
 def test_the_error_of_a_task_is_raised_again_as_it_was(kind):
     error = kind("why", "and how")
     again = Failure.of(error).error

@@ -1,11 +1,10 @@
 import re
 from importlib.resources import files
 
-import pytest
-
 from functions.api import access
 from functions.api.access.table import NEEDS
 from graveler.access.actions import SERVICES, Action
+from tests.support.cases import for_each
 
 
 def test_the_actions_are_lakefs_s_74_and_one_of_its_past():
@@ -13,7 +12,7 @@ def test_the_actions_are_lakefs_s_74_and_one_of_its_past():
     assert SERVICES == ("fs", "auth", "ci", "retention", "branches", "pr", "catalog")
 
 
-@pytest.mark.parametrize("action", [each for each in Action if not each.startswith("catalog:")])
+@for_each("action", [each for each in Action if not each.startswith("catalog:")])
 def test_an_action_is_of_use(action):
     """Some operation needs it, so a policy that names it is not in vain."""
     late = (files(access) / "late.py").read_text()

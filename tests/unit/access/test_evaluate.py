@@ -1,5 +1,3 @@
-import pytest
-
 from graveler.access.actions import Action
 from graveler.access.evaluate import Rights, Source, Verdict
 from graveler.access.explain import explain
@@ -7,6 +5,7 @@ from graveler.access.needs import AllOf, AnyOf, Permission
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.resources import Below, branch_arn, object_arn, repository_arn, user_arn
 from graveler.access.standard import GROUPS, policies_of
+from tests.support.cases import for_each
 
 READ = Permission("fs:ReadObject", object_arn("lake", "in/a"))
 WRITE = Permission("fs:WriteObject", object_arn("lake", "in/a"))
@@ -50,7 +49,7 @@ def test_all_of_needs_each_and_any_of_one():
     assert decide(AnyOf((READ, WRITE)), *rights, deny("fs:WriteObject")).verdict is Verdict.DENIED
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "is_inside"),
     [
         ("10.1.2.3", True),
@@ -72,7 +71,7 @@ def test_blocks_of_mapped_addresses_are_blocks_of_ipv4_addresses():
     assert decide(READ, allow("fs:*", "*", condition), facts={"SourceIp": "10.9.9.9"}).is_allowed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operator", "values", "is_true"),
     [
         ("StringLike", ["10.1.*"], True),
@@ -88,7 +87,7 @@ def test_texts_are_compared_with_patterns(operator, values, is_true):
     assert decide(READ, allow("fs:*", "*", condition), facts=facts).is_allowed is is_true
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("conditions", "address"),
     [
         (OFFICE, "nowhere"),
@@ -161,7 +160,7 @@ def test_rights_to_parts_of_a_prefix_do_not_add_up_to_all_below_it():
 
 
 # Which of the standard groups may do what, as people know them from lakeFS.
-@pytest.mark.parametrize(
+@for_each(
     ("action", "resource", "groups"),
     [
         (Action.READ_OBJECT, object_arn("lake", "a"), "Admins SuperUsers Developers Viewers"),

@@ -6,6 +6,7 @@ import pytest
 
 from graveler.access.identity_tokens import ServerID, principals_of, signed_request
 from graveler.errors import InvalidInputError
+from tests.support.cases import for_each
 from tests.support.identities import ARN, ROLE, SERVER, CheckingSts, changed, token_of
 
 MINE = ServerID(SERVER)
@@ -20,7 +21,7 @@ def token():
     return token_of()
 
 
-@pytest.mark.parametrize("region", ["eu-west-1", "us-east-1", "us-gov-west-1"])
+@for_each("region", ["eu-west-1", "us-east-1", "us-gov-west-1"])
 def test_aws_accepts_the_request_that_the_official_client_signed(region):
     request = signed_request(token_of(region=region), MINE, now_s())
     assert CheckingSts().caller_arn(request) == ARN
@@ -127,7 +128,7 @@ def test_a_part_that_is_not_exact_is_refused(token, parts):
         signed_request(changed(token, **parts), MINE, now_s())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "token",
     ["", "é", "{}", "a" * 20_000, "W10=", base64.b64encode(b"[" * 3000).decode(), "bnVsbA=="],
 )
@@ -136,9 +137,7 @@ def test_what_is_no_token_is_refused(token):
         signed_request(token, MINE, now_s())
 
 
-@pytest.mark.parametrize(
-    ("later_s", "is_good"), [(-301, False), (-299, True), (59, True), (62, False)]
-)
+@for_each(("later_s", "is_good"), [(-301, False), (-299, True), (59, True), (62, False)])
 def test_a_request_is_good_for_as_long_as_it_says(later_s, is_good):
     token = token_of(life_s=60)
     at_s = now_s() + later_s

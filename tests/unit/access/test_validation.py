@@ -7,6 +7,7 @@ from graveler.access.policy import Effect, Statement
 from graveler.access.standard import GROUPS, POLICIES
 from graveler.access.validation import check_statements, effect_of
 from graveler.errors import InvalidInputError
+from tests.support.cases import for_each
 
 REPO = "arn:lakefs:fs:::repository/lake"
 
@@ -21,12 +22,12 @@ def problem_of(*statements):
     return raised.value
 
 
-@pytest.mark.parametrize("action", [*Action, "fs:*", "fs:Read*", "*", "auth:?ead*", "*:List*"])
+@for_each("action", [*Action, "fs:*", "fs:Read*", "*", "auth:?ead*", "*:List*"])
 def test_an_action_and_a_pattern_that_matches_one_are_valid(action):
     check_statements([statement([action])])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "resource",
     [
         "*",
@@ -49,7 +50,7 @@ def test_a_resource_or_a_list_of_them_is_valid(resource):
     check_statements([statement(resource=resource)])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wrong", "message", "remedy"),
     [
         ({"actions": ["fs:Read"]}, "fs:Read: invalid action", "docs/access.md"),
@@ -111,7 +112,7 @@ def test_an_effect_is_allow_or_deny():
             effect_of(text, 3)
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@for_each("name", POLICIES)
 def test_a_standard_policy_could_be_written_by_a_user(name):
     check_statements(POLICIES[name])
 

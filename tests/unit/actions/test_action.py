@@ -4,6 +4,7 @@ import pytest
 
 from graveler.actions.action import EVENTS, parse_action
 from graveler.errors import InvalidInputError
+from tests.support.cases import for_each
 
 HOOK = """
   - id: check_format
@@ -46,12 +47,12 @@ def test_texts_that_yaml_takes_for_something_else_are_texts():
     assert parse_action(b"name: 2024\non: {pre-commit: {branches: [1, on]}}").name == "2024"
 
 
-@pytest.mark.parametrize("event", sorted(EVENTS))
+@for_each("event", sorted(EVENTS))
 def test_every_event_of_lakefs_can_be_named(event):
     assert parse_action(f"name: any\non: {{{event}: }}".encode()).events == {event: ()}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "properties"),
     [
         ("lua", "{script: x}"),
@@ -94,7 +95,7 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize(("text", "reason"), MALFORMED.items())
+@for_each(("text", "reason"), MALFORMED.items())
 def test_a_malformed_action_is_refused_with_its_reason(text, reason):
     with pytest.raises(InvalidInputError) as refused:
         parse_action(text.encode())

@@ -4,9 +4,10 @@ import pytest
 
 from graveler.actions.branch_patterns import matches
 from graveler.errors import InvalidInputError
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "matched", "others"),
     [
         ("main", ["main"], ["main2", "Main", ""]),
@@ -31,13 +32,13 @@ def test_a_pattern_matches_whole_names(pattern, matched, others):
     assert [name for name in (*matched, *others) if matches(pattern, name)] == matched
 
 
-@pytest.mark.parametrize("pattern", ["[", "[]", "[]a]", "[^]", "[-a]", "[a-]", "a\\", "[a"])
+@for_each("pattern", ["[", "[]", "[]a]", "[^]", "[-a]", "[a-]", "a\\", "[a"])
 def test_a_malformed_pattern_is_refused(pattern):
     with pytest.raises(InvalidInputError, match="malformed"):
         matches(pattern, "main")
 
 
-@pytest.mark.parametrize("part", ["?", "*", "[^a]", "[!-\U0010ffff]", "[^é-ü]"])
+@for_each("part", ["?", "*", "[^a]", "[!-\U0010ffff]", "[^é-ü]"])
 def test_a_pattern_is_compiled_or_too_long(part):
     assert not matches(part * (4096 // len(part)), "/")
     with pytest.raises(InvalidInputError, match="5000 characters"):

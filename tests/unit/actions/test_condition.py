@@ -4,6 +4,7 @@ import pytest
 
 from graveler.actions.condition import holds
 from graveler.errors import InvalidInputError
+from tests.support.cases import for_each
 
 # Expression, its value after no failure, and after one.
 EXPRESSIONS = {
@@ -26,12 +27,12 @@ EXPRESSIONS = {
 }
 
 
-@pytest.mark.parametrize(("text", "values"), EXPRESSIONS.items())
+@for_each(("text", "values"), EXPRESSIONS.items())
 def test_an_expression_has_its_value(text, values):
     assert (holds(text, failed=False), holds(text, failed=True)) == values
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *(

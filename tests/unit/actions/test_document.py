@@ -4,6 +4,7 @@ import pytest
 
 from graveler.actions.document import read_document
 from graveler.errors import InvalidInputError
+from tests.support.cases import for_each
 
 
 def test_scalars_are_their_texts_and_nothing_is_none():
@@ -18,7 +19,7 @@ def test_scalars_are_their_texts_and_nothing_is_none():
     }
 
 
-@pytest.mark.parametrize("content", [b"", b"# nothing\n", b"---\n...\n"])
+@for_each("content", [b"", b"# nothing\n", b"---\n...\n"])
 def test_an_empty_document_is_none(content):
     assert read_document(content) is None
 
@@ -38,7 +39,7 @@ def test_aliases_and_merges_are_resolved_and_own_keys_win():
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "reason"),
     [
         (b"{", "is not YAML"),
@@ -75,7 +76,7 @@ def bomb(link: str) -> bytes:
     return "\n".join(lines).encode()
 
 
-@pytest.mark.parametrize("link", ["[?, ?, ?, ?]", "{<<: [?, ?, ?, ?]}", "{a: ?, b: ?, c: ?, d: ?}"])
+@for_each("link", ["[?, ?, ?, ?]", "{<<: [?, ?, ?, ?]}", "{a: ?, b: ?, c: ?, d: ?}"])
 def test_a_small_document_that_means_a_huge_one_is_refused(link):
     with pytest.raises(InvalidInputError, match="with its aliases written out"):
         read_document(bomb(link))

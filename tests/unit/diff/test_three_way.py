@@ -7,6 +7,7 @@ import pytest
 
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import diff
+from tests.support.cases import for_each
 from tests.support.model import BREAKINGS, committed_in_memory, token_records, token_value, write
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
@@ -16,7 +17,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("breaking", BREAKINGS, ids=str)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@for_each("case", CASES, ids=lambda case: case["name"])
 def test_a_compare_shows_what_lakefs_shows(case, breaking):
     committed, _ = committed_in_memory(breaking)
     base, left, right = (

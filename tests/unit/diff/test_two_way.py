@@ -9,6 +9,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.diff.two_way import diff
 from graveler.ports import CommittedFiles
+from tests.support.cases import for_each
 from tests.support.model import (
     BREAKINGS,
     NAMESPACE,
@@ -26,7 +27,7 @@ FEW = Breaking(4)
 
 
 @pytest.mark.parametrize("breaking", BREAKINGS, ids=str)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@for_each("case", CASES, ids=lambda case: case["name"])
 def test_a_diff_shows_what_lakefs_shows(case, breaking):
     committed, _ = committed_in_memory(breaking)
     left, right = (write(committed, token_records(case[side])) for side in ("left", "right"))

@@ -12,6 +12,7 @@ from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.identity import make_commit
 from graveler.model import CommitID, MetaRangeID
 from graveler.proto import stored_pb2 as messages
+from tests.support.cases import for_each
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "golden" / "vectors" / "refs_dump.json").read_text()
@@ -29,7 +30,7 @@ COMMIT = make_commit(
 )
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.entity)
+@for_each("kind", KINDS, ids=lambda kind: kind.entity)
 def test_records_are_read_and_written_as_lakefs_writes_them(kind):
     records = VECTORS[kind.entity]["records"]
     assert records
@@ -39,7 +40,7 @@ def test_records_are_read_and_written_as_lakefs_writes_them(kind):
         assert kind.encode(kind.of_record(key, value)) == (key, value)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.entity)
+@for_each("kind", KINDS, ids=lambda kind: kind.entity)
 def test_files_say_of_themselves_what_lakefs_says(kind):
     expected = dict(VECTORS[kind.entity]["metadata"])
     ours = dict(kind.metadata)
@@ -48,7 +49,7 @@ def test_files_say_of_themselves_what_lakefs_says(kind):
     assert ours == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "thing"),
     [
         (COMMITS, COMMIT),
@@ -70,7 +71,7 @@ def commit_record(**changes):
     return key, join_value(key, message.SerializeToString())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"message": "another"},
@@ -93,7 +94,7 @@ def test_a_commit_under_another_ones_key_is_refused():
         COMMITS.of_record(b"12" * 32, commit_record()[1])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "name"),
     [(BRANCHES, "not/valid"), (BRANCHES, ""), (TAGS, "@"), (TAGS, "a..b"), (TAGS, "x" * 1001)],
 )
@@ -102,15 +103,15 @@ def test_names_that_nothing_can_have_are_refused(kind, name):
         kind.of_record(*kind.encode(NamedCommit(name, COMMIT.id)))
 
 
-@pytest.mark.parametrize("kind", [BRANCHES, TAGS], ids=lambda kind: kind.entity)
+@for_each("kind", [BRANCHES, TAGS], ids=lambda kind: kind.entity)
 def test_a_name_under_another_key_is_refused(kind):
     _, value = kind.encode(NamedCommit("one", COMMIT.id))
     with pytest.raises(InvalidInputError, match="one"):
         kind.of_record(b"other", value)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.entity)
-@pytest.mark.parametrize(
+@for_each("kind", KINDS, ids=lambda kind: kind.entity)
+@for_each(
     ("key", "value"),
     [(b"main", b"\x40"), (b"main", join_value(b"", b"\xff\xff")), (b"\xff", join_value(b"", b""))],
 )

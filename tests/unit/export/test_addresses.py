@@ -4,9 +4,10 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.export.addresses import allowed_location, is_within, object_uri, overlap
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize("uri", ["s3://lake/exports", "s3://lake/exports/", "s3://lake/exports/a"])
+@for_each("uri", ["s3://lake/exports", "s3://lake/exports/", "s3://lake/exports/a"])
 def test_a_path_under_an_allowed_prefix_loses_its_last_slash(uri):
     assert allowed_location(uri, "export path", ["s3://lake/exports/"]) == uri.rstrip("/")
 
@@ -15,21 +16,19 @@ def test_a_prefix_of_the_whole_store_allows_every_bucket():
     assert allowed_location("s3://any", "export path", ["s3://"]) == "s3://any"
 
 
-@pytest.mark.parametrize("uri", ["s3://lake/exports-too/a", "s3://lake", "s3://other/exports/a"])
+@for_each("uri", ["s3://lake/exports-too/a", "s3://lake", "s3://other/exports/a"])
 def test_a_path_outside_the_allowed_prefixes_is_refused_and_the_message_names_them(uri):
     with pytest.raises(InvalidInputError, match=r"only under s3://lake/exports .*EXPORT_PREFIXES"):
         allowed_location(uri, "export path", ["s3://lake/exports"])
 
 
-@pytest.mark.parametrize("prefixes", [[], [""]])
+@for_each("prefixes", [[], [""]])
 def test_without_allowed_prefixes_every_path_is_refused_and_the_message_names_the_setting(prefixes):
     with pytest.raises(InvalidInputError, match=r"nowhere .*GRAVELER_EXPORT_PREFIXES"):
         allowed_location("s3://lake/exports", "export path", prefixes)
 
 
-@pytest.mark.parametrize(
-    "uri", ["", "lake/exports", "gs://lake/a", "s3://", "s3://B/a", "s3://a/b?c"]
-)
+@for_each("uri", ["", "lake/exports", "gs://lake/a", "s3://", "s3://B/a", "s3://a/b?c"])
 def test_a_uri_outside_s3_is_refused(uri):
     with pytest.raises(InvalidInputError, match="invalid export path"):
         allowed_location(uri, "export path", ["s3://"])
@@ -62,15 +61,13 @@ def test_a_key_that_is_not_utf_8_cannot_be_exported():
         object_uri("s3://bucket/p", b"\xff")
 
 
-@pytest.mark.parametrize(
-    "uri", ["s3://lake/exports/../repo", "s3://lake/..", "s3://lake/./exports"]
-)
+@for_each("uri", ["s3://lake/exports/../repo", "s3://lake/..", "s3://lake/./exports"])
 def test_dots_do_not_lead_out_of_an_allowed_prefix(uri):
     with pytest.raises(InvalidInputError, match="may lead elsewhere"):
         allowed_location(uri, "export path", ["s3://lake/exports", "s3://"])
 
 
-@pytest.mark.parametrize("key", [b"../x", b"../../repo/_lakefs/x", b"a/../../x", b".."])
+@for_each("key", [b"../x", b"../../repo/_lakefs/x", b"a/../../x", b".."])
 def test_dots_in_a_key_do_not_lead_out_of_the_export_path(key):
     with pytest.raises(InvalidInputError, match=r"segment '\.\.'"):
         object_uri("s3://lake/exports", key)

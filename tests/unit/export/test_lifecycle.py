@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from graveler.export import lifecycle
 from graveler.export.lifecycle import DESTINATIONS_MAX, ENDED_RUNS_MAX, LEASE_S
 from graveler.export.model import (
@@ -17,6 +15,7 @@ from graveler.export.model import (
 )
 from graveler.export.next_step import Next, next_step
 from graveler.model import NO_COMMIT, CommitID
+from tests.support.cases import for_each
 
 PATH = "s3://out/latest"
 ONCE = ExportConfiguration(PATH)
@@ -37,7 +36,7 @@ def held(record: BranchExport, until_ns: int) -> BranchExport:
     return replace(record, run=replace(record.run, runner="r", lease_until_ns=until_ns))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("record", "expected"),
     [
         (NEW, Next.NOTHING),
@@ -146,7 +145,7 @@ ELSEWHERE = Destination("s3://out/other", exported_commit=OTHER, touched_commits
 MARKED = replace(ONCE, last_keys_in_prefix_regexps=("a",))
 
 
-@pytest.mark.parametrize("end", ["succeeded", "failed", "dropped"])
+@for_each("end", ["succeeded", "failed", "dropped"])
 def test_after_a_run_no_path_is_verified_under_patterns_set_meanwhile(end):
     record = replace(AT_WORK, destinations=(WHOLE, ELSEWHERE))
     record = lifecycle.configured(record, "main", MARKED, HEAD)
@@ -160,7 +159,7 @@ def test_after_a_run_no_path_is_verified_under_patterns_set_meanwhile(end):
     assert ended.destinations[1].touched_commits == (NEXT, OTHER)
 
 
-@pytest.mark.parametrize("record", [SUCCEEDED, FAILED])
+@for_each("record", [SUCCEEDED, FAILED])
 def test_other_patterns_leave_no_path_verified(record):
     known = replace(record, destinations=(WHOLE, ELSEWHERE))
     changed = lifecycle.configured(known, "main", MARKED, HEAD)
@@ -174,9 +173,7 @@ def test_what_is_requested_during_a_run_is_exported_whole_after_it():
         assert ended.destinations[1] == ELSEWHERE
 
 
-@pytest.mark.parametrize(
-    "record", [AT_WORK, replace(SUCCEEDED, state=ExportState.REPAIRED)], ids=["running", "repaired"]
-)
+@for_each("record", [AT_WORK, replace(SUCCEEDED, state=ExportState.REPAIRED)])
 def test_a_request_is_not_withdrawn_by_the_same_configuration(record):
     pending = replace(record, configuration=ALWAYS, is_pending=True)
     assert lifecycle.configured(pending, "main", ALWAYS, HEAD).is_pending
@@ -229,7 +226,7 @@ def test_the_last_runs_that_ended_are_kept_the_newest_first():
     assert lifecycle.dropped(record, NOW_NS).ended[0].state is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("known", "state"),
     [
         ((), None),
@@ -245,7 +242,7 @@ def test_a_dropped_run_leaves_the_state_of_the_configured_path(known, state):
     assert (dropped.state, dropped.run.runner) == (state, "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("record", "is_pending"),
     [
         (None, True),

@@ -4,9 +4,10 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.export.patterns import PATTERNS_MAX, Patterns, directories_of, directory_of
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "directory"),
     [
         ("^a/b$", b"a/b/"),
@@ -25,7 +26,7 @@ def test_a_pattern_is_searched_for_in_directory_names_with_and_without_the_slash
     assert Patterns((pattern,)).match_directory(directory)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "directory"),
     [("^a$", b"a/b/"), ("^a/b$", b"a/b/c/"), ("/", b""), ("A", b"a/"), (".+", b"")],
 )
@@ -37,12 +38,12 @@ def test_other_directories_get_no_mark(pattern, directory):
 HADOOP = Patterns(("^SUCCESS$", ".*/_SUCCESS$"))
 
 
-@pytest.mark.parametrize("key", [b"SUCCESS", b"a/_SUCCESS", b"a/b/_SUCCESS"])
+@for_each("key", [b"SUCCESS", b"a/_SUCCESS", b"a/b/_SUCCESS"])
 def test_a_pattern_that_matches_success_files_sets_them_apart(key):
     assert HADOOP.set_apart(key)
 
 
-@pytest.mark.parametrize("key", [b"a/SUCCESS", b"_SUCCESS", b"a/_SUCCESS.crc", b"a/part-0"])
+@for_each("key", [b"a/SUCCESS", b"_SUCCESS", b"a/_SUCCESS.crc", b"a/part-0"])
 def test_other_objects_are_not_set_apart(key):
     assert not HADOOP.set_apart(key)
 
@@ -52,7 +53,7 @@ def test_a_pattern_that_matches_a_directory_sets_no_object_in_it_apart():
         assert not Patterns((pattern,)).set_apart(b"tables/users.csv")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "names"),
     [
         (".*/_SUCCESS$", (b"_SUCCESS",)),
@@ -68,7 +69,7 @@ def test_the_name_of_an_object_is_extracted_from_a_pattern_that_contains_it(patt
     assert Patterns((pattern,)).last_names == names
 
 
-@pytest.mark.parametrize("pattern", ["(", "[", "(?<=a)b", "(?P<x", "\\", "*", "\ud800"])
+@for_each("pattern", ["(", "[", "(?<=a)b", "(?P<x", "\\", "*", "\ud800"])
 def test_an_invalid_pattern_is_refused_and_named(pattern):
     with pytest.raises(InvalidInputError, match="not a regular expression of RE2"):
         Patterns((pattern,))

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from graveler.export.model import ExportConfiguration, ExportState
 from graveler.export.status import (
     latest_file,
@@ -13,12 +11,13 @@ from graveler.export.status import (
     superseded_text,
 )
 from graveler.model import CommitID
+from tests.support.cases import for_each
 
 COMMIT_ID = CommitID("c0ffee")
 CONFIGURATION = ExportConfiguration("s3://out/a", "s3://out/status")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("state", "errors", "text"),
     [
         (ExportState.SUCCEEDED, 0, b"status: exported-successfully, signalled_errors: 0\n"),
@@ -61,6 +60,6 @@ def test_a_superseded_status_keeps_its_other_fields():
     }
 
 
-@pytest.mark.parametrize("text", [b"", b"nonsense", b"[1]", b"\xff"])
+@for_each("text", [b"", b"nonsense", b"[1]", b"\xff"])
 def test_a_corrupt_status_is_superseded_too(text):
     assert json.loads(superseded_text(text, "e")) == {"status": "superseded", "superseded_by": "e"}

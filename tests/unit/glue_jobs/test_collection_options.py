@@ -11,6 +11,7 @@ from glue_jobs.garbage_collection.run import _cutoff_ns
 from glue_jobs.session import job_settings
 from graveler.errors import InvalidInputError
 from graveler.retention.candidates import MINIMUM_AGE_S
+from tests.support.cases import for_each
 
 # As Glue calls a script.
 OF_GLUE = (
@@ -51,7 +52,7 @@ def test_every_option_with_dashes_or_underscores() -> None:
     )
 
 
-@pytest.mark.parametrize("words", [["--dry-run"], ["--dry_run", "true"], ["--do_sweep", "false"]])
+@for_each("words", [["--dry-run"], ["--dry_run", "true"], ["--do_sweep", "false"]])
 def test_a_dry_run_only_marks(words: list[str]) -> None:
     options, _ = parse(words)
     assert (options.do_mark, options.do_sweep) == (True, False)
@@ -76,7 +77,7 @@ def test_settings_come_along_and_glues_own_arguments_are_passed_over() -> None:
     assert settings.region == "eu-west-1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "words",
     [
         ["lake", "us-east-1", "--look-s", "60"],
@@ -126,7 +127,7 @@ def test_nothing_is_collected_if_it_is_not_clear_of_what(
     assert named in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
+@for_each(
     "words",
     [
         ["--dryrun"],
@@ -160,7 +161,7 @@ def test_a_shorter_age_for_tests_is_said_loudly() -> None:
     assert parse(["--debug-minimum-age-s", str(MINIMUM_AGE_S)])[0].warnings == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "objects"),
     [
         ({}, 1_000_000),

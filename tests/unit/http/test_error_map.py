@@ -2,6 +2,7 @@ import pytest
 
 from graveler import errors
 from graveler.http.errors import STATUSES, headers_of, status_of
+from tests.support.cases import for_each
 
 
 def leaves(kind: type[errors.GravelerError]) -> list[type[errors.GravelerError]]:
@@ -56,13 +57,13 @@ def test_codes_of_errors_never_change():
     }
 
 
-@pytest.mark.parametrize("kind", leaves(errors.GravelerError))
+@for_each("kind", leaves(errors.GravelerError))
 def test_every_error_has_a_status_of_its_own_or_of_its_parent(kind):
     assert any(ancestor in STATUSES for ancestor in kind.__mro__)
     assert 400 <= status_of(kind("m")) < 600
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "status"),
     [
         (errors.InvalidInputError("m"), 400),

@@ -2,6 +2,7 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.http.multipart import content_part, is_form
+from tests.support.cases import for_each
 
 TYPE = "multipart/form-data; boundary=xyz"
 
@@ -11,7 +12,7 @@ def form(content: bytes, name: bytes = b'"content"', extra: bytes = b"") -> byte
     return head + b"\r\n" + extra + b"\r\n" + content + b"\r\n--xyz--\r\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         b"",
@@ -34,7 +35,7 @@ def test_the_part_s_own_type_is_kept():
     assert content_part(form(b"x"), TYPE).content_type == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content_type",
     ['multipart/form-data; boundary="xyz"', "Multipart/Form-Data; charset=utf-8; Boundary=xyz"],
 )
@@ -48,7 +49,7 @@ def part(name: bytes, content: bytes, delimiter: bytes = b"--xyz") -> bytes:
     return delimiter + head + b"\r\n\r\n" + content + b"\r\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         part(b"content", b"x") + b"--xyz--",
@@ -79,7 +80,7 @@ def test_an_empty_content_may_lack_the_line_that_would_end_it():
     assert content_part(body, TYPE).content == b""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "disposition", [b'filename="a; name=content"; name=note', rb'name="note"; x="\"; name=content"']
 )
 def test_a_quoted_text_that_looks_like_a_name_is_none(disposition):
@@ -96,7 +97,7 @@ def test_an_unquoted_name_is_fine():
     assert content_part(form(b"x", name=b"content"), TYPE).content == b"x"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "content_type", "named"),
     [
         (form(b"x"), "multipart/form-data", "boundary"),
@@ -118,7 +119,7 @@ def test_a_broken_form_is_refused(body, content_type, named):
         content_part(body, content_type)
 
 
-@pytest.mark.parametrize("more", [b"", b"\r\nContent-Disposition: form-data; name=b\r\n\r\nother"])
+@for_each("more", [b"", b"\r\nContent-Disposition: form-data; name=b\r\n\r\nother"])
 def test_a_form_is_whole_or_refused(more):
     """Wherever a connection is cut: an object of half its bytes would replace the old one."""
     body = form(b"x\r\n" * 3)
@@ -130,6 +131,6 @@ def test_a_form_is_whole_or_refused(more):
         assert content_part(whole[:length], TYPE).content == b"x\r\n" * 3
 
 
-@pytest.mark.parametrize("content_type", ["", "application/json", "multipart/mixed; boundary=xyz"])
+@for_each("content_type", ["", "application/json", "multipart/mixed; boundary=xyz"])
 def test_other_types_are_no_forms(content_type):
     assert not is_form(content_type)

@@ -1,9 +1,8 @@
 import re
 
-import pytest
-
 from graveler.http import object_headers
 from graveler.model import AddressType, Entry
+from tests.support.cases import for_each
 
 
 def entry(content_type="text/plain", checksum="abc"):
@@ -28,7 +27,7 @@ def test_a_page_among_the_objects_runs_nothing_and_posts_nothing_for_its_reader(
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content_type", ["image/png", "text/plain", "text/markdown", "application/pdf", "audio/mpeg"]
 )
 def test_a_browser_shows_the_types_that_it_shows_with_lakefs(content_type):
@@ -37,7 +36,7 @@ def test_a_browser_shows_the_types_that_it_shows_with_lakefs(content_type):
     assert headers["X-Frame-Options"] == "SAMEORIGIN"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content_type",
     ["application/octet-stream", "", "text/csv", "image/tiff", "text/plain; charset=utf-8"],
 )
@@ -52,7 +51,7 @@ def test_a_stored_content_type_cannot_add_headers():
     assert "\r" not in headers["Content-Type"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "checksum", ["x\r\nSet-Cookie: a=b", 'a"b', "a b", "\x00", "\u2603", "\udc80", "x" * 300, ""]
 )
 def test_a_stored_checksum_cannot_add_headers(checksum):
@@ -68,24 +67,22 @@ def test_a_long_content_type_leaves_room_for_other_headers():
     assert headers["Content-Type"] == "application/octet-stream"
 
 
-@pytest.mark.parametrize("tag", ['"abc"', 'W/"abc"', '"x", "abc"', "*"])
+@for_each("tag", ['"abc"', 'W/"abc"', '"x", "abc"', "*"])
 def test_a_reader_that_has_the_content_is_up_to_date(tag):
     assert object_headers.is_unmodified(tag, entry())
 
 
-@pytest.mark.parametrize("tag", [None, '"abd"', "abc", '""'])
+@for_each("tag", [None, '"abd"', "abc", '""'])
 def test_a_reader_that_has_other_content_is_not_up_to_date(tag):
     assert not object_headers.is_unmodified(tag, entry())
 
 
-@pytest.mark.parametrize("if_range", [None, '"abc"', ' "abc" '])
+@for_each("if_range", [None, '"abc"', ' "abc" '])
 def test_a_range_of_the_content_that_the_reader_has_counts(if_range):
     assert object_headers.honors_range(if_range, entry())
 
 
-@pytest.mark.parametrize(
-    "if_range", ['"abd"', 'W/"abc"', "abc", "", "Tue, 14 Nov 2023 22:13:20 GMT"]
-)
+@for_each("if_range", ['"abd"', 'W/"abc"', "abc", "", "Tue, 14 Nov 2023 22:13:20 GMT"])
 def test_a_range_of_other_content_does_not_count(if_range):
     assert not object_headers.honors_range(if_range, entry())
 

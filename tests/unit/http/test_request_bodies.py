@@ -3,9 +3,10 @@ import pytest
 from graveler.errors import InvalidInputError
 from graveler.http import requests
 from graveler.http.requests import decode
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "shape", "named"),
     [
         (b"", requests.Login, "missing: send JSON"),

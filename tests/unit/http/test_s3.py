@@ -1,11 +1,10 @@
 from xml.etree import ElementTree as ET
 
-import pytest
-
 from graveler.http.s3 import error_document, is_s3_request
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "query"),
     [
         ({"authorization": "AWS4-HMAC-SHA256 Credential=AKIA/20260101/us-east-1/s3/x"}, ""),
@@ -21,7 +20,7 @@ def test_a_request_signed_or_addressed_as_s3_is_recognized(headers, query):
     assert is_s3_request(headers, query)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "query"),
     [
         ({}, ""),

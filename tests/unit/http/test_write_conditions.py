@@ -5,9 +5,10 @@ import pytest
 from graveler.errors import InvalidInputError, UnsupportedError
 from graveler.http.write_conditions import requirement_of
 from graveler.model import NO_REQUIREMENT, Requirement
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "requirement"),
     [
         ({}, NO_REQUIREMENT),
@@ -27,13 +28,13 @@ def test_a_write_requires_what_its_headers_say(headers, requirement):
     assert requirement_of(headers) == requirement
 
 
-@pytest.mark.parametrize("tag", ['"abc"', "", "abc"])
+@for_each("tag", ['"abc"', "", "abc"])
 def test_a_write_of_other_content_than_some_is_not_served(tag):
     with pytest.raises(UnsupportedError):
         requirement_of({"if-none-match": tag})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "headers",
     [
         {"if-match": "abc"},

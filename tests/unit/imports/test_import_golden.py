@@ -8,6 +8,7 @@ import pytest
 from graveler.committed.apply import apply_changes
 from graveler.imports.changes import import_changes, is_whole
 from graveler.imports.keys import KeyInterval
+from tests.support.cases import for_each
 from tests.support.model import BREAKINGS, committed_in_memory, opened, read, token_records, write
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
@@ -16,7 +17,7 @@ CASES = [case for case in json.loads((VECTORS / "imports.json").read_text()) if 
 
 
 @pytest.mark.parametrize("breaking", BREAKINGS, ids=str)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@for_each("case", CASES, ids=lambda case: case["name"])
 def test_an_import_gives_what_lakefs_gives(case, breaking):
     committed, _ = committed_in_memory(breaking)
     base, imported = (write(committed, token_records(case[side])) for side in ("dest", "source"))

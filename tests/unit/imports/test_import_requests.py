@@ -8,6 +8,7 @@ from graveler.errors import ForbiddenError, InvalidInputError
 from graveler.imports.keys import KeyInterval
 from graveler.imports.request import ImportRequest, SourceType, check_request, source_of
 from graveler.limits import IMPORT_INVENTORIES_MAX, IMPORT_PREFIXES_MAX, IMPORT_REQUEST_BYTES_MAX
+from tests.support.cases import for_each
 
 NAMESPACE = "s3://lake/repo"
 EVERYWHERE = ["s3://"]
@@ -25,7 +26,7 @@ def check(*sources, allowed=EVERYWHERE, **fields):
     check_request(ImportRequest(sources, "ann", **fields), NAMESPACE, allowed)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("destination", "replaced"),
     [
         ("a", KeyInterval(b"a/", b"a0")),
@@ -41,7 +42,7 @@ def test_an_object_replaces_its_path_only():
     assert single("s3://raw/x", "a/b").replaced == KeyInterval(b"a/b", b"a/b\x00")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "uri",
     ["", "raw/x", "gs://raw/x", "s3:/raw/x", "s3://", "s3:///x", "s3://../x", "s3://./x",
      "s3://r@w/x", "s3://raw/a\x00b", "s3://raw/a/../b", "s3://raw/" + "x" * 1025],
@@ -66,14 +67,14 @@ def test_a_destination_that_no_path_can_have_is_refused():
             make("s3://raw/x", "d" * 1025)
 
 
-@pytest.mark.parametrize("uri", [NAMESPACE, f"{NAMESPACE}/", f"{NAMESPACE}/data/x"])
-@pytest.mark.parametrize("make", [prefix, single])
+@for_each("uri", [NAMESPACE, f"{NAMESPACE}/", f"{NAMESPACE}/data/x"])
+@for_each("make", [prefix, single])
 def test_the_repositorys_own_objects_are_not_imported(make, uri):
     with pytest.raises(InvalidInputError, match=r"in repository namespace \(s3://lake/repo\)"):
         check(make(uri))
 
 
-@pytest.mark.parametrize("uri", ["s3://lake", "s3://lake/", "s3://lake/re"])
+@for_each("uri", ["s3://lake", "s3://lake/", "s3://lake/re"])
 def test_a_prefix_around_the_repositorys_own_objects_is_not_imported(uri):
     with pytest.raises(InvalidInputError, match="contains repository namespace"):
         check(prefix(uri))
@@ -83,20 +84,20 @@ def test_what_is_beside_the_namespace_is_imported():
     check(prefix("s3://lake/repository/"), prefix("s3://lake/repo2"), single("s3://lake/re"))
 
 
-@pytest.mark.parametrize("allowed", ["s3://raw/in", "s3://raw/in/", "s3://raw/", "s3://raw"])
+@for_each("allowed", ["s3://raw/in", "s3://raw/in/", "s3://raw/", "s3://raw"])
 def test_sources_under_an_allowed_prefix_are_imported(allowed):
     check(
         prefix("s3://raw/in/"), prefix("s3://raw/in/x"), single("s3://raw/in/x"), allowed=[allowed]
     )
 
 
-@pytest.mark.parametrize("uri", ["s3://raw/in", "s3://raw/input/x", "s3://raw", "s3://raw2/in/x"])
+@for_each("uri", ["s3://raw/in", "s3://raw/input/x", "s3://raw", "s3://raw2/in/x"])
 def test_sources_elsewhere_are_refused_and_the_message_names_the_setting(uri):
     with pytest.raises(ForbiddenError, match=r"only from s3://raw/in/ .*GRAVELER_IMPORT_PREFIXES"):
         check(prefix(uri), allowed=["s3://raw/in"])
 
 
-@pytest.mark.parametrize("allowed", [[], [""]])
+@for_each("allowed", [[], [""]])
 def test_without_allowed_prefixes_nothing_is_imported(allowed):
     with pytest.raises(ForbiddenError, match="from nowhere"):
         check(prefix("s3://raw/in/"), allowed=allowed)

@@ -1,13 +1,12 @@
 """Patterns select the same events as EventBridge."""
 
-import pytest
-
 from local.patterns import matches
+from tests.support.cases import for_each
 
 EVENT = {"source": "graveler", "detail-type": "Commit Created", "detail": {"branch": "main"}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "expected"),
     [
         ({}, True),

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
-
 from graveler.identity import commit_id
 from graveler.model import Commit
+from tests.support.cases import for_each
 from tests.unit.refs.graphs import commit_of_vector, vectors
 
 CASES = [
@@ -26,7 +25,7 @@ def id_of(commit: Commit) -> str:
     )
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@for_each("case", CASES, ids=lambda case: case["name"])
 def test_a_commit_has_the_id_that_lakefs_gives_it(case):
     assert id_of(commit_of_vector(case)) == case["id"]
 

@@ -4,12 +4,11 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.refs.expressions import Modifier, RefExpression, parse
+from tests.support.cases import for_each
 from tests.unit.refs.graphs import vectors
 
 
-@pytest.mark.parametrize(
-    "case", vectors("refs")["parse"], ids=lambda case: ascii(case["expr"])[:40]
-)
+@for_each("case", vectors("refs")["parse"], ids=lambda case: ascii(case["expr"])[:40])
 def test_an_expression_parses_as_in_lakefs(case):
     if not case["parse_ok"]:
         with pytest.raises(InvalidInputError, match="ref: invalid value"):
@@ -19,7 +18,7 @@ def test_an_expression_parses_as_in_lakefs(case):
     assert parse(case["expr"]) == RefExpression(case["base"], modifiers)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "value"),
     [
         ("-9223372036854775808", -(2**63)),
@@ -32,7 +31,7 @@ def test_a_number_may_be_anything_that_64_bits_hold(number, value):
     assert parse(f"a~{number}").modifiers == (Modifier("~", value),)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "number",
     ["9223372036854775808", "-9223372036854775809", "9" * 5000, "+", "-", "+-1", "--1", "1-", "²"],
 )

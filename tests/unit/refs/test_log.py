@@ -6,12 +6,13 @@ from graveler.errors import CorruptDataError
 from graveler.model import Commit, CommitID
 from graveler.refs.log import log
 from graveler.refs.resolve import resolve_commit_id
+from tests.support.cases import for_each
 from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
 
 LOGS = [(i, case) for i, graph in enumerate(vectors("refs")["dag"]) for case in graph["log"]]
 
 
-@pytest.mark.parametrize(("graph", "case"), LOGS)
+@for_each(("graph", "case"), LOGS)
 def test_the_log_is_that_of_lakefs(graph, case):
     refs, id_of = refs_of_vectors(vectors("refs")["dag"][graph]["commits"])
     page = log(
@@ -25,7 +26,7 @@ def test_the_log_is_that_of_lakefs(graph, case):
     assert not page.has_more
 
 
-@pytest.mark.parametrize("length", [1000, 1001, 3000])
+@for_each("length", [1000, 1001, 3000])
 def test_a_log_of_1000_commits_takes_three_requests(length):
     refs = CountingRefs()
     commits = chain(length)

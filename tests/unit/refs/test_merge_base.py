@@ -6,6 +6,7 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.refs.merge_base import merge_base
+from tests.support.cases import for_each
 from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
 
 CASES = [
@@ -13,7 +14,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("graph", "case"), CASES)
+@for_each(("graph", "case"), CASES)
 def test_the_merge_base_is_that_of_lakefs(graph, case):
     refs, id_of = refs_of_vectors(vectors("refs")["dag"][graph]["commits"])
     base = merge_base(refs.history(), id_of(case["left"]), id_of(case["right"]))

@@ -8,6 +8,7 @@ from graveler.errors import InvalidInputError, NotFoundError
 from graveler.model import Commit, RepositoryUID
 from graveler.refs.history import History
 from graveler.refs.resolve import Staging, resolve, resolve_commit, resolve_commit_id
+from tests.support.cases import for_each
 from tests.unit.refs.graphs import (
     REPOSITORY,
     CountingRefs,
@@ -29,7 +30,7 @@ def refs() -> CountingRefs:
     return store
 
 
-@pytest.mark.parametrize("case", CASES["cases"], ids=lambda case: case["expr"])
+@for_each("case", CASES["cases"], ids=lambda case: case["expr"])
 def test_an_expression_names_what_it_names_in_lakefs(refs, case):
     if case["error"]:
         with pytest.raises(ERRORS[case["error"]]):
@@ -129,7 +130,7 @@ def test_white_space_is_refused_before_anything_is_read(line):
     assert refs.requests == []
 
 
-@pytest.mark.parametrize("text", ["main^3", "main^9223372036854775807"])
+@for_each("text", ["main^3", "main^9223372036854775807"])
 def test_a_parent_that_no_commit_has_is_refused(text):
     refs = CountingRefs()
     root = child_of()

@@ -11,6 +11,7 @@ from graveler.errors import CorruptDataError
 from graveler.model import Commit, CommitID, MetaRangeID
 from graveler.retention.active import SECONDS_PER_DAY, active_commits, first_parent
 from graveler.retention.rules import RetentionRules, make_rules
+from tests.support.cases import for_each
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
 NOW_S = 1_700_000_000
@@ -32,7 +33,7 @@ def active_names(
     return set(active_commits(commits, ids, rules, now_s))
 
 
-@pytest.mark.parametrize("case", json.loads((VECTORS / "gc.json").read_text()))
+@for_each("case", json.loads((VECTORS / "gc.json").read_text()))
 def test_known_answers_over_all_orders_of_commit_ids(case: dict[str, Any]) -> None:
     commits = [
         commit(

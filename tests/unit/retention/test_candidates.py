@@ -1,6 +1,5 @@
 """What a collection may delete: names of our own shape, in no other repository's folder, and old."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from graveler.retention.candidates import (
     overlap,
 )
 from tests.support.addresses import address, partition
+from tests.support.cases import for_each
 
 NAMESPACE = "s3://bucket/repo"
 TERRITORY = Territory(NAMESPACE, cutoff_ns=100)
@@ -24,12 +24,12 @@ def listed(uri: str, last_modified_ns: int = 99) -> ListedObject:
     return ListedObject(uri, 1, last_modified_ns, "checksum")
 
 
-@pytest.mark.parametrize("ours", [OURS, HANDED_OUT])
+@for_each("ours", [OURS, HANDED_OUT])
 def test_objects_of_our_own_are_candidates_by_their_key_under_the_namespace(ours: str) -> None:
     assert TERRITORY.candidate(listed(f"{NAMESPACE}/{ours}")) == ours
 
 
-@pytest.mark.parametrize(
+@for_each(
     "uri",
     [
         f"{NAMESPACE}/_lakefs/dummy",
@@ -55,7 +55,7 @@ def test_other_writers_objects_are_no_candidates(uri: str) -> None:
     assert list(TERRITORY.candidates([listed(uri)])) == []
 
 
-@pytest.mark.parametrize(("last_modified_ns", "expected"), [(99, OURS), (100, None)])
+@for_each(("last_modified_ns", "expected"), [(99, OURS), (100, None)])
 def test_it_must_be_older_than_the_cutoff(last_modified_ns: int, expected: str | None) -> None:
     found = listed(f"{NAMESPACE}/{OURS}", last_modified_ns)
     assert TERRITORY.candidate(found) == expected
@@ -139,7 +139,7 @@ def test_no_object_belongs_to_two_namespaces_however_they_lie(
         assert second.candidate(found) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "expected"),
     [
         ("s3://bucket/a", "s3://bucket/a", False),  # the marker tells of that

@@ -1,10 +1,9 @@
 """The files of a collection, and what keeps an address alive."""
 
-import pytest
-
 from graveler.model import AddressType, CommitID, Entry, MetaRangeID
 from graveler.retention import files
 from graveler.retention.liveness import address_in_namespace
+from tests.support.cases import for_each
 
 
 def test_files_have_lakefss_names() -> None:
@@ -27,7 +26,7 @@ def test_the_list_of_commits_is_lakefss_csv() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "kind", "expected"),
     [
         ("data/p/x", AddressType.RELATIVE, "data/p/x"),

@@ -1,8 +1,7 @@
 """A look may be used for a bounded time, whatever the clocks of those who use it say."""
 
-import pytest
-
 from graveler.retention.looks import LOOK_S, Look, begin_look
+from tests.support.cases import for_each
 from tests.support.memory import FixedClock, MemoryObjectStore
 
 FOLDER = "s3://bucket/looks/"
@@ -12,7 +11,7 @@ def look_at(objects: MemoryObjectStore) -> Look:
     return begin_look(objects, FOLDER, 1, LOOK_S)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("passed_s", "expected"),
     [(0, True), (LOOK_S, True), (LOOK_S + 1, False), (3600, False)],
 )

@@ -11,6 +11,7 @@ from graveler.model import AddressType, Entry, MetaRangeID, RangeHeader
 from graveler.retention.liveness import live_addresses
 from graveler.retention.ranges import RangeReader, read_metarange
 from graveler.sstable import TableWriter
+from tests.support.cases import for_each
 from tests.support.lake import NAMESPACE, commit, new_lake, upload
 
 RELATIVE, FULL, BY_PREFIX = (
@@ -24,7 +25,7 @@ def value(address: str, kind: AddressType = RELATIVE) -> bytes:
     return entry_value(Entry(address, kind, 1, "checksum", 1))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "kind", "expected"),
     [
         ("data/p/x", RELATIVE, ["data/p/x"]),

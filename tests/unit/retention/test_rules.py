@@ -10,11 +10,12 @@ from graveler.retention.rules import (
     encode_rules,
     make_rules,
 )
+from tests.support.cases import for_each
 
 URI = "s3://bucket/lake/rules"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rules", "content"),
     [
         (RetentionRules(14, {}), b"\x08\x0e"),
@@ -40,7 +41,7 @@ def test_an_empty_file_and_rules_of_nothing_are_no_rules() -> None:
     assert decode_rules(encode_rules(make_rules(0, [])), URI) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         b'{"default_retention_days": 14, "branches": []}',
@@ -61,7 +62,7 @@ def test_a_branch_without_a_rule_has_the_default() -> None:
     assert (rules.days_of("main"), rules.days_of("dev")) == (21, 14)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("default_days", "branch_days", "message"),
     [
         (-1, [], "default_retention_days must be 0"),

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-import pytest
-
 from graveler.model import Change
 from graveler.ports import ChangesPage
 from graveler.staging.cursors import StagedChanges, TokenChanges
+from tests.support.cases import for_each
 
 
 class Pages:
@@ -37,7 +36,7 @@ def first_after_jumps(pages: Pages, jumps: list[int]) -> list[bytes | None]:
     return [next((path for path, _ in staged.from_path(b"%06d" % to)), None) for to in jumps]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "jumps", [[0, 999, 1000], [0, 1000], [500, 1200, 2999], [0, 500, 1500, 2100], [0, 2999, 3000]]
 )
 def test_jumps_of_any_length_arrive(jumps):

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-import pytest
-
 from graveler.staging.listing import CommonPrefix, PageQuery, list_page, prefix_end
+from tests.support.cases import for_each
 
 KEYS = [b"a", b"b/", b"b/1", b"b/2", b"b/c/1", b"b0", b"c//x", b"c//y", b"d"]
 
@@ -21,7 +20,7 @@ def page(query: PageQuery) -> tuple[list[bytes | CommonPrefix], bytes, list[byte
     return found.results, found.next_after, starts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "expected"),
     [
         (PageQuery(100), KEYS),
@@ -67,7 +66,7 @@ def test_an_after_under_a_common_prefix_shows_the_prefix_if_there_is_more():
     assert shown == [b"b0"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("prefix", "end"),
     [(b"", None), (b"\xff\xff", None), (b"a", b"b"), (b"a\xff", b"b"), (b"a\xfe", b"a\xff")],
 )

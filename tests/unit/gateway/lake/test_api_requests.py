@@ -10,6 +10,7 @@ from graveler import errors
 from graveler.http.errors import KIND_HEADER
 from graveler.http.write_conditions import requirement_of
 from graveler.model import Requirement
+from tests.support.cases import for_each
 
 DONE = Reply(200, {}, b'{"a": 1}')
 BROKEN = NoReplyError("reset")
@@ -48,8 +49,8 @@ def asked(method, *answers):
         return error, pauses, len(transport.targets)
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT"])
-@pytest.mark.parametrize(
+@for_each("method", ["GET", "PUT"])
+@for_each(
     "busy",
     [
         refusal(503, "throttled", retry_after="1"),
@@ -67,7 +68,7 @@ def test_the_servers_pause_is_kept():
     assert asked("PUT", refusal(503, retry_after="3"), DONE)[1] == [3]
 
 
-@pytest.mark.parametrize("failure", [refusal(502), refusal(503), refusal(504), BROKEN])
+@for_each("failure", [refusal(502), refusal(503), refusal(504), BROKEN])
 def test_a_read_is_repeated_after_any_failure_and_a_change_is_not(failure):
     assert asked("GET", failure, DONE)[0] == DONE
     outcome, _, tries = asked("PUT", failure, DONE)
@@ -90,7 +91,7 @@ def test_tries_end():
     assert type(asked("PUT", *[UNREACHABLE] * 9)[0]) is errors.ThrottledError
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "kind"),
     [
         (400, errors.InvalidInputError),
@@ -108,7 +109,7 @@ def test_a_status_alone_says_the_kind_of_error(status, kind):
     assert type(asked("PUT", refusal(status))[0]) is kind
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "code", "kind"),
     [
         (404, "upload_not_found", errors.UploadNotFoundError),
@@ -129,7 +130,7 @@ def test_an_error_keeps_its_message_details_and_reason():
     assert (type(outcome), outcome.reason) == (errors.BadPartsError, "EntityTooSmall")
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", b"\xff", b'{"other": 1}'])
+@for_each("content", [b"", b"<html>", b"\xff", b'{"other": 1}'])
 def test_an_answer_of_something_else_is_an_error_with_its_status(content):
     outcome, _, _ = asked("GET", Reply(404, {}, content))
     assert (type(outcome), str(outcome)) == (errors.NotFoundError, "the API answered 404")
@@ -148,7 +149,7 @@ def test_names_are_encoded_twice_as_the_api_decodes_them():
     assert transport.targets == ["/refs/a%252541%252F%25C3%25A9/stat?path=a+b%2F%C3%BC%26x"]
 
 
-@pytest.mark.parametrize("name", ["", ".", ".."])
+@for_each("name", ["", ".", ".."])
 def test_a_name_that_changes_the_path_is_not_sent(name):
     transport = Scripted(DONE)
     with pytest.raises(errors.InvalidInputError):
@@ -156,7 +157,7 @@ def test_a_name_that_changes_the_path_is_not_sent(name):
     assert transport.targets == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "requirement",
     [
         Requirement(),

@@ -6,6 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from graveler.operations import merges, objects
+from tests.support.cases import for_each
 from tests.support.gateway_calls import TAGGING
 from tests.support.gateway_stack import REPO, GatewayStack
 
@@ -145,7 +146,7 @@ def test_a_copy_over_an_object_may_require_it(stack):
     assert stack.get("main/b") == b"old"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "status", "code"),
     [
         ("repo/main/missing", 404, "NoSuchKey"),
@@ -182,15 +183,15 @@ def test_tags_are_put_counted_replaced_and_deleted(stack):
     assert stack.ask("DELETE", "/repo/main/b", query={"tagging": ""}).status == 204
 
 
-@pytest.mark.parametrize("key", ["main/missing", "main"])
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+@for_each("key", ["main/missing", "main"])
+@for_each("method", ["GET", "PUT", "DELETE"])
 def test_tags_of_no_object_are_no_such_key(stack, method, key):
     body = TAGGING if method == "PUT" else b""
     reply = stack.ask(method, f"/repo/{key}", body, query={"tagging": ""})
     assert (reply.status, reply.code, reply.reads) == (404, "NoSuchKey", 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("document", "code"),
     [
         (b"", "MalformedXML"),
@@ -243,7 +244,7 @@ def test_attributes_are_those_that_are_asked_for(stack, named, expected):
     assert {element.tag.partition("}")[2]: element.text for element in reply.document} == expected
 
 
-@pytest.mark.parametrize("headers", [{}, {"x-amz-object-attributes": "Other"}])
+@for_each("headers", [{}, {"x-amz-object-attributes": "Other"}])
 def test_unknown_attributes_are_refused(stack, headers):
     reply = stack.ask("GET", "/repo/main/a", query={"attributes": ""}, headers=headers)
     assert (reply.status, reply.code) == (400, "InvalidArgument")

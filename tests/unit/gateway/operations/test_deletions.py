@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from tests.support.access import EVERYTHING, allowing, denying
+from tests.support.cases import for_each
 from tests.support.gateway_stack import UNSIGNED, GatewayStack
 
 CONTENT = b"content"
@@ -164,7 +165,7 @@ def test_a_document_is_checked_by_its_md5(stack):
     assert "main/a" in left(stack)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("document", "code"),
     [
         (b"", "MalformedXML"),

@@ -10,6 +10,7 @@ import pytest
 from gateway.protocol.head import Head
 from gateway.protocol.signatures.version2 import sign
 from tests.support.api import ACCESS_KEY_ID, SECRET
+from tests.support.cases import for_each
 from tests.support.gateway_stack import HOST, REPO, CutBody, GatewayStack
 
 TAGGING = b"<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>"
@@ -130,7 +131,7 @@ def test_scripts_of_an_object_do_not_run_in_the_origin_of_the_api(stack):
     assert headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "header"), [("%FF", "\xff"), ("%C3%A9", "\xc3\xa9"), ("a+b", "a b"), ("%25", "%")]
 )
 def test_hoisted_headers_have_a_character_for_each_byte(sent, header):

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from gateway.lake.engine.lakes import EngineLake
 from graveler.operations import tags
+from tests.support.cases import for_each
 from tests.support.gateway_stack import GatewayStack
 
 V1, V2 = {}, {"list-type": "2"}
-BOTH = pytest.mark.parametrize("version", [V1, V2], ids=["v1", "v2"])
+BOTH = for_each("version", [V1, V2])
 KEYS = ["a", "a-b", "a/", "a/1", "a/2", "a/b/3", "ab", "b", "é", "~"]
 
 
@@ -71,8 +72,8 @@ def flat(found):
 
 
 @BOTH
-@pytest.mark.parametrize("amount", ["1", "2", "3", "1000"])
-@pytest.mark.parametrize("delimiter", ["/", "", "-"])
+@for_each("amount", ["1", "2", "3", "1000"])
+@for_each("delimiter", ["/", "", "-"])
 def test_branches_are_folders_in_the_order_of_their_keys(stack, version, amount, delimiter):
     found = pages(stack, {"max-keys": amount, "delimiter": delimiter}, version)
     names = [name for page in found for name in page]
@@ -81,7 +82,7 @@ def test_branches_are_folders_in_the_order_of_their_keys(stack, version, amount,
 
 
 @BOTH
-@pytest.mark.parametrize(
+@for_each(
     ("prefix", "expected"),
     [
         *(("a", ["a-b/", "a/", "a:b/", "ab/"]), ("ab", ["ab/"]), ("a:", ["a:b/"]), ("x", [])),
@@ -93,7 +94,7 @@ def test_a_prefix_chooses_branches(stack, version, prefix, expected):
 
 
 @BOTH
-@pytest.mark.parametrize(
+@for_each(
     ("after", "expected"),
     [
         ("a-b", ["a-b/", "a/", "a:b/", "ab/", "main/", "zz/"]),
@@ -123,9 +124,9 @@ DELIMITERS = ["", "/", "-", "a", "/1", "é", "//", "no", "1", "\x7f"]
 
 
 @BOTH
-@pytest.mark.parametrize("delimiter", DELIMITERS)
-@pytest.mark.parametrize("prefix", ["main/", "main/a", "main/a/", "main/a/b/", "main/é", "main/x"])
-@pytest.mark.parametrize("amount", ["1", "2", "1000"])
+@for_each("delimiter", DELIMITERS)
+@for_each("prefix", ["main/", "main/a", "main/a/", "main/a/b/", "main/é", "main/x"])
+@for_each("amount", ["1", "2", "1000"])
 def test_pages_are_what_s3_lists(stack, version, delimiter, prefix, amount):
     query = {"prefix": prefix, "delimiter": delimiter, "max-keys": amount}
     found = pages(stack, query, version)
@@ -141,8 +142,8 @@ def later(prefix, delimiter):
 
 
 @BOTH
-@pytest.mark.parametrize("delimiter", ["", "/", "-"])
-@pytest.mark.parametrize(
+@for_each("delimiter", ["", "/", "-"])
+@for_each(
     "after", ["main", "main/", "main/a", "main/a/", "main/a/1", "main/a/b/", "main/zz", "n", "a/z"]
 )
 def test_a_listing_begins_after_any_text(stack, version, delimiter, after):
@@ -157,7 +158,7 @@ def test_a_listing_begins_after_any_text(stack, version, delimiter, after):
 
 
 @BOTH
-@pytest.mark.parametrize("ref", ["v1", "main~0", "v1~0", "{commit}", "a"])
+@for_each("ref", ["v1", "main~0", "v1~0", "{commit}", "a"])
 def test_objects_of_any_ref_are_listed(stack, version, ref):
     name = ref.format(commit=tags.get(stack.engine, "repo", "v1").commit_id)
     found = pages(stack, {"prefix": f"{name}/"}, version)
@@ -169,17 +170,17 @@ def test_objects_of_any_ref_are_listed(stack, version, ref):
 
 
 @BOTH
-@pytest.mark.parametrize(
+@for_each(
     "prefix", ["missing/", "v9/x", "main~9/", "é/", "a b/", "/", "//", "main^/", "-/", "x@{y}/"]
 )
-@pytest.mark.parametrize("delimiter", ["", "/"])
+@for_each("delimiter", ["", "/"])
 def test_a_prefix_that_no_key_has_lists_nothing(stack, version, prefix, delimiter):
     assert pages(stack, {"prefix": prefix, "delimiter": delimiter}, version) == [[]]
 
 
 @BOTH
-@pytest.mark.parametrize("prefix", ["%FF%2F", "main%2F%FF", "%FF", "a%FF%2Fb"])
-@pytest.mark.parametrize("name", ["prefix", "delimiter", "marker", "start-after"])
+@for_each("prefix", ["%FF%2F", "main%2F%FF", "%FF", "a%FF%2Fb"])
+@for_each("name", ["prefix", "delimiter", "marker", "start-after"])
 def test_bytes_that_are_no_text_list_nothing_wrong(stack, version, prefix, name):
     query = "&".join(f"{key}={value}" for key, value in version.items())
     reply = stack.ask("GET", "/repo", query=f"{query}&{name}={prefix}".strip("&"))
@@ -210,7 +211,7 @@ def test_no_amount_lists_nothing(stack, version):
         assert not reply.texts("Contents") + reply.texts("CommonPrefixes")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         {"max-keys": "-1"},

@@ -5,6 +5,7 @@ import hashlib
 import pytest
 
 from graveler.operations import objects
+from tests.support.cases import for_each
 from tests.support.gateway_stack import REPO, GatewayStack
 
 CONTENT = b"0123456789"
@@ -24,7 +25,7 @@ def read(stack, method="GET", path="/repo/main/a", **headers):
     return stack.ask(method, path, headers=named)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "headers",
     [
         {},
@@ -37,7 +38,7 @@ def read(stack, method="GET", path="/repo/main/a", **headers):
         {"if_modified_since": LATER},
     ],
 )
-@pytest.mark.parametrize("key", ["a", "empty", "missing", ""])
+@for_each("key", ["a", "empty", "missing", ""])
 def test_head_answers_the_headers_of_get(stack, headers, key):
     stack.put("main/empty", b"")
     path = f"/repo/main/{key}"
@@ -52,7 +53,7 @@ def test_head_answers_the_headers_of_get(stack, headers, key):
         assert (head.length_bytes or 0) == len(got.content)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "status", "content", "content_range"),
     [
         ("bytes=0-0", 206, b"0", "bytes 0-0/10"),
@@ -77,7 +78,7 @@ def test_a_range_is_answered_as_on_s3(stack, header, status, content, content_ra
         assert reply.content == content
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "status"),
     [
         ({"if_match": f'"{ETAG}"'}, 200),
@@ -96,7 +97,7 @@ def test_a_range_is_answered_as_on_s3(stack, header, status, content, content_ra
         ({"if_none_match": '"other"', "if_modified_since": LATER}, 200),
     ],
 )
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@for_each("method", ["GET", "HEAD"])
 def test_a_condition_decides_about_a_read(stack, method, headers, status):
     reply = read(stack, method, **headers)
     assert reply.status == status
@@ -124,7 +125,7 @@ def test_an_object_of_the_commit_before_is_read(stack):
     assert (stack.get("main~1/a"), stack.get("main/a")) == (CONTENT, b"new")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "key", ["main", "main/", "missing/a", "main/missing", "main~9/a", "b d/a", "é/a", "main^x/a"]
 )
 def test_a_key_that_names_nothing_is_no_such_key(stack, key):

@@ -4,6 +4,7 @@ import pytest
 
 from gateway.operations.table import _SUB_RESOURCES, _UNSERVED_HEADERS, OPERATIONS
 from tests.support.access import EVERYTHING, denying
+from tests.support.cases import for_each
 from tests.support.gateway_calls import REQUESTS, prepared
 from tests.support.gateway_stack import REPO, GatewayStack
 
@@ -12,7 +13,7 @@ FORMS = {"PostObject"}
 
 
 def by_name(names=tuple(REQUESTS)):
-    return pytest.mark.parametrize("name", names)
+    return for_each("name", names)
 
 
 def test_every_operation_has_a_request():
@@ -58,7 +59,7 @@ def test_a_user_without_rights_is_refused(name):
 
 
 @by_name()
-@pytest.mark.parametrize("wrong", ["unsigned", "secret", "key", "path"])
+@for_each("wrong", ["unsigned", "secret", "key", "path"])
 def test_a_wrong_signature_is_refused_before_the_body_is_read(name, wrong):
     world, request = prepared(), REQUESTS[name]
     stack = world.stack
@@ -87,7 +88,7 @@ MISSING = {name: "NoSuchBucket" for name in REQUESTS if name not in {"ListBucket
 
 
 @by_name(tuple(MISSING))
-@pytest.mark.parametrize("other", ["missing", "Not_A-Name", "x"])
+@for_each("other", ["missing", "Not_A-Name", "x"])
 def test_a_missing_repository_is_no_such_bucket(name, other):
     world = prepared()
     reply = REQUESTS[name].send(
@@ -109,7 +110,7 @@ OF_UPLOADS = {"UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "AbortM
 
 
 @by_name(sorted(set(WRITES) - OF_UPLOADS))
-@pytest.mark.parametrize("ref", ["missing", "v1", "main~1", "main@"])
+@for_each("ref", ["missing", "v1", "main~1", "main@"])
 def test_a_write_to_what_is_no_branch_changes_nothing(name, ref):
     world = prepared()
     before = world.stack.world.objects.contents()
@@ -143,7 +144,7 @@ def test_no_request_for_what_is_not_served_touches_an_object():
     assert stack.get("main/a") == b"old"
 
 
-@pytest.mark.parametrize("name", sorted({name for row in OPERATIONS for name in row.parameters}))
+@for_each("name", sorted({name for row in OPERATIONS for name in row.parameters}))
 def test_a_sub_resource_where_it_has_no_operation_touches_no_object(name):
     stack = GatewayStack()
     stack.put("main/a", b"old")
@@ -152,7 +153,7 @@ def test_a_sub_resource_where_it_has_no_operation_touches_no_object(name):
         assert stack.get("main/a") == b"old"
 
 
-@pytest.mark.parametrize("name", sorted(_UNSERVED_HEADERS))
+@for_each("name", sorted(_UNSERVED_HEADERS))
 def test_a_header_of_what_is_not_served_is_refused(name):
     stack = GatewayStack()
     stack.put("main/a", b"old")
@@ -161,8 +162,8 @@ def test_a_header_of_what_is_not_served_is_refused(name):
     assert stack.get("main/a") == b"old"
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "GET"])
-@pytest.mark.parametrize("query", [{}, {"tagging": ""}])
+@for_each("method", ["PUT", "DELETE", "GET"])
+@for_each("query", [{}, {"tagging": ""}])
 def test_an_unknown_version_is_not_taken_for_the_object(method, query):
     stack = GatewayStack()
     stack.put("main/a", b"old", x_amz_tagging="k=v")
@@ -180,7 +181,7 @@ def test_the_version_of_objects_without_versions_is_the_object(method):
     assert stack.ask(method, "/repo/main/a", query={"versionId": "null"}).status in {200, 204}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path"), [("POST", "/"), ("DELETE", "/"), ("PATCH", "/repo/main/a"), ("PUT", "/")]
 )
 def test_a_method_without_operation_is_not_allowed(method, path):

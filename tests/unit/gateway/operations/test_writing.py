@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 import pytest
 
 from graveler.operations import objects
+from tests.support.cases import for_each
 from tests.support.gateway_stack import REPO, UNSIGNED, UNSIGNED_CHUNKS, CutBody, GatewayStack
 
 CONTENT = b"0123456789"
@@ -27,7 +28,7 @@ ODD_KEYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("key", ODD_KEYS)
+@for_each("key", ODD_KEYS)
 def test_any_key_is_written_read_listed_copied_and_deleted(key):
     stack = GatewayStack()
     stack.put(f"main/{key}", b"odd")
@@ -49,8 +50,8 @@ def test_the_api_has_the_entry_that_was_written(stack):
     assert found.metadata == {"owner": "ann"}
 
 
-@pytest.mark.parametrize("name", ["owner", "a-b_c.d"])
-@pytest.mark.parametrize(
+@for_each("name", ["owner", "a-b_c.d"])
+@for_each(
     ("sent", "stored"),
     [
         ("plain", "plain"),
@@ -78,12 +79,13 @@ def test_metadata_of_more_than_two_kilobytes_are_refused(stack):
 SIZES = [0, 1, 8191, 256 * 1024, 256 * 1024 + 1, 700_000]
 
 
-@pytest.mark.parametrize("size_bytes", SIZES)
-@pytest.mark.parametrize("piece_bytes", [997, 65_536, 10**6])
-@pytest.mark.parametrize("kind", ["hashed", "plain", "chunks", "trailer"])
+@for_each("size_bytes", SIZES)
+@for_each("piece_bytes", [997, 65_536, 10**6])
+@for_each("kind", ["hashed", "plain", "chunks", "trailer"])
 def test_content_of_any_size_is_stored_however_it_is_sent(stack, size_bytes, piece_bytes, kind):
     content = bytes(range(256)) * (size_bytes // 256 + 1)
     content = content[:size_bytes]
+    stack.ask("DELETE", "/repo/main/b")
     put(stack, content, kind, piece_bytes)
     assert stack.get("main/b") == content
     stat = objects.stat(stack.engine, REPO, "main", b"b").entry
@@ -116,8 +118,8 @@ def put(stack, content, kind, piece_bytes=65_536, wrong="", **headers):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("size_bytes", SIZES[1:])
-@pytest.mark.parametrize("kind", ["hashed", "trailer", "md5"])
+@for_each("size_bytes", SIZES[1:])
+@for_each("kind", ["hashed", "trailer", "md5"])
 def test_content_that_is_not_what_was_promised_changes_nothing(stack, size_bytes, kind):
     stack.put("main/b", b"old")
     content = b"x" * size_bytes
@@ -133,8 +135,8 @@ def test_content_that_is_not_what_was_promised_changes_nothing(stack, size_bytes
     assert size_bytes not in stored or size_bytes in {3, 10}
 
 
-@pytest.mark.parametrize("size_bytes", [10, 300_000])
-@pytest.mark.parametrize("missing_bytes", [1, 9, -1])
+@for_each("size_bytes", [10, 300_000])
+@for_each("missing_bytes", [1, 9, -1])
 def test_content_of_another_length_changes_nothing(stack, size_bytes, missing_bytes):
     head = stack.signed(
         "PUT", "/repo/main/a", headers={"content-length": str(size_bytes)}, content_sha256=UNSIGNED
@@ -144,7 +146,7 @@ def test_content_of_another_length_changes_nothing(stack, size_bytes, missing_by
     assert stack.get("main/a") == CONTENT
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "status", "code"),
     [
         ({}, 411, "MissingContentLength"),
@@ -162,7 +164,7 @@ def test_a_malformed_head_is_refused_before_the_body_is_read(stack, headers, sta
     assert (reply.status, reply.code, reply.reads) == (status, code, 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "headers", "code"),
     [
         ("a", {"if-none-match": "*"}, "PreconditionFailed"),
@@ -254,8 +256,8 @@ def test_a_folder_of_a_branch_has_no_content(stack):
     assert (reply.code, reply.reads) == ("NoSuchBucket", 0)
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE"])
-@pytest.mark.parametrize("branch", ["main", "missing"])
+@for_each("method", ["PUT", "DELETE"])
+@for_each("branch", ["main", "missing"])
 def test_a_user_without_rights_learns_nothing_from_folders(stack, method, branch):
     stack.may()
     reply = stack.ask(method, f"/repo/{branch}/")

@@ -13,6 +13,7 @@ from gateway.protocol.addressing import (
     target_of,
 )
 from gateway.protocol.errors import Code, S3Error
+from tests.support.cases import for_each
 
 DOMAINS = ["example.org", "S3.example.org"]
 
@@ -23,7 +24,7 @@ def code_of(call, *arguments) -> Code:
     return caught.value.code
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw_path", "bucket", "key"),
     [
         ("/", "", b""),
@@ -45,7 +46,7 @@ def test_a_path_names_bucket_and_key(raw_path, bucket, key):
     assert target_of(raw_path, "localhost:8000", DOMAINS) == Target(bucket, key)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "bucket"),
     [
         ("lake.example.org", "lake"),
@@ -61,7 +62,7 @@ def test_a_host_below_a_domain_names_the_bucket(host, bucket):
     assert target_of("/", host, DOMAINS) == Target(bucket, b"")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "host",
     [
         None,
@@ -78,7 +79,7 @@ def test_any_other_host_means_path_style(host):
     assert target_of("/lake/main/a", host, DOMAINS) == Target("lake", b"main/a")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "raw_path",
     [
         "",
@@ -117,7 +118,7 @@ def test_any_head_is_read_or_refused(raw_path, host):
     target.key.decode()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "split"),
     [
         (b"main", RefAndPath("main", b"", has_slash=False)),
@@ -133,7 +134,7 @@ def test_a_key_begins_with_its_ref(key, split):
     assert split_key(key) == split
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "source"),
     [
         ("lake/main/a", CopySource("lake", "main", b"a")),
@@ -152,7 +153,7 @@ def test_a_copy_names_its_source(header, source):
     assert copy_source(header) == source
 
 
-@pytest.mark.parametrize(
+@for_each(
     "header",
     ["", "/", "lake", "lake/", "lake/main", "lake/main/", "//main/a", "lake//a", "lake/main/%", "lake/main/%ff",
      "lake/main/a?versionId="],

@@ -6,6 +6,7 @@ from gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind, pars
 from gateway.protocol.bodies.plan import body_plan
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.signatures.verified import ChunkSeed, Verified
+from tests.support.cases import for_each
 from tests.support.signed_heads import head
 
 UNSIGNED_CHUNKS = Payload(PayloadKind.UNSIGNED_CHUNKS_AND_TRAILER)
@@ -25,7 +26,7 @@ def refusal(*args, **kwargs):
     return caught.value.code, caught.value.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code"),
     [
         ("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD", Code.NOT_IMPLEMENTED),
@@ -70,7 +71,7 @@ def test_a_copy_needs_no_length():
     assert plan(method="PUT", x_amz_copy_source="/bucket/key").decoded_length_bytes == 0
 
 
-@pytest.mark.parametrize("text", ["", "-1", "1.0", "0x1", "1,1", "\u00b2", "9" * 20])
+@for_each("text", ["", "-1", "1.0", "0x1", "1,1", "\u00b2", "9" * 20])
 def test_a_length_is_a_number(text):
     assert refusal(content_length=text)[0] is Code.INVALID_ARGUMENT
     decoded = refusal(UNSIGNED_CHUNKS, x_amz_decoded_content_length=text)
@@ -94,7 +95,7 @@ def test_an_md5_is_sixteen_bytes_of_base64():
         assert refusal(content_length="0", content_md5=invalid)[0] is Code.INVALID_DIGEST
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "length_bytes"),
     [
         ("crc32", 4),
@@ -130,7 +131,7 @@ def test_the_trailer_names_the_checksum():
     assert (expected.algorithm.name, expected.value) == ("CRC64NVME", None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("payload", "headers"),
     [
         (UNSIGNED, {"x_amz_checksum_crc32": "AAAAAA==", "x_amz_checksum_crc32c": "AAAAAA=="}),

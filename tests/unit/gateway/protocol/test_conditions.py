@@ -13,6 +13,7 @@ from gateway.protocol.conditions import (
 )
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
+from tests.support.cases import for_each
 
 ETAG = "abc"
 # The object changed within this second.
@@ -66,12 +67,12 @@ def head(headers: dict[str, str]) -> Head:
     return Head("GET", "/lake/main/a", "", list(headers.items()))
 
 
-@pytest.mark.parametrize(("headers", "verdict"), TABLE)
+@for_each(("headers", "verdict"), TABLE)
 def test_a_read_is_decided_by_its_conditions(headers, verdict):
     assert read_verdict(head(headers), ETAG, MODIFIED_NS) is verdict
 
 
-@pytest.mark.parametrize(("headers", "verdict"), TABLE)
+@for_each(("headers", "verdict"), TABLE)
 def test_a_copy_proceeds_if_a_read_would_and_fails_otherwise(headers, verdict):
     of_source = head({f"x-amz-copy-source-{name}": text for name, text in headers.items()})
     expected = PROCEED if verdict is PROCEED else FAILED
@@ -83,7 +84,7 @@ def test_the_conditions_of_a_copys_target_say_nothing_of_its_source():
     assert copy_verdict(head({"if-match": '"x"'}), ETAG, MODIFIED_NS) is PROCEED
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "condition"),
     [
         ({}, WriteCondition()),
@@ -102,7 +103,7 @@ def test_a_write_requires_what_its_headers_say(headers, condition):
     assert write_condition(head(headers)) == condition
 
 
-@pytest.mark.parametrize(
+@for_each(
     "headers",
     [
         {"if-none-match": '"a"'},
@@ -129,7 +130,7 @@ def test_a_headers_date_is_read_back_to_the_second(time_s):
     assert dates.seconds_of_http(dates.http(time_s * 1_000_000_000)) == time_s
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         AT,
@@ -147,7 +148,7 @@ def test_no_text_breaks_the_reading_of_dates(text):
     assert isinstance(dates.seconds_of_http(text), int | None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "headers", "named"),
     [
         ("PUT", {"if-none-match": "*"}, "If-None-Match"),

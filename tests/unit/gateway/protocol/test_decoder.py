@@ -14,6 +14,7 @@ from gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.verified import ChunkSeed
+from tests.support.cases import for_each
 
 SEED = ChunkSeed(b"k" * 32, "20130524T000000Z", "20130524/r/s3/aws4_request", "0" * 64)
 KINDS = [kind for kind in PayloadKind if Payload(kind).has_chunks]
@@ -138,7 +139,7 @@ def test_random_bytes_raise_nothing_but_errors_of_s3(kind, pieces):
     assert len(content) == 5
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_content_that_is_longer_or_shorter_than_promised_is_refused(kind):
     body = Client(kind).body([b"abc", b"defg"])
     assert decode(plan(kind, 7), body)[0] == b"abcdefg"
@@ -146,7 +147,7 @@ def test_content_that_is_longer_or_shorter_than_promised_is_refused(kind):
     assert refusal(plan(kind, 8), body) is Code.INCOMPLETE_BODY
 
 
-@pytest.mark.parametrize("length_bytes", [4, 6])
+@for_each("length_bytes", [4, 6])
 def test_a_plain_body_has_the_promised_length(length_bytes):
     assert refusal(plan(PayloadKind.UNSIGNED, length_bytes), b"ab", b"cde") is Code.INCOMPLETE_BODY
 
@@ -165,7 +166,7 @@ def test_a_chunk_that_is_larger_than_the_content_is_refused_at_its_first_line():
     assert caught.value.code is Code.INCOMPLETE_BODY
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 @pytest.mark.parametrize(
     "endless",
     [b"0" * 100, b"1;" + b"a" * 100, b"\n" * 100, b"\r" * 100, b" " * 100],
@@ -188,7 +189,7 @@ def test_an_endless_trailer_is_refused_early():
     assert caught.value.code is Code.INVALID_REQUEST
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [b"+1", b"-1", b" 1", b"0x1", b"1_0", b"1;chunk-signature=" + b"0" * 64, b"", b"g", b"1\r"],
 )
@@ -197,15 +198,13 @@ def test_a_chunk_has_a_size_in_hex_and_nothing_else(line):
     assert refusal(plan(kind, 1), line + b"\r\na\r\n0\r\n\r\n") is Code.INVALID_REQUEST
 
 
-@pytest.mark.parametrize(
-    "body", [b"1\na\r\n0\r\n\r\n", b"1\r\na\n0\r\n\r\n", b"1\r\nab\r\n0\r\n\r\n"]
-)
+@for_each("body", [b"1\na\r\n0\r\n\r\n", b"1\r\na\n0\r\n\r\n", b"1\r\nab\r\n0\r\n\r\n"])
 def test_chunks_end_where_their_size_says(body):
     assert refusal(plan(PayloadKind.UNSIGNED_CHUNKS_AND_TRAILER, 1), body) is Code.INVALID_REQUEST
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
+@for_each("kind", KINDS)
+@for_each(
     "more", [b"more", b"more\r\n\r\n", b"a:b\r\n\r\n", b"x-amz-checksum-crc32:AAAAAA==\r\n\r\n"]
 )
 def test_what_follows_the_end_is_refused(kind, more):
@@ -218,13 +217,13 @@ def test_what_follows_the_end_is_refused(kind, more):
     }
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if Payload(kind).has_trailer])
+@for_each("kind", [kind for kind in KINDS if Payload(kind).has_trailer])
 def test_a_promised_trailer_cannot_be_absent(kind):
     body = Client(kind).body([b"abc"])
     assert refusal(plan(kind, 3, ExpectedChecksum(CRC32, None)), body) is Code.INVALID_REQUEST
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("trailer", "code"),
     [
         (b"X-Amz-Checksum-Crc32 : NSRBwg== \r\n\r\n", None),
@@ -267,7 +266,7 @@ def test_a_chunk_of_another_body_does_not_verify():
 
 
 # Checksums of "123456789", from the catalogue of CRCs, FIPS 180 and RFC 1321.
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("crc32", bytes.fromhex("cbf43926")),
@@ -287,7 +286,7 @@ def test_a_checksum_in_a_header_is_checked_and_repeated(name, value):
     assert refusal(expected, b"1234", b"56780") is Code.BAD_DIGEST
 
 
-@pytest.mark.parametrize("check", [True, False])
+@for_each("check", [True, False])
 def test_digests_are_checked_only_if_asked(check):
     hashed = Payload(PayloadKind.HASHED, "0" * 64)
     wrong_sha256 = Decoder(BodyPlan(hashed, 3), check_sha256=check, check_md5=True)

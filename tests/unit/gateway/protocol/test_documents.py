@@ -7,7 +7,6 @@ from functools import cache
 from urllib.parse import unquote_plus
 
 import botocore.session
-import pytest
 from botocore.parsers import create_parser
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +19,7 @@ from gateway.protocol.listings import (
     parts_query,
     uploads_query,
 )
+from tests.support.cases import for_each
 
 NS = 1_000_000_000
 TIME_NS = 1_795_424_746 * NS + 999_999_999
@@ -95,7 +95,7 @@ def test_buckets_arrive_with_their_creation():
     }
 
 
-@pytest.mark.parametrize(("region", "text"), [("us-east-1", ""), ("eu-west-1", "eu-west-1")])
+@for_each(("region", "text"), [("us-east-1", ""), ("eu-west-1", "eu-west-1")])
 def test_the_location_is_empty_in_the_first_region_only(region, text):
     assert (ET.fromstring(documents.location(region)).text or "") == text
 

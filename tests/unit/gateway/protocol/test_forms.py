@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.forms import FormParser
+from tests.support.cases import for_each
 
 CONTENT_TYPE = "multipart/form-data; boundary=9431149156168"
 FIELDS = {"key": "user/${filename}", "acl": "public-read", "x-amz-meta-a": "é\r\n--9431"}
@@ -94,7 +95,7 @@ def test_fields_are_there_once_the_file_begins():
     assert fields["acl"] == "public-read"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("filename", "key"),
     [
         ("photo.jpg", "user/photo.jpg"),
@@ -118,7 +119,7 @@ def test_fields_after_the_file_are_ignored():
     assert (content, "submit" in fields) == (b"abc", False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content_type",
     [
         'Multipart/Form-Data; charset=utf-8; boundary="9431149156168"',
@@ -129,7 +130,7 @@ def test_the_boundary_may_be_quoted_and_stand_anywhere(content_type):
     assert parse(form(b"abc"), content_type=content_type)[0] == b"abc"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content_type",
     [
         "",
@@ -163,7 +164,7 @@ def test_a_malformed_form_is_refused(body):
     assert refusal(body) is Code.MALFORMED_POST
 
 
-@pytest.mark.parametrize("step", [100, 1 << 20])
+@for_each("step", [100, 1 << 20])
 @pytest.mark.parametrize(
     "body",
     [

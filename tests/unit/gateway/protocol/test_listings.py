@@ -15,6 +15,7 @@ from gateway.protocol.listings import (
     token_of,
     uploads_query,
 )
+from tests.support.cases import for_each
 
 
 def refusal(call, *arguments) -> S3Error:
@@ -74,7 +75,7 @@ def test_a_token_counts_more_than_the_start():
     assert (query.after, query.continuation_token, query.start_after) == ("main/m", token, "main/a")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "amount"),
     [("0", 0), ("1", 1), ("1000", 1000), ("1001", 1000), ("2147483647", 1000), ("007", 7)],
 )
@@ -84,10 +85,8 @@ def test_a_page_has_at_most_1000_rows(text, amount):
     assert parts_query({"max-parts": text}).amount == amount
 
 
-@pytest.mark.parametrize(
-    "text", ["", "-1", "+1", "1.0", "one", " 1", "٣", "2147483648", "9" * 5000, "1_0"]
-)
-@pytest.mark.parametrize(
+@for_each("text", ["", "-1", "+1", "1.0", "one", " 1", "٣", "2147483648", "9" * 5000, "1_0"])
+@for_each(
     ("call", "name"),
     [
         (objects_query, "max-keys"),
@@ -102,15 +101,15 @@ def test_an_amount_that_is_no_integer_is_refused(call, name, text):
     assert error.details == {"ArgumentName": name, "ArgumentValue": text}
 
 
-@pytest.mark.parametrize("call", [objects_query, uploads_query])
-@pytest.mark.parametrize("encoding", ["", "URL", "base64"])
+@for_each("call", [objects_query, uploads_query])
+@for_each("encoding", ["", "URL", "base64"])
 def test_an_unknown_encoding_is_refused(call, encoding):
     error = refusal(call, {"encoding-type": encoding})
     assert error.message == "Invalid Encoding Method specified in Request"
     assert error.details == {"ArgumentName": "encoding-type", "ArgumentValue": encoding}
 
 
-@pytest.mark.parametrize("version", ["", "1", "3", "two"])
+@for_each("version", ["", "1", "3", "two"])
 def test_an_unknown_version_is_refused(version):
     assert refusal(objects_query, {"list-type": version}).details["ArgumentName"] == "list-type"
 
@@ -122,7 +121,7 @@ def test_a_token_holds_any_key(key):
     assert objects_query(asked).after.encode("utf-8", "surrogateescape") == key
 
 
-@pytest.mark.parametrize("token", ["a", "main/a", "bWFpbg==", "bWFpbh", "bWFp bg", "ü", "\udcff"])
+@for_each("token", ["a", "main/a", "bWFpbg==", "bWFpbh", "bWFp bg", "ü", "\udcff"])
 def test_a_wrong_token_is_refused(token):
     for call in (objects_query, buckets_query):
         error = refusal(call, {"list-type": "2", "continuation-token": token})
@@ -146,6 +145,6 @@ def test_buckets_continue_after_a_name():
     assert buckets_query({}) == BucketsQuery("", "", 10_000)
 
 
-@pytest.mark.parametrize("text", ["0", "10001"])
+@for_each("text", ["0", "10001"])
 def test_a_page_of_buckets_has_1_to_10000_rows(text):
     assert refusal(buckets_query, {"max-buckets": text}).details["ArgumentValue"] == text

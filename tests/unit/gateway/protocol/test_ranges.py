@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.ranges import ByteRange, copy_range, read_range
+from tests.support.cases import for_each
 
 NINES = "9" * 20
 
@@ -14,7 +15,7 @@ def refusal(call, *arguments) -> S3Error:
     return caught.value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "expected"),
     [
         ("bytes=0-0", (0, 0)),
@@ -36,7 +37,7 @@ def test_a_read_gets_the_bytes_that_exist(header, expected):
     assert read_range(header, 10) == ByteRange(*expected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "header",
     [
         None,
@@ -65,7 +66,7 @@ def test_a_read_with_several_ranges_or_none_gets_the_whole_object(header):
     assert read_range(header, 0) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "size_bytes"),
     [
         ("bytes=10-", 10),
@@ -108,12 +109,12 @@ def test_a_read_gets_the_slice_of_the_content(size_bytes, first, last):
     assert (content if found is None else content[found.first : found.last + 1]) == expected
 
 
-@pytest.mark.parametrize(("header", "expected"), [("bytes=0-9", (0, 9)), ("bytes=3-3", (3, 3))])
+@for_each(("header", "expected"), [("bytes=0-9", (0, 9)), ("bytes=3-3", (3, 3))])
 def test_a_copy_gets_exactly_its_range(header, expected):
     assert copy_range(header, 10) == ByteRange(*expected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "header",
     [
         "",
@@ -136,7 +137,7 @@ def test_a_copy_of_another_range_is_refused(header):
     assert error.details["ArgumentValue"] == header
 
 
-@pytest.mark.parametrize("header", ["bytes=0-10", "bytes=10-10", f"bytes=0-{NINES}"])
+@for_each("header", ["bytes=0-10", "bytes=10-10", f"bytes=0-{NINES}"])
 def test_a_copy_of_bytes_past_the_end_is_refused(header):
     error = refusal(copy_range, header, 10)
     assert error.code is Code.INVALID_RANGE

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.protocol import documents
 from gateway.protocol.errors import Code, S3Error
+from tests.support.cases import for_each
 
 PARSERS = {
     "Delete": documents.parse_delete,
@@ -63,8 +64,8 @@ LAUGHS = (
 )
 
 
-@pytest.mark.parametrize("name", PARSERS)
-@pytest.mark.parametrize(
+@for_each("name", PARSERS)
+@for_each(
     "wrong",
     [
         b"",
@@ -97,7 +98,7 @@ def test_a_wrong_document_is_malformed(name, wrong):
     assert code_of(PARSERS[name], body) is Code.MALFORMED_XML
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_another_encoding_hides_no_document_type(encoding):
     body = "<!DOCTYPE Delete><Delete><Object><Key>a</Key></Object></Delete>".encode(encoding)
     assert code_of(documents.parse_delete, body) is Code.MALFORMED_XML
@@ -112,7 +113,7 @@ def test_a_damaged_document_is_read_or_malformed(name, data):
     assert refusal_of(PARSERS[name], bytes(body)) in (None, 400, 501)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "root",
     [
         "<Delete>",
@@ -147,7 +148,7 @@ def test_a_deletion_is_read_in_any_order_and_ignores_the_unknown():
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("element", "quiet"),
     [
         ("", False),
@@ -160,7 +161,7 @@ def test_a_deletion_is_quiet_only_if_it_says_so(element, quiet):
     assert deletion(f"{element}<Object><Key>a</Key></Object>").quiet is quiet
 
 
-@pytest.mark.parametrize(
+@for_each(
     "inner",
     [
         "<Object/>",
@@ -177,7 +178,7 @@ def test_a_deletion_of_1000_objects_is_read():
     assert len(deletion("<Object><Key>a</Key></Object>" * 1000).objects) == 1000
 
 
-@pytest.mark.parametrize("name", ["LastModifiedTime", "Size"])
+@for_each("name", ["LastModifiedTime", "Size"])
 def test_a_condition_that_nobody_checks_deletes_nothing(name):
     inner = f"<Object><Key>a</Key><{name}>1</{name}></Object>"
     assert code_of(deletion, inner) is Code.NOT_IMPLEMENTED
@@ -205,7 +206,7 @@ def test_a_completion_is_read_with_or_without_quotes_and_with_checksums():
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inner", "code"),
     [
         ("", Code.MALFORMED_XML),
@@ -236,7 +237,7 @@ def test_tags_survive_the_document(given_tags):
     assert documents.parse_tagging(documents.tagging(given_tags)) == given_tags
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inner", "code"),
     [
         (tag("k") + tag("k"), Code.INVALID_TAG),

@@ -15,6 +15,7 @@ from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
 from gateway.protocol.signatures.verified import Kind
+from tests.support.cases import for_each
 from tests.support.signed_heads import CREDENTIALS, EXAMPLE_TIME_S, SECRET, head, sent
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -99,7 +100,7 @@ def verify(request_head, now_s):
     return presented.verify(request_head, SECRET, now_s)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent_path", "signed_key"),
     [
         ("/repo/main/a%2fb", "a/b"),
@@ -136,7 +137,7 @@ def test_blanks_in_values_and_repeated_headers_verify():
     assert verify(replace(request_head, headers=[*repeated, *others]), now_s)
 
 
-@pytest.mark.parametrize("kind", [Kind.VERSION_4_HEADER, Kind.VERSION_4_QUERY])
+@for_each("kind", [Kind.VERSION_4_HEADER, Kind.VERSION_4_QUERY])
 def test_an_amz_header_that_is_not_signed_is_refused(kind):
     request_head, now_s = signed(kind)
     added = replace(request_head, headers=[*request_head.headers, ("x-amz-acl", "public-read")])
@@ -146,8 +147,8 @@ def test_an_amz_header_that_is_not_signed_is_refused(kind):
     assert caught.value.details == {"HeadersNotSigned": "x-amz-acl"}
 
 
-@pytest.mark.parametrize(("seconds", "accepted"), [(900, True), (901, False)])
-@pytest.mark.parametrize("direction", [1, -1])
+@for_each(("seconds", "accepted"), [(900, True), (901, False)])
+@for_each("direction", [1, -1])
 def test_a_header_is_good_for_fifteen_minutes(seconds, accepted, direction):
     request_head, now_s = signed(Kind.VERSION_4_HEADER)
     if accepted:
@@ -156,7 +157,7 @@ def test_a_header_is_good_for_fifteen_minutes(seconds, accepted, direction):
         assert refusal(request_head, now_s + direction * seconds) is Code.REQUEST_TIME_TOO_SKEWED
 
 
-@pytest.mark.parametrize("seconds", [-901, 61])
+@for_each("seconds", [-901, 61])
 def test_a_presigned_url_is_refused_before_its_time_and_after(seconds):
     request_head, now_s = signed(Kind.VERSION_4_QUERY)
     assert refusal(request_head, now_s + seconds) is Code.EXPIRED_PRESIGNED_REQUEST
@@ -171,7 +172,7 @@ def test_an_expiry_cannot_be_prolonged():
     assert refusal(changed, now_s) is Code.SIGNATURE_DOES_NOT_MATCH
 
 
-@pytest.mark.parametrize("expires", ["0", "604801", "-1", "1e3", "\u0661", ""])
+@for_each("expires", ["0", "604801", "-1", "1e3", "\u0661", ""])
 def test_an_expiry_of_no_time_or_more_than_a_week_is_refused(expires):
     request_head, _ = signed(Kind.VERSION_4_QUERY)
     query = request_head.raw_query.replace("Expires=60", f"Expires={quote(expires)}")
@@ -180,8 +181,8 @@ def test_an_expiry_of_no_time_or_more_than_a_week_is_refused(expires):
     assert caught.value.code is Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
 
 
-@pytest.mark.parametrize("added", ["X-Amz-Expires=9", "X-Amz-Exp%69res=9", "X-Amz-Signature=0"])
-@pytest.mark.parametrize("is_first", [True, False])
+@for_each("added", ["X-Amz-Expires=9", "X-Amz-Exp%69res=9", "X-Amz-Signature=0"])
+@for_each("is_first", [True, False])
 def test_a_parameter_of_the_signature_cannot_be_there_twice(added, is_first):
     request_head, _ = signed(Kind.VERSION_4_QUERY)
     parts = [added, request_head.raw_query] if is_first else [request_head.raw_query, added]
@@ -217,7 +218,7 @@ def malformed(replaced, replacement):
     return caught.value.code
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("replaced", "replacement"),
     [
         ("Credential=", "Credentials="),
@@ -236,7 +237,7 @@ def test_a_malformed_authorization_is_said_to_be_so(replaced, replacement):
     assert malformed(replaced, replacement) is Code.AUTHORIZATION_HEADER_MALFORMED
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("replacement", "code"),
     [
         ("AWS4-ECDSA-P256-SHA256", Code.NOT_IMPLEMENTED),
@@ -247,7 +248,7 @@ def test_another_authorization_is_refused(replacement, code):
     assert malformed("AWS4-HMAC-SHA256", replacement) is code
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "code"),
     [("x-amz-content-sha256", Code.INVALID_REQUEST), ("x-amz-date", Code.ACCESS_DENIED)],
 )

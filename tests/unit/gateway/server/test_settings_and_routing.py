@@ -5,6 +5,7 @@ import pytest
 from gateway.operations.settings import OperationSettings
 from gateway.server.routing import is_for_gateway
 from gateway.server.settings import PREFIX, GatewaySettings, ServerSettings
+from tests.support.cases import for_each
 from tests.support.signed_heads import head
 
 
@@ -55,7 +56,7 @@ WRONG = [
 WRONG_OF_SERVERS = [("PORT", "0"), ("PORT", "65536"), ("WORKERS", "65"), ("STOP_S", "\u0661")]
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG + WRONG_OF_SERVERS)
+@for_each(("name", "value"), WRONG + WRONG_OF_SERVERS)
 def test_a_wrong_value_names_the_variable(name, value):
     kind = ServerSettings if (name, value) in WRONG_OF_SERVERS else GatewaySettings
     with pytest.raises(ValueError, match=rf"^GRAVELER_GATEWAY_{name} is .*: set it to "):
@@ -65,7 +66,7 @@ def test_a_wrong_value_names_the_variable(name, value):
 SIGNED = "AWS4-HMAC-SHA256 Credential=A/20261123/r/s3/aws4_request,SignedHeaders=host,Signature=0"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("request_head", "expected"),
     [
         (head("GET", "/repo/main/a", authorization=SIGNED), True),

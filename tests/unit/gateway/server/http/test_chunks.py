@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.server.http.chunks import BrokenBodyError, Chunks
+from tests.support.cases import for_each
 
 PIPELINED = b"GET / HTTP/1.1\r\n"
 
@@ -62,7 +63,7 @@ def test_a_body_that_breaks_off_anywhere_is_refused(parts, bytes_missing):
         read(data)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [
         b"\r\n",

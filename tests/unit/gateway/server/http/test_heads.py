@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.server.http.heads import HEAD_BYTES_MAX, RefusedError, check_begun, opening_of
+from tests.support.cases import for_each
 
 HOST = "Host: any\r\n"
 
@@ -17,7 +18,7 @@ def status_of(text):
     return caught.value.status
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "GET /",  # HTTP/0.9
@@ -46,7 +47,7 @@ def test_a_malformed_request_line_is_refused(line):
     assert status_of(f"{line}\r\n{HOST}\r\n") in {400, 505}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "header",
     [
         "X: a\r\n folded",
@@ -113,7 +114,7 @@ def test_very_many_or_very_long_headers_are_refused():
     assert opening(f"GET / HTTP/1.1\r\n{HOST}a: {longest}\r\n\r\n").head.header("a") == longest
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "status"),
     [
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),  # TLS
@@ -129,12 +130,12 @@ def test_what_cannot_become_a_head_is_refused_before_it_ends(data, status):
     assert caught.value.status == status
 
 
-@pytest.mark.parametrize("data", [b"G", b"GET / HTTP/1.1\r", b"GET / HTTP/1.1\r\nHost: any\r\n\r"])
+@for_each("data", [b"G", b"GET / HTTP/1.1\r", b"GET / HTTP/1.1\r\nHost: any\r\n\r"])
 def test_what_may_become_a_head_is_waited_for(data):
     check_begun(data)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("target", "path", "query"),
     [
         ("/", "/", ""),
@@ -157,7 +158,7 @@ def test_headers_keep_their_order_and_every_byte():
     assert opening(text).head.headers == headers
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "header", "keeps_alive"),
     [
         ("1.1", "", True),
@@ -173,7 +174,7 @@ def test_the_connection_is_kept_as_the_client_wishes(version, header, keeps_aliv
     assert opening(f"GET / HTTP/{version}\r\n{HOST}{header}\r\n").keeps_alive is keeps_alive
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "length_bytes", "has_length"),
     [
         ("", 0, False),
@@ -194,7 +195,7 @@ def test_a_wish_for_another_protocol_is_not_granted():
     assert (made.head.raw_path, made.length_bytes, made.keeps_alive) == ("/a", 5, True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "version", "is_asked_late"),
     [("PUT", "1.1", True), ("POST", "1.1", False), ("PUT", "1.0", False)],
 )
