@@ -5,6 +5,7 @@ them, `deep` very many, new ones each time.
 """
 
 import os
+import signal
 from collections.abc import Iterator
 from functools import cache
 
@@ -23,6 +24,16 @@ for name, examples in (("default", 10), ("thorough", 60), ("deep", 1000)):
         suppress_health_check=SLOW,
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def _survive(*_: object) -> None:
+    """Do nothing at a signal: what is ignored under nohup stays harmless here."""
+
+
+# Children inherit that a signal is ignored, and no handler: each begins like any other program.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, _survive)
 
 pytest_plugins = ("tests.support.durations", "tests.support.stack")
 
