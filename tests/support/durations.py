@@ -5,6 +5,8 @@ if its setup and its call take more than 50 ms of processor and it is in no slow
 """
 
 import re
+from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 from time import process_time
 
@@ -49,14 +51,14 @@ class Durations:
                 item.add_marker("slow")
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> object:
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None]:
         item.stash[_STARTED_S] = process_time()
-        return (yield)
+        yield
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> object:
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
         try:
-            return (yield)
+            yield
         finally:
             cost_s = process_time() - item.stash[_STARTED_S]
             limit_s = EXPENSIVE_S if item.path in self._modules else EXPENSIVE_FIRST_S
@@ -74,7 +76,7 @@ class Durations:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         expensive = {node_id: cost_s for node_id, cost_s in self._costs_s.items() if cost_s}
         if self._task == "write":
-            LIST.write_text("".join(f"{line}\n" for line in _lines(self._costs_s)))
+            LIST.write_text("".join(f"{line}\n" for line in lines_of(self._costs_s)))
         elif self._task == "show":
             new = [node_id for node_id in expensive if not self._is_listed(node_id)]
             if new:
@@ -83,13 +85,18 @@ class Durations:
                 terminalreporter.line(f"{expensive[node_id] * 1000:6.0f} ms {node_id}")
 
 
-def _lines(costs_s: dict[str, float]) -> list[str]:
-    """Return the list for these costs; a function whose cases are all expensive takes one line."""
-    cheap = {function_of(node_id) for node_id, cost_s in costs_s.items() if not cost_s}
-    expensive = (node_id for node_id, cost_s in costs_s.items() if cost_s)
+def lines_of(costs_s: dict[str, float]) -> list[str]:
+    """Return the list for these costs; a function whose cases are mostly expensive has one line."""
+    expensive = [node_id for node_id, cost_s in costs_s.items() if cost_s]
+    cases = Counter(map(function_of, costs_s))
+    mostly = {
+        name
+        for name, amount in Counter(map(function_of, expensive)).items()
+        if 2 * amount > cases[name]
+    }
     return sorted(
         {
-            node_id if function_of(node_id) in cheap else function_of(node_id)
+            function_of(node_id) if function_of(node_id) in mostly else node_id
             for node_id in expensive
         }
     )
@@ -100,9 +107,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     left_out = re.search(r"not \(([a-z ]+)\)", config.getoption("-m"))
     if left_out is None or collection_path.suffix != ".py":
         return None
-    (marks,) = re.findall(r"^pytestmark = .*", collection_path.read_text(), re.MULTILINE) or [""]
+    marks = re.findall(r"^pytestmark = .*", collection_path.read_text(), re.MULTILINE)
     names = left_out[1].split(" or ")
-    return any(f"mark.{name}" in marks for name in names) or None
+    return any(f"mark.{name}" in line for name in names for line in marks) or None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
