@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from graveler.aws.exchanges import connecting, for_urllib3, patience
+from graveler.aws.exchanges import connecting, for_urllib3
 from graveler.aws.exchanges.connection import Connection, Host, opened
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
@@ -202,7 +202,7 @@ def test_a_server_that_is_silent_or_takes_nothing_is_given_up(connect) -> None:
 def take_slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[socket.socket], None]:
     """A server on whose clock a megabyte takes five seconds."""
     now_s = 0.0
-    monkeypatch.setattr(patience.time, "monotonic", lambda: now_s)
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
 
     def take(server: socket.socket) -> None:
         nonlocal now_s
