@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve accept gc export-job test test-long check simulate fuzz torture bench lock page browser layer synth dist format install jars
+.PHONY: help serve accept gc export-job test test-long check durations simulate fuzz torture bench lock page browser layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -42,19 +42,24 @@ export-job: install ## Carry out the export of BRANCH of REPO by the Spark job, 
 # The tests start hundreds of processes: each would compile the project anew where this is set.
 check test test-long: export PYTHONDONTWRITEBYTECODE =
 
+ELSEWHERE := server or packages or browser or long
 check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/pytest -m "not (server or packages or browser or simulation or long)" -n auto
+	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation or slow)" -n auto --slow-tests show
 
-test: check jars browser $(PAGE_INSTALLED) ## Everything: check, and the tests that simulate, need servers, a browser, a synth or a build
-	$(VENV)/bin/pytest -m "simulation and not long" -n auto tests/simulation
+durations: install ## Write anew which tests are too slow for check: tests/slow.txt
+	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation)" --slow-tests write
+
+test: check jars browser $(PAGE_INSTALLED) ## Everything: check, the slow tests, simulations, servers, a browser, synths and builds
+	HYPOTHESIS_PROFILE=thorough $(VENV)/bin/pytest -m "(slow or simulation or hypothesis) and not ($(ELSEWHERE))" -n auto
 	$(VENV)/bin/pytest -m "(server or packages or browser) and not long" -n 2 --dist loadfile
 
 test-long: install jars browser $(PAGE_INSTALLED) ## What is rare, long or exhaustive: TESTS="tests/browser …" for parts
-	$(VENV)/bin/pytest -m long -n 2 --dist loadfile $(TESTS)
+	$(VENV)/bin/pytest -m long -n 2 --dist loadfile $(TESTS) || [ $$? = 5 ]
+	HYPOTHESIS_PROFILE=deep $(VENV)/bin/pytest -m hypothesis -n 2 --timeout 7200 $(or $(TESTS),tests/property) || [ $$? = 5 ]
 
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
 	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \

@@ -1,19 +1,47 @@
 """Fixtures that every test may ask for, and how hard property tests look.
 
-Property tests take the same examples every time. `HYPOTHESIS_PROFILE=deep` takes many more, new
-ones each time.
+Property tests take the same few examples every time. `HYPOTHESIS_PROFILE=thorough` takes more of
+them, `deep` very many, new ones each time.
 """
 
 import os
+import signal
+from collections.abc import Iterator
+from functools import cache
 
+import pytest
+from botocore.loaders import JSONFileLoader
 from hypothesis import HealthCheck, settings
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-settings.register_profile(
-    "default", deadline=None, derandomize=True, max_examples=60, suppress_health_check=SLOW
-)
-settings.register_profile("deep", deadline=None, max_examples=3000, suppress_health_check=SLOW)
+for name, examples in (("default", 10), ("thorough", 60), ("deep", 1000)):
+    settings.register_profile(
+        name,
+        deadline=None,
+        derandomize=name != "deep",
+        max_examples=examples,
+        suppress_health_check=SLOW,
+    )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-pytest_plugins = ("tests.support.stack",)
+
+def _survive(*_: object) -> None:
+    """Do nothing at a signal: what is ignored under nohup stays harmless here."""
+
+
+# Children inherit that a signal is ignored, and no handler: each begins like any other program.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, _survive)
+
+pytest_plugins = ("tests.support.durations", "tests.support.stack")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def descriptions_of_aws_are_read_once() -> Iterator[None]:
+    """Else each session of botocore, of which a test may have many, parses megabytes of JSON."""
+    kept = cache(JSONFileLoader().load_file)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JSONFileLoader, "load_file", lambda _loader, path: kept(path))
+        yield

@@ -64,6 +64,6 @@ class ExportJobMachine(ExportMachine):
 
 
 ExportJobMachine.TestCase.settings = settings(
-    max_examples=max(150, settings.default.max_examples), stateful_step_count=60
+    max_examples=settings().max_examples * 5 // 2, stateful_step_count=60
 )
 TestExportJobMachine = ExportJobMachine.TestCase

@@ -335,6 +335,6 @@ class ExportMachine(RuleBasedStateMachine):
 
 # Runs are long: it takes many steps to begin one, disturb it, and let another runner continue.
 ExportMachine.TestCase.settings = settings(
-    max_examples=max(150, settings.default.max_examples), stateful_step_count=60
+    max_examples=settings().max_examples * 5 // 2, stateful_step_count=60
 )
 TestExportMachine = ExportMachine.TestCase

@@ -33,7 +33,7 @@ ATTEMPTS = st.lists(
 )
 
 
-@settings(max_examples=max(200, settings.default.max_examples))
+@settings(max_examples=settings().max_examples * 3)
 @given(
     first=CONTENTS,
     second=CONTENTS,

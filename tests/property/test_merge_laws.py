@@ -1,6 +1,6 @@
 """Merges keep to the concepts' table, whatever the ranges, and read what differs only."""
 
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from graveler.committed.metarange import MetaRange
@@ -117,6 +117,8 @@ def test_a_merge_has_the_id_of_its_content(three: Sides, breaking: Breaking) -> 
     assert made.metarange_id == write(committed, content).id
 
 
+# Sides that share a range are rare.
+@settings(suppress_health_check=(*settings().suppress_health_check, HealthCheck.filter_too_much))
 @given(sides, breakings, strategies)
 def test_ranges_that_all_three_share_are_not_read(
     three: Sides, breaking: Breaking, strategy: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graveler.committed.apply import apply_changes
@@ -30,7 +30,6 @@ def ordered(changes: Mapping[bytes, bytes | None]) -> list[Change]:
 
 
 @given(new_values.map(lambda new: {key: value[:400] for key, value in new.items()}))
-@settings(deadline=None, max_examples=30)
 def test_ranges_have_the_blocks_and_the_summary_of_writing_all_records(
     new: dict[bytes, bytes],
 ) -> None:
@@ -52,7 +51,6 @@ def test_ranges_have_the_blocks_and_the_summary_of_writing_all_records(
     st.lists(st.tuples(new_values, deletions), min_size=1, max_size=3),
     st.sampled_from([Breaking(200), Breaking(1 << 60), Breaking(200, 12_000), Breaking(50, 3_000)]),
 )
-@settings(deadline=None, max_examples=30)
 def test_new_values_of_any_size_arrive_among_deletions(
     commits: list[tuple[dict[bytes, bytes], dict[bytes, None]]], breaking: Breaking
 ) -> None:

@@ -115,7 +115,7 @@ RESEALED = {file: (FILES[file][1], block_starts(FILES[file][1])) for file in ("r
 
 
 @given(st.sampled_from(sorted(RESEALED)), st.data())
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=settings().max_examples * 6)
 def test_bad_bytes_under_a_good_checksum_raise_nothing_but_corruption(file, data):
     content, blocks = RESEALED[file]
     start, end = data.draw(st.sampled_from(blocks))

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -44,6 +45,7 @@ BELOW_PREFIXES = [
 FILTERS = {"listRepositories"}
 
 
+@cache
 def prepared() -> tuple[ApiClient, dict[str, str]]:
     """A repository with something of everything; the names that examples have in braces."""
     api = ApiClient(Settings(setup_token=SETUP_TOKEN, iam_login_server_id="lake.example.com"))
@@ -92,7 +94,8 @@ class Asked:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.admin, names = prepared()
+        admin, names = prepared()
+        self.admin = admin.fork()
         self.user = RestrictedClient(self.admin)
         example = EXAMPLES[name]
         body: Any = example.body

@@ -65,6 +65,15 @@ class MemoryWorld:
             task_queue=self.task_queue.fork(clock),
         )
 
+    def anew(self) -> "MemoryWorld":
+        """Return a copy for another test, which has never started a job nor sent a message."""
+        return replace(
+            self.fork(),
+            batch_jobs=MemoryBatchJobs(),
+            collection_jobs=MemoryCollectionJobs(),
+            targets=MemoryTargets(),
+        )
+
     def engine(self, committed: Committed | None = None) -> Engine:
         return Engine(
             refs=self.refs,

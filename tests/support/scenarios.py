@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from graveler.committed.store import Breaking
@@ -101,6 +101,11 @@ def outside(engine: Engine) -> object:
 
 def prepared_world() -> MemoryWorld:
     """Return a world: main with staged changes, diverged branches `clean` and `dev`, tags."""
+    return _prepared_world().anew()
+
+
+@cache
+def _prepared_world() -> MemoryWorld:
     world = memory_world(Breaking(2))
     engine = world.engine()
     repositories.create(engine, name=REPO, storage_namespace=NAMESPACE)
@@ -202,6 +207,7 @@ class Scenario:
             return error
         return None
 
+    @cache  # noqa: B019 - scenarios are few, and live as long as the tests
     def outcomes(self) -> tuple[object, object]:
         """Return what users see before and after the operation."""
         world = prepared_world()

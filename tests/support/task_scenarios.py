@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from graveler.errors import StillRunningError
 from graveler.model import Commit
@@ -22,6 +23,11 @@ IMPATIENT = TaskSettings(request_work_s=0, request_wait_s=0)
 
 def diverged_world() -> MemoryWorld:
     """Return the world of `scenarios`, where dev has one more commit."""
+    return _diverged_world().anew()
+
+
+@cache
+def _diverged_world() -> MemoryWorld:
     world = prepared_world()
     upload(world.engine(), b"more", b"more", "dev")
     commit(world.engine(), "dev", "more on dev")
@@ -38,6 +44,11 @@ class TaskScenario:
 
     def begun(self) -> tuple[MemoryWorld, TaskMessage]:
         """Return a world where a request has left the operation to a task."""
+        world, message = self._begun()
+        return world.anew(), message
+
+    @cache  # noqa: B019 - scenarios are few, and live as long as the tests
+    def _begun(self) -> tuple[MemoryWorld, TaskMessage]:
         world = diverged_world()
         world.task_settings = IMPATIENT
         try:
@@ -46,6 +57,7 @@ class TaskScenario:
             return world, TaskMessage(REPO, error.task_id)
         raise AssertionError(f"{self.name} left nothing to a task")
 
+    @cache  # noqa: B019 - scenarios are few, and live as long as the tests
     def outcomes(self) -> tuple[object, object]:
         """Return what users see before and after the operation."""
         world = diverged_world()
@@ -104,11 +116,9 @@ def tasks_of(engine: Engine) -> list[Task]:
 
 def effects(world: MemoryWorld, branch: str) -> list[str]:
     """Return the commits of a branch that were reported since the world was made."""
-    prepared = len(diverged_world().refs.events)
-    new = world.refs.events[prepared:]
     return [
         str(event.detail["commit_id"])
-        for event in new
+        for event in world.refs.events
         if "parents" in event.detail and event.detail["branch"] == branch
     ]
 

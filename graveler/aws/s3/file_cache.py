@@ -77,12 +77,9 @@ class CachedFiles:
         return self._source.read(namespace, file_id, offset, length)
 
     def read_all(self, namespace: str, file_id: str) -> bytes:
-        name = _name(namespace, file_id)
-        size = self._size(name)
-        if size is not None:
-            content = self._read_cached(name, 0, size)
-            if content is not None:
-                return content
+        content = self._kept(_name(namespace, file_id))
+        if content is not None:
+            return content
         usage.count(Counted.CACHE_MISSES)
         return self._fetch(namespace, file_id)
 
@@ -100,6 +97,11 @@ class CachedFiles:
             self._sizes.clear()
             self._bytes = 0
         self._delete(forgotten)
+
+    def _kept(self, name: str) -> bytes | None:
+        """Return the whole file if the folder has it."""
+        size = self._size(name)
+        return None if size is None else self._read_cached(name, 0, size)
 
     def _size(self, name: str) -> int | None:
         with self._lock:
@@ -161,8 +163,11 @@ class CachedFiles:
         if fetching is not None:
             return fetching.result()
         try:
-            content = self._source.read_all(namespace, file_id)
-            self._keep(name, content)
+            # Another fetch may have kept the file since this thread missed it.
+            content = self._kept(name)
+            if content is None:
+                content = self._source.read_all(namespace, file_id)
+                self._keep(name, content)
             mine.set_result(content)
         except BaseException as error:
             mine.set_exception(error)

@@ -176,7 +176,7 @@ class Watching(RuleBasedStateMachine):
 
 
 TestWatching = Watching.TestCase
-TestWatching.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestWatching.settings = settings(stateful_step_count=25)
 
 
 def told(events):

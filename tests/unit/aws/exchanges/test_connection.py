@@ -198,32 +198,41 @@ def test_a_server_that_is_silent_or_takes_nothing_is_given_up(connect) -> None:
     is_over.set()
 
 
-def _take_slowly(server: socket.socket) -> None:
-    server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 262_144)
-    got = b""
-    while not got.endswith(b"end"):
-        received = server.recv(262_144)
-        time.sleep(len(received) / 5_000_000)
-        got = got[-3:] + received
-    server.sendall(answer_of(b"taken"))
+@pytest.fixture
+def take_slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[socket.socket], None]:
+    """A server on whose clock a megabyte takes five seconds."""
+    now_s = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
+
+    def take(server: socket.socket) -> None:
+        nonlocal now_s
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 262_144)
+        got = b""
+        while not got.endswith(b"end"):
+            received = server.recv(262_144)
+            now_s += len(received) / 200_000
+            got = got[-3:] + received
+        server.sendall(answer_of(b"taken"))
+
+    return take
 
 
-def test_a_server_may_take_a_content_slowly(connect) -> None:
+def test_a_server_may_take_a_content_slowly(connect, take_slowly) -> None:
     """The whole takes longer than the limit, and no piece does."""
     content = bytes(8 * 1024 * 1024) + b"end"
-    connection = connect(_take_slowly)
+    connection = connect(take_slowly)
     connection._channel._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
-    connection.patience = Patience(0.8)
+    connection.patience = Patience(20)
     connection.send("PUT", "/", {**HOST, "content-length": str(len(content))}, content)
     assert connection.answer().read_all() == b"taken"
 
 
 def test_a_server_may_take_the_content_of_boto3_slowly(
-    connect, monkeypatch: pytest.MonkeyPatch
+    connect, take_slowly, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", 0.8)
+    monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", 20)
     connection = for_urllib3.Connection("localhost")
-    connection.sock = connect(_take_slowly)._channel._socket
+    connection.sock = connect(take_slowly)._channel._socket
     connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
     connection.request("PUT", "/", bytes(8 * 1024 * 1024) + b"end")
     assert connection.getresponse().read() == b"taken"

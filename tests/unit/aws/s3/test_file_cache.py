@@ -109,6 +109,21 @@ def test_threads_that_want_one_file_wait_for_one_fetch(tmp_path: Path) -> None:
     assert source.reads == [("read_all", "f0")]
 
 
+def test_a_thread_that_misses_before_a_fetch_ends_does_not_fetch_again(
+    source: MemoryCommittedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = cache_of(source, tmp_path)
+    look = cache._kept
+
+    def miss_and_come_late(name: str) -> None:
+        monkeypatch.setattr(cache, "_kept", look)
+        cache.read_all(NAMESPACE, "f0")  # another thread's fetch, from its begin to its end
+
+    monkeypatch.setattr(cache, "_kept", miss_and_come_late)
+    assert cache.read_all(NAMESPACE, "f0") == CONTENT
+    assert source.reads == [("read_all", "f0")]
+
+
 def test_a_fetch_that_failed_is_tried_again(source: MemoryCommittedFiles, tmp_path: Path) -> None:
     cache = cache_of(source, tmp_path)
     with pytest.raises(CorruptDataError):
