@@ -40,7 +40,7 @@ export-job: install ## Carry out the export of BRANCH of REPO by the Spark job, 
 	@exec $(PYTHON) -m local.job export --repository $(REPO) --branch $(BRANCH) $(ARGS)
 
 # The tests start hundreds of processes: each would compile the project anew where this is set.
-check test test-long: export PYTHONDONTWRITEBYTECODE =
+check test test-long durations: export PYTHONDONTWRITEBYTECODE =
 
 ELSEWHERE := server or packages or browser or long
 check: install ## Format, lint, types, import rules and every test that is fast

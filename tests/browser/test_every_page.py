@@ -91,7 +91,7 @@ def see(visit: Visit, name: str, look: str) -> Seen:
 def test_a_page_of_each_kind_fits_a_telephone_and_keeps_nobody_out(
     visiting, session, places, scheme, names
 ):
-    visit = visiting(storage_state=session, **LOOKS["narrow"] | {"color_scheme": scheme})
+    visit = visiting(storage_state=session, **{**LOOKS["narrow"], "color_scheme": scheme})
 
     def check(name):
         page = visit.open(places[name])

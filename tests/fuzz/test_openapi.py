@@ -21,6 +21,9 @@ from schemathesis.specs.openapi.checks import (
 from tests.fuzz.wsgi import WsgiApp
 from tests.support.valid_requests import valid_requests
 
+# A module that `make check` does not even import: schemathesis takes seconds for that.
+pytestmark = pytest.mark.slow
+
 # For each operation.
 FEW = 3
 MANY = int(os.environ.get("FUZZ_EXAMPLES", "50"))
