@@ -37,7 +37,7 @@ class Sender:
 
     def connect(self, method: str, path: str, content_type: str, framing: str) -> socket.socket:
         """A connection on which the head of a request was sent."""
-        made = socket.create_connection((self._address.hostname, self._address.port), timeout=10)
+        made = socket.create_connection((self._address.hostname, self._address.port), timeout=300)
         made.sendall(self.head(method, path, content_type, framing))
         return made
 
@@ -53,8 +53,8 @@ class Sender:
     def state(self) -> tuple[bytes, str]:
         """The content of `good`, and the head of main."""
         at = f"{self.url}/refs/main/objects"
-        content = requests.get(at, params={"path": "good"}, auth=self.auth, timeout=10).content
-        branch = requests.get(f"{self.url}/branches/main", auth=self.auth, timeout=10).json()
+        content = requests.get(at, params={"path": "good"}, auth=self.auth, timeout=300).content
+        branch = requests.get(f"{self.url}/branches/main", auth=self.auth, timeout=300).json()
         return content, branch["commit_id"]
 
 
@@ -81,8 +81,8 @@ def stage(sender: Sender) -> tuple[str, str, str, bytes]:
 def link(sender: Sender) -> tuple[str, str, str, bytes]:
     at = f"{sender.url}/branches/main/staging/backing"
     parameters = {"path": "good", "presign": "true"}
-    place = requests.get(at, params=parameters, auth=sender.auth, timeout=10).json()
-    etag = requests.put(place["presigned_url"], data=NEW, timeout=10).headers["ETag"]
+    place = requests.get(at, params=parameters, auth=sender.auth, timeout=300).json()
+    etag = requests.put(place["presigned_url"], data=NEW, timeout=300).headers["ETag"]
     body = {"staging": place, "checksum": etag, "size_bytes": len(NEW)}
     return "PUT", "staging/backing?path=good", JSON, json.dumps(body).encode()
 
@@ -281,7 +281,7 @@ def test_a_connection_that_is_gone_leaves_nothing_behind(sender, make, name, res
 
 def test_an_empty_body_in_chunks_is_stored_as_an_empty_object(sender, main):
     at = f"{sender.url}/branches/main/objects"
-    sent = requests.post(at, params={"path": "good"}, data=iter(()), auth=sender.auth, timeout=10)
+    sent = requests.post(at, params={"path": "good"}, data=iter(()), auth=sender.auth, timeout=300)
     assert sent.request.headers["Transfer-Encoding"] == "chunked"
     assert (sent.status_code, sent.json()["size_bytes"]) == (201, 0)
     assert main.object("other").upload(b"", mode="wb", pre_sign=False).stat().size_bytes == 0

@@ -19,7 +19,7 @@ from tests.support.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 BACKUP = "company-backup"
 
 
@@ -71,7 +71,7 @@ def drill(stack: Stack) -> Callable[..., tuple[int, dict[str, Any]]]:
             },
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         assert done.stdout, done.stderr

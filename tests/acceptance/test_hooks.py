@@ -16,7 +16,7 @@ from tests.support.stack import Stack
 
 pytestmark = pytest.mark.server
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 class Target(ThreadingHTTPServer):

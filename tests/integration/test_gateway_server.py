@@ -83,7 +83,7 @@ class Lake:
         answer = requests.get(
             f"{self.stack.endpoint}/api/v1/repositories/{self.name}/refs/main/objects/ls",
             auth=(self.stack.access_key_id, self.stack.secret_access_key),
-            timeout=30,
+            timeout=300,
         )
         return [row["path"] for row in answer.json()["results"]]
 
@@ -95,7 +95,7 @@ def lake(stack: Stack) -> Lake:
         f"{stack.endpoint}/api/v1/repositories",
         json={"name": name, "storage_namespace": f"s3://{BUCKET}/{name}"},
         auth=(stack.access_key_id, stack.secret_access_key),
-        timeout=30,
+        timeout=300,
     )
     assert made.status_code == 201
     return Lake(stack, name, Signer(stack.endpoint, stack.access_key_id, stack.secret_access_key))

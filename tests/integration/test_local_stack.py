@@ -36,7 +36,7 @@ def ask(stack, method, path, body=None):
         },
     )
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return answer.status, json.loads(answer.read() or b"null")
     except urllib.error.HTTPError as error:
         with error:
@@ -45,7 +45,7 @@ def ask(stack, method, path, body=None):
 
 def upload(stack, path, blocks, **headers):
     """The status and the JSON of an upload to the branch main of the repository `uploads`."""
-    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=300)
     target = f"/api/v1/repositories/uploads/branches/main/objects?path={path}"
     fixed = {"Authorization": authorization(stack), "Content-Type": "application/octet-stream"}
     try:
@@ -75,7 +75,7 @@ def repositories(stack):
 
 def wait_until_free(*ports):
     """Processes that lost their parent end at once; a loaded machine may take a moment to do so."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 300
     while any(map(is_listening, ports)):
         assert time.monotonic() < deadline, "something still listens"
         time.sleep(0.05)
@@ -91,7 +91,7 @@ def start(*command, **environment):
         env={**kept, **jars, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     return done.returncode, done.stderr
@@ -115,7 +115,7 @@ def test_the_stack_prints_how_to_reach_it(stack):
 def test_a_browser_gets_the_web_page_where_the_stack_says(stack):
     assert f"web page           {stack.endpoint}/\n" in stack.output
     for path in ("/", "/repositories/lake/objects?ref=main"):
-        with urllib.request.urlopen(f"{stack.endpoint}{path}", timeout=30) as answer:
+        with urllib.request.urlopen(f"{stack.endpoint}{path}", timeout=300) as answer:
             assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
             assert answer.read() == (PAGE / "index.html").read_bytes()
 
@@ -124,7 +124,7 @@ def test_presigned_urls_lead_where_the_page_may_go(stack):
     create_repository(stack, "shown")
     path = "/repositories/shown/branches/main/staging/backing?path=a&presign=true"
     url = urlsplit(ask(stack, "GET", path)[1]["presigned_url"])
-    with urllib.request.urlopen(stack.endpoint, timeout=30) as answer:
+    with urllib.request.urlopen(stack.endpoint, timeout=300) as answer:
         policy = answer.headers["Content-Security-Policy"]
     assert f"; connect-src 'self' {url.scheme}://{url.netloc}; " in policy
 
@@ -167,7 +167,7 @@ def test_a_body_that_cannot_pass_is_413_with_the_remedy(stack, uploads, megabyte
 
 def test_head_returns_the_length_without_a_body(stack, uploads):
     assert upload(stack, "measured", b"12345")[0] == 201
-    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=300)
     try:
         for _ in range(2):  # on one connection: bytes left over would spoil the second answer
             connection.request(
@@ -189,7 +189,7 @@ def test_the_client_is_told_to_continue_before_it_sends_the_body(stack, uploads)
         "Content-Type: application/octet-stream\r\nContent-Length: 5\r\n"
         "Expect: 100-continue\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", stack.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", stack.port), timeout=300) as connection:
         connection.sendall(head.encode())
         assert connection.recv(1000).startswith(b"HTTP/1.1 100 ")
         connection.sendall(b"12345")
@@ -239,7 +239,7 @@ def test_kill_9_of_its_parent_ends_it(tmp_path):
         },
         stdout=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not (is_listening(port) and is_listening(s3_port)):
         assert time.monotonic() < deadline
         assert parent.poll() is None
