@@ -49,7 +49,7 @@ class World:
 
 
 def s3_of(endpoint: str, keys: Keys = STACK_KEYS, *, directly: bool = False) -> S3:
-    retries = Retries(total_s_max=2.0, first_pause_s=0.005)
+    retries = Retries(total_s_max=60.0, first_pause_s=0.005)
     requests = S3Requests(Endpoint(endpoint, "us-east-1"), lambda: keys)
     direct = DirectRequests(requests, signs_content=True) if directly else None
     return S3(s3_client(endpoint, keys), retries, direct)
