@@ -9,17 +9,9 @@ import pytest
 
 from local.ports import is_healthy
 from tests.integration.test_local_stack import create_repository, repositories
-from tests.support.stack import BUCKET, Stack
+from tests.support.stack import BUCKET
 
 pytestmark = pytest.mark.server
-
-
-@pytest.fixture(scope="module")
-def own_stack(tmp_path_factory):
-    """A stack whose processes these tests kill."""
-    running = Stack(tmp_path_factory.mktemp("killed"))
-    yield running
-    assert running.stop() == 0, running.output
 
 
 def children_of(pid):

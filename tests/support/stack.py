@@ -25,10 +25,14 @@ from local.stores import BUCKET, Server, start_dynamodb, start_s3proxy
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-__all__ = ["BUCKET", "KEYS", "Stack"]
+__all__ = ["BACKUP", "BUCKET", "KEYS", "OWN_PAIR", "Stack"]
 
 # What `s3_endpoint` accepts. DynamoDB Local takes any key.
 KEYS = AccessKey("AKIAITESTTESTTEST00Q", "dGhlIHNlY3JldCBvZiB0aGUgdGVzdCBzZXJ2ZXJz")
+
+# Of `own_stack`: where it keeps dumps, and its key pair.
+BACKUP = "company-backup"
+OWN_PAIR = {"GRAVELER_ACCESS_KEY_ID": "chosen", "GRAVELER_SECRET_ACCESS_KEY": "a-secret"}
 
 READY = "Graveler is ready."
 
@@ -150,12 +154,41 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 @pytest.fixture(scope="session")
+def own_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A stack that tests may stop and kill, and start again; it keeps dumps in the bucket BACKUP."""
+    settings = {**OWN_PAIR, "GRAVELER_DUMP_PLACE": f"s3://{BACKUP}/dumps/"}
+    running = Stack(tmp_path_factory.mktemp("own"), **settings)
+    running.s3.create_bucket(Bucket=BACKUP)
+    yield running
+    assert running.stop() == 0, running.output
+
+
+@pytest.fixture(scope="session")
 def dynamodb_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of an empty DynamoDB Local that keeps its data in memory."""
     log = tmp_path_factory.mktemp("dynamodb") / "dynamodb.log"
     server = started(lambda: start_dynamodb(free_port(), data=None, log=log))
+    _have_it_answer(server.endpoint)
     yield server.endpoint
     server.child.kill()
+
+
+def _have_it_answer(endpoint: str) -> None:
+    """Wait for DynamoDB Local's first answers as long as boto3 does: stores are less patient."""
+    dynamodb = boto3.client(
+        "dynamodb",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=KEYS.access_key_id,
+        aws_secret_access_key=KEYS.secret_access_key,
+    )
+    dynamodb.create_table(
+        TableName="first",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "key", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "key", "KeyType": "HASH"}],
+    )
+    dynamodb.close()
 
 
 @pytest.fixture(scope="session")
