@@ -16,4 +16,4 @@ settings.register_profile(
 settings.register_profile("deep", deadline=None, max_examples=3000, suppress_health_check=SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-pytest_plugins = ("tests.support.stack",)
+pytest_plugins = ("tests.support.scheduling", "tests.support.stack")
