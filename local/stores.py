@@ -16,8 +16,8 @@ from local.processes import Child, StartError
 
 BUCKET = "graveler"
 
-# Two servers and the functions share two cores: no collector threads, small heaps, and no optimizing
-# compiler, which costs more time than it saves on two cores.
+# Two servers and the functions share two cores: no collector threads, small heaps. Nor is there the
+# optimizing compiler, which costs more time than it saves on two cores.
 _JVM = ("-XX:+UseSerialGC", "-Xms64m", "-XX:TieredStopAtLevel=1")
 _DYNAMODB_JVM = (*_JVM, "-Xmx512m")
 # S3Proxy holds a signed PUT body in the heap while it checks the signature.
