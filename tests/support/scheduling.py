@@ -22,7 +22,7 @@ def worker_of(file: str) -> str:
     return next((fixture for fixture in EXPENSIVE if fixture in text), file)
 
 
-class ByFixtures(LoadFileScheduling):
+class ByFixtures(LoadFileScheduling):  # type: ignore[misc] # it has no types
     """Keeps files together that need an expensive fixture, and the order of the others."""
 
     def _split_scope(self, nodeid: str) -> str:
