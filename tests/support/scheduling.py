@@ -4,13 +4,12 @@ A file's tests do, and so do all files whose fixtures are expensive: each starts
 """
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 from xdist.scheduler.protocol import Scheduling
 
-ROOT = Path(__file__).parent.parent.parent
+from local.config import ROOT
 
 EXPENSIVE = ("spark_session", "own_stack")
 
