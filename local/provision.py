@@ -20,7 +20,7 @@ from local.keys import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 ADMINISTRATOR = "admin"
 
 # On a busy machine, a store may need longer for its first answer than a request waits.
-STORE_PATIENCE_S = 45.0
+STORE_PATIENCE_S = 240.0
 
 
 def provision() -> str:

@@ -16,12 +16,12 @@ from local.processes import Child, StartError
 
 BUCKET = "graveler"
 
-# Two servers and the functions share two cores: no collector threads, small heaps. S3Proxy runs
-# without the optimizing compiler, which costs more time than it saves on two cores.
-_JVM = ("-XX:+UseSerialGC", "-Xms64m")
+# Two servers and the functions share two cores: no collector threads, small heaps. Nor is there the
+# optimizing compiler, which costs more time than it saves on two cores.
+_JVM = ("-XX:+UseSerialGC", "-Xms64m", "-XX:TieredStopAtLevel=1")
 _DYNAMODB_JVM = (*_JVM, "-Xmx512m")
 # S3Proxy holds a signed PUT body in the heap while it checks the signature.
-_S3PROXY_JVM = (*_JVM, "-Xmx1g", "-XX:TieredStopAtLevel=1")
+_S3PROXY_JVM = (*_JVM, "-Xmx1g")
 _SIGNED_PUT_BYTES_MAX = 128 * 1024 * 1024
 # S3Proxy adds this to the name of an object while it writes it.
 _HALF_WRITTEN = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")

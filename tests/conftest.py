@@ -35,7 +35,7 @@ for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, _survive)
 
-pytest_plugins = ("tests.support.durations", "tests.support.stack")
+pytest_plugins = ("tests.support.durations", "tests.support.scheduling", "tests.support.stack")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,7 +11,14 @@ import pytest
 import requests
 
 from local.config import ROOT
-from tests.support.spoiling_proxy import Fault, answered, damaged, replaced, spoiling_proxy
+from tests.support.spoiling_proxy import (
+    Fault,
+    Reply,
+    answered,
+    damaged,
+    replaced,
+    spoiling_proxy,
+)
 from tests.support.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
@@ -39,7 +46,7 @@ def doctor(stack) -> Callable[..., subprocess.CompletedProcess[str]]:
             env=environment(stack, endpoint),
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=300,
             check=False,
         )
 
@@ -55,7 +62,7 @@ def present(stack) -> Callable[[], dict[str, list[str]]]:
         found = {}
         for path in ("/repositories", "/auth/users", "/auth/policies"):
             url = f"{stack.endpoint}/api/v1{path}"
-            rows = requests.get(url, params={"amount": 1000}, auth=key, timeout=30).json()
+            rows = requests.get(url, params={"amount": 1000}, auth=key, timeout=300).json()
             found[path] = [row["id"] for row in rows["results"]]
         return found
 
@@ -162,7 +169,7 @@ def test_each_step_finds_a_spoiled_answer_of_its_own(doctor, present, stack):
     assert report["left"] == [f"policy {policy}"]
     key = (stack.access_key_id, stack.secret_access_key)
     url = f"{stack.endpoint}/api/v1/auth/policies/{policy}"
-    assert requests.delete(url, auth=key, timeout=30).status_code == 204
+    assert requests.delete(url, auth=key, timeout=300).status_code == 204
     assert present() == before
 
 
@@ -185,24 +192,28 @@ def test_without_its_beginning_the_journey_ends(doctor, present, stack, request_
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_cleans_up(stack, present, number):
     before = present()
-    with subprocess.Popen(
-        [*GRAVELER, "--write"],
-        cwd=ROOT,
-        env=environment(stack) | {"PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if line.split()[1] == "upload-by-presigned-url":
-                process.send_signal(number)
-                break
+
+    def interrupt(reply: Reply) -> Reply:
         assert present() != before
-        lines += process.stdout.readlines()
-        assert process.wait(timeout=60) == 130
-    ends = [line.split()[:2] for line in lines]
+        process.send_signal(number)
+        return reply
+
+    # The parent of the tests may ignore the signal, as nohup does, and children inherit that.
+    heeding = f"import signal; signal.signal({number}, signal.SIG_DFL); {GRAVELER[2]}"
+    with (
+        spoiling_proxy(stack.endpoint, [Fault("commit", "POST .*/commits", interrupt)]) as proxy,
+        subprocess.Popen(
+            [sys.executable, "-c", heeding, "doctor", "--write"],
+            cwd=ROOT,
+            env=environment(stack, proxy.endpoint),
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
+        output, _ = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert proxy.spoiled == {"commit"}
+    ends = [line.split()[:2] for line in output.splitlines()]
     assert ["ok", "clean-up"] in ends
     assert "interrupted" in {outcome for outcome, _ in ends}
     assert present() == before
@@ -220,7 +231,7 @@ def test_a_run_whose_reader_has_gone_cleans_up(stack, present):
         lines = [process.stdout.readline() for _ in range(3)]
         assert lines[1].split()[:2] == [b"ok", b"create-repository"]
         process.stdout.close()  # as `| head -3` does
-        assert process.wait(timeout=60) == 1
+        assert process.wait(timeout=300) == 1
     assert present() == before
 
 
@@ -254,9 +265,9 @@ def test_a_reader_finds_out_what_the_key_may_not_do(doctor, stack):
     name = f"reader-{time.time_ns()}"
     key = (stack.access_key_id, stack.secret_access_key)
     users = f"{stack.endpoint}/api/v1/auth/users"
-    requests.post(users, json={"id": name}, auth=key, timeout=30).raise_for_status()
-    requests.put(f"{users}/{name}/policies/FSReadAll", auth=key, timeout=30).raise_for_status()
-    pair = requests.post(f"{users}/{name}/credentials", auth=key, timeout=30).json()
+    requests.post(users, json={"id": name}, auth=key, timeout=300).raise_for_status()
+    requests.put(f"{users}/{name}/policies/FSReadAll", auth=key, timeout=300).raise_for_status()
+    pair = requests.post(f"{users}/{name}/credentials", auth=key, timeout=300).json()
     variables = environment(stack) | {
         "LAKECTL_CREDENTIALS_ACCESS_KEY_ID": pair["access_key_id"],
         "LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY": pair["secret_access_key"],
@@ -267,10 +278,10 @@ def test_a_reader_finds_out_what_the_key_may_not_do(doctor, stack):
         env=variables,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
-    requests.delete(f"{users}/{name}", auth=key, timeout=30).raise_for_status()
+    requests.delete(f"{users}/{name}", auth=key, timeout=300).raise_for_status()
     assert done.returncode == 1
     (failed,) = [line for line in done.stdout.splitlines() if line[:6] == "failed"]
     assert "answered 401" in failed

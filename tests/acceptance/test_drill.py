@@ -15,21 +15,17 @@ from graveler.operations.kept_dumps import MANIFEST, SCHEDULED
 from local.config import ROOT, TASK_QUEUE
 from tests.acceptance.clients import connect, create_repository
 from tests.support.spoiling_proxy import Fault, answered, replaced, spoiling_proxy
-from tests.support.stack import BUCKET, Stack
+from tests.support.stack import BACKUP, BUCKET, Stack
 
 pytestmark = pytest.mark.server
 
-PATIENCE_S = 60
-BACKUP = "company-backup"
+PATIENCE_S = 300
 
 
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A stack that keeps dumps in a bucket of their own."""
-    running = Stack(tmp_path_factory.mktemp("drill"), GRAVELER_DUMP_PLACE=f"s3://{BACKUP}/dumps/")
-    running.s3.create_bucket(Bucket=BACKUP)
-    yield running
-    running.stop()
+@pytest.fixture
+def stack(own_stack: Stack) -> Stack:
+    """The stack that keeps dumps."""
+    return own_stack
 
 
 @pytest.fixture
@@ -71,7 +67,7 @@ def drill(stack: Stack) -> Callable[..., tuple[int, dict[str, Any]]]:
             },
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         assert done.stdout, done.stderr

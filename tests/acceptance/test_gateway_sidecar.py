@@ -60,7 +60,7 @@ def gateway(stack, tmp_path_factory) -> Iterator[str]:
     child.wait_until(lambda: answers(endpoint))
     assert endpoint in log.read_text()
     yield endpoint
-    assert child.stop(signal.SIGINT, timeout_s=30) == 0
+    assert child.stop(signal.SIGINT, timeout_s=300) == 0
 
 
 def client_of(endpoint: str, key_id: str, secret: str):

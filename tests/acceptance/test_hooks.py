@@ -16,7 +16,7 @@ from tests.support.stack import Stack
 
 pytestmark = pytest.mark.server
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 class Target(ThreadingHTTPServer):
@@ -99,6 +99,7 @@ def test_hooks_before_and_after_a_merge_run(repository, main, target):
     assert {told["merge_source"] for told in target.told} == {"dev"}
 
 
+@pytest.mark.long  # as long as the longest request
 def test_a_hook_that_takes_longer_than_a_request_is_waited_for(repository, main, target):
     install(main, "pre-commit: ", target.url("slow"))
     made = main.commit("patience").get_commit()
@@ -106,6 +107,7 @@ def test_a_hook_that_takes_longer_than_a_request_is_waited_for(repository, main,
     assert len(target.told) == 1
 
 
+@pytest.mark.long
 def test_hooks_after_a_commit_run_although_the_stack_is_killed(
     tmp_path_factory: pytest.TempPathFactory, target: Target
 ) -> None:

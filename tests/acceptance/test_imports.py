@@ -19,7 +19,7 @@ from tests.support.stack import BUCKET, Stack
 pytestmark = pytest.mark.server
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def source(stack: Stack) -> str:
     """A folder of a bucket outside of all repositories, with more objects than a page has."""
     keys = Keys(stack.access_key_id, stack.secret_access_key)

@@ -136,7 +136,7 @@ def test_a_repository_with_a_bad_name_or_namespace_is_refused(stack, field, valu
         f"{stack.endpoint}/api/v1/repositories",
         json={"name": "acceptance-bad", "storage_namespace": f"s3://{BUCKET}/bad", field: value},
         auth=(stack.access_key_id, stack.secret_access_key),
-        timeout=30,
+        timeout=300,
     )
     assert answer.status_code == 400
     said = {"name": "repository id: invalid value", "storage_namespace": "namespace"}[field]

@@ -1,4 +1,4 @@
-"""Thousands of real files through the `lakefs` package: every byte, every name, every change."""
+"""A thousand real files through the `lakefs` package: every byte, every name, every change."""
 
 import random
 from collections.abc import Callable, Iterable
@@ -17,7 +17,8 @@ pytestmark = pytest.mark.server
 
 T = TypeVar("T")
 
-FILES = 3_000
+# More than a page of a listing, and than a request deletes.
+FILES = 1_100
 # Larger ones do not fit through the API; test_presigned.py sends them.
 FILE_BYTES_MAX = 3_000_000
 ODD_NAMES = (
@@ -47,14 +48,14 @@ def in_parallel(act: Callable[[str], T], paths: Iterable[str]) -> list[T]:
 
 @pytest.fixture(scope="module")
 def tree() -> dict[str, bytes]:
-    """Path and content of 3,000 files of installed packages, empty ones and odd names among them."""
+    """Path and content of files of installed packages, empty ones and odd names among them."""
     root = Path(pytest.__file__).parent.parent
     found = sorted(path for path in root.rglob("*") if path.is_file())
     small = [path for path in found if path.stat().st_size < FILE_BYTES_MAX]
     chosen = random.Random(7).sample(small, FILES)
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in chosen}
     files |= {name: name.encode() * index for index, name in enumerate(ODD_NAMES)}
-    assert sum(not content for content in files.values()) > 20
+    assert sum(not content for content in files.values()) > 5
     return files
 
 
@@ -101,7 +102,7 @@ def test_every_byte_reads_back(stored, tree, pre_sign):
 def test_any_part_of_a_file_reads_back_alone(stored, tree, pre_sign):
     chance = random.Random(8)
     parts = {}
-    for path in chance.sample(sorted(tree), 300):
+    for path in chance.sample(sorted(tree), 100):
         first = chance.randrange(len(tree[path]) + 10)
         parts[path] = first, first + chance.randrange(1, 5_000)
 
@@ -145,9 +146,9 @@ def test_a_listing_starts_and_ends_where_it_is_told(stored, tree):
 def test_a_branch_shows_exactly_what_was_done_on_it(client, stored, tree):
     branch = branch_of(stored, client, "work")
     chance = random.Random(9)
-    touched = chance.sample(sorted(tree), 1_500)
-    removed, changed, rewritten = touched[:1_100], touched[1_100:1_300], touched[1_300:]
-    added = [f"new/{number:03}" for number in range(200)]
+    touched = chance.sample(sorted(tree), 1_080)
+    removed, changed, rewritten = touched[:1_010], touched[1_010:1_050], touched[1_050:]
+    added = [f"new/{number:03}" for number in range(30)]
     for start in range(0, len(removed), 1_000):
         branch.delete_objects(removed[start : start + 1_000])
     in_parallel(

@@ -41,10 +41,10 @@ def hello(api, objects, session, repository) -> str:
 
 
 def test_health_needs_no_key_and_everything_else_does(stack, api):
-    assert requests.get(f"{api}/healthcheck", timeout=10).status_code == 204
-    assert requests.get(f"{stack.endpoint}/_health", timeout=10).text == "alive!"
+    assert requests.get(f"{api}/healthcheck", timeout=300).status_code == 204
+    assert requests.get(f"{stack.endpoint}/_health", timeout=300).text == "alive!"
     for path in ("repositories", "config", "repositories/x/branches"):
-        answer = requests.get(f"{api}/{path}", timeout=10)
+        answer = requests.get(f"{api}/{path}", timeout=300)
         assert answer.status_code == 401
         assert answer.headers["Content-Type"] == "application/json"
         assert answer.json() == {"message": "error authenticating request"}
@@ -68,11 +68,11 @@ def test_a_token_works_instead_of_the_key(stack, api):
         "access_key_id": stack.access_key_id,
         "secret_access_key": stack.secret_access_key,
     }
-    token = requests.post(f"{api}/auth/login", json=keys, timeout=10).json()["token"]
+    token = requests.post(f"{api}/auth/login", json=keys, timeout=300).json()["token"]
     bearer = {"Authorization": f"Bearer {token}"}
-    assert requests.get(f"{api}/repositories", headers=bearer, timeout=10).status_code == 200
+    assert requests.get(f"{api}/repositories", headers=bearer, timeout=300).status_code == 200
     forged = {"Authorization": f"Bearer {token[:-4]}AAAA"}
-    assert requests.get(f"{api}/repositories", headers=forged, timeout=10).status_code == 401
+    assert requests.get(f"{api}/repositories", headers=forged, timeout=300).status_code == 401
 
 
 def test_what_curl_sends_without_a_content_type_is_stored(session, objects, api, repository):
@@ -142,7 +142,7 @@ def test_an_error_of_a_head_request_has_neither_body_nor_type(session, api, hell
         (hello, {"Authorization": "Bearer x"}, 401),
     ):
         auth = None if "Authorization" in headers else session.auth
-        answer = requests.head(url, headers=headers, auth=auth, timeout=10)
+        answer = requests.head(url, headers=headers, auth=auth, timeout=300)
         assert (answer.status_code, answer.content) == (status, b"")
         assert "Content-Type" not in answer.headers
 

@@ -31,7 +31,7 @@ def link(
     """Upload by presigned URL with nothing but an HTTP client, and link what was uploaded."""
     staging = client.sdk_client.staging_api
     place = staging.get_physical_address(repository.id, "main", path, presign=True)
-    sent = requests.put(place.presigned_url, data=content, timeout=30)
+    sent = requests.put(place.presigned_url, data=content, timeout=300)
     assert sent.status_code == 200
     metadata = StagingMetadata(
         staging=StagingLocation(physical_address=place.physical_address),
@@ -67,7 +67,7 @@ def send_parts(urls: list[str]) -> list[UploadPart]:
     parts = []
     for number, url in enumerate(urls, start=1):
         content = LARGE[PART_BYTES * (number - 1) : PART_BYTES * number]
-        sent = requests.put(url, data=content, timeout=60)
+        sent = requests.put(url, data=content, timeout=300)
         assert sent.status_code == 200
         parts.append(UploadPart(part_number=number, etag=sent.headers["ETag"]))
     return parts
@@ -79,10 +79,10 @@ def send_parts(urls: list[str]) -> list[UploadPart]:
 def test_a_presigned_url_reads_the_object_without_credentials(client, repository, main):
     main.object("folder/a name.csv").upload("1,2,3", content_type="text/csv")
     url = presigned_url(client, repository, "folder/a name.csv")
-    answer = requests.get(url, timeout=30)
+    answer = requests.get(url, timeout=300)
     assert (answer.status_code, answer.content) == (200, b"1,2,3")
     assert "a%20name.csv" in answer.headers["Content-Disposition"].replace(" ", "%20")
-    part = requests.get(url, headers={"Range": "bytes=2-2"}, timeout=30)
+    part = requests.get(url, headers={"Range": "bytes=2-2"}, timeout=300)
     assert (part.status_code, part.content) == (206, b"2")
     assert part.headers["Content-Range"] == "bytes 2-2/5"
 
@@ -100,7 +100,7 @@ def test_every_row_of_a_listing_can_carry_its_presigned_url(main):
     for name in "abc":
         main.object(name).upload(name * 3)
     for row in main.objects(presign=True):
-        assert requests.get(row.physical_address, timeout=30).text == row.path * 3
+        assert requests.get(row.physical_address, timeout=300).text == row.path * 3
 
 
 def test_a_presigned_url_is_good_for_its_object_and_its_method_only(client, repository, main):
@@ -108,22 +108,22 @@ def test_a_presigned_url_is_good_for_its_object_and_its_method_only(client, repo
     main.object("b").upload("2")
     of_a, of_b = (urlsplit(presigned_url(client, repository, name)) for name in "ab")
     forged = of_a._replace(query=of_b.query).geturl()
-    assert requests.get(forged, timeout=30).status_code == 403
-    assert requests.put(of_a.geturl(), data=b"3", timeout=30).status_code == 403
-    assert requests.delete(of_a.geturl(), timeout=30).status_code == 403
+    assert requests.get(forged, timeout=300).status_code == 403
+    assert requests.put(of_a.geturl(), data=b"3", timeout=300).status_code == 403
+    assert requests.delete(of_a.geturl(), timeout=300).status_code == 403
     assert main.object("a").reader("r").read() == "1"
 
 
 def test_a_read_follows_the_redirect_and_leaves_the_key_behind(stack, repository, main, key):
     main.object("a").upload("redirected")
     url = object_url(stack, repository, "a") + "&presign=true"
-    first = requests.get(url, auth=key, allow_redirects=False, timeout=30)
+    first = requests.get(url, auth=key, allow_redirects=False, timeout=300)
     assert (first.status_code, first.content) == (302, b"")
     assert first.headers["Location"].startswith(stack.s3_endpoint)
-    followed = requests.get(url, auth=key, headers={"Range": "bytes=2-4"}, timeout=30)
+    followed = requests.get(url, auth=key, headers={"Range": "bytes=2-4"}, timeout=300)
     assert (followed.status_code, followed.text) == (206, "dir")
     assert "Authorization" not in followed.request.headers
-    assert requests.get(url, timeout=30).status_code == 401
+    assert requests.get(url, timeout=300).status_code == 401
 
 
 # Large objects
@@ -133,13 +133,13 @@ def test_an_object_too_large_for_the_api_is_read_by_redirect(stack, repository, 
     main.object("large").upload(LARGE, mode="wb", pre_sign=True)
     main.commit("large")
     url = object_url(stack, repository, "large")
-    whole = requests.get(url, auth=key, timeout=60)
+    whole = requests.get(url, auth=key, timeout=300)
     assert [step.status_code for step in whole.history] == [302]
     assert whole.content == LARGE
-    part = requests.get(url, auth=key, headers={"Range": "bytes=7000000-7000009"}, timeout=30)
+    part = requests.get(url, auth=key, headers={"Range": "bytes=7000000-7000009"}, timeout=300)
     assert (part.status_code, part.history) == (206, [])
     assert part.content == LARGE[7_000_000:7_000_010]
-    head = requests.head(url, auth=key, timeout=30)
+    head = requests.head(url, auth=key, timeout=300)
     assert (head.headers["Content-Length"], head.content) == (str(len(LARGE)), b"")
     for pre_sign in (False, True):
         assert main.object("large").reader(pre_sign=pre_sign).read() == LARGE
@@ -253,7 +253,7 @@ def test_bytes_put_by_any_client_become_an_object_when_linked(client, repository
 def test_an_address_links_to_the_path_it_was_made_for(client, repository, main):
     staging = client.sdk_client.staging_api
     place = staging.get_physical_address(repository.id, "main", "a", presign=True)
-    requests.put(place.presigned_url, data=b"1", timeout=30)
+    requests.put(place.presigned_url, data=b"1", timeout=300)
     address = place.physical_address
     for path, physical_address in (("b", address), ("a", f"{address}x"), ("a", address[:-9])):
         metadata = StagingMetadata(

@@ -86,11 +86,11 @@ def test_a_prefix_moves_with_all_its_objects(stack: Stack, repository, main):
         params={"dest_prefix": "clean/2026/"},
         json={"src_prefix": "raw/"},
         auth=key,
-        timeout=30,
+        timeout=300,
     )
     assert asked.status_code == 202
     for _ in range(300):
-        task = requests.get(f"{api}/tasks/{asked.json()['id']}", auth=key, timeout=30).json()
+        task = requests.get(f"{api}/tasks/{asked.json()['id']}", auth=key, timeout=300).json()
         if task["state"] not in ("waiting", "running"):
             break
         time.sleep(0.1)

@@ -11,7 +11,7 @@ from lakefs_sdk.exceptions import BadRequestException
 
 pytestmark = pytest.mark.server
 
-WAIT_S_MAX = 60
+WAIT_S_MAX = 300
 
 
 def done(status: Callable[[], Any]) -> Any:

@@ -1,6 +1,5 @@
 """What was acknowledged is there after the stack was stopped, and after it was killed."""
 
-from collections.abc import Iterator
 from itertools import count
 from threading import Thread
 
@@ -13,14 +12,6 @@ from tests.support.stack import Stack
 pytestmark = pytest.mark.server
 
 LARGE = bytes(range(256)) * 40_000
-
-
-@pytest.fixture(scope="module")
-def own_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A stack that these tests may stop and kill."""
-    running = Stack(tmp_path_factory.mktemp("restart"))
-    yield running
-    running.stop()
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +54,7 @@ def everything(stack: Stack, name: str) -> object:
     )
 
 
+@pytest.mark.long
 def test_all_is_as_it_was_after_a_stop_and_after_a_kill(own_stack, repository):
     before = everything(own_stack, repository.id)
     own_stack.restart()

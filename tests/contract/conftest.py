@@ -116,7 +116,7 @@ def _memory_stores() -> Stores:
 def dynamodb_stores(dynamodb_endpoint: str) -> Iterator[DynamoDBStores]:
     http = LossyHttp(dynamodb_endpoint)
     round_trips: list[str] = []
-    retries = Retries(total_s_max=2.0, first_pause_s=0.005)
+    retries = Retries(total_s_max=60.0, first_pause_s=0.005)
     signer = Signer(REGION, Keys)
     tables = Tables("refs", "staging", DynamoDB(http, signer, retries, round_trips.append))
     tables.create()

@@ -102,7 +102,7 @@ def test_a_deleted_repository_is_dropped_completely_and_alone(
     assert stores.refs.branch(neighbour, "main") is not None
 
 
-@pytest.mark.parametrize("seals", [1, 3])
+@pytest.mark.parametrize("seals", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_a_token_sealed_while_its_repository_is_deleted_is_dropped_too(
     stores: DynamoDBStores,
     cleanup: CleanupStore,

@@ -14,6 +14,11 @@ def main_of(stores: Stores, repository: Repository) -> Branch:
     return branch
 
 
+LONG_PREFIXES = [
+    pytest.param(each, marks=pytest.mark.long) for each in ("0", "00000000000000", "f")
+]
+
+
 class TestCommits:
     def put(self, stores: Stores, repository: Repository, commits: list) -> None:
         for commit in commits:
@@ -31,7 +36,7 @@ class TestCommits:
 
     def test_those_that_exist_are_found_by_id(self, stores: Stores, repository: Repository) -> None:
         commits = [new_commit(generation) for generation in range(2, 130)]
-        self.put(stores, repository, commits)
+        stores.refs.restore_commits(repository, commits)
         ids = [commit.id for commit in commits]
         found = stores.refs.commits(repository, [*ids, CommitID("e" * 64), ids[0]])
         assert found == {commit.id: commit for commit in commits}
@@ -78,7 +83,7 @@ class TestCommits:
         assert list(stores.refs.every_commit(repository)) == expected
         assert len(list(stores.refs.every_commit(create(stores)))) == 1
 
-    @pytest.mark.parametrize("prefix", ["", "0", "00000000000000", "f", "ffffffffffff"])
+    @pytest.mark.parametrize("prefix", ["", "ffffffffffff", *LONG_PREFIXES])
     def test_all_of_many_commits_come_by_id_wherever_their_ids_are(
         self, stores: Stores, repository: Repository, prefix: str
     ) -> None:

@@ -37,7 +37,7 @@ def uri(request: pytest.FixtureRequest) -> str:
 
 def send(request: SignedRequest, content: bytes = b"") -> tuple[int, Mapping[str, str], bytes]:
     """Return status, headers and body of the answer."""
-    connection = HTTPConnection(request.host, request.port, timeout=10)
+    connection = HTTPConnection(request.host, request.port, timeout=300)
     try:
         connection.putrequest(
             request.method, request.target, skip_host=True, skip_accept_encoding=True
@@ -82,7 +82,7 @@ def test_a_presigned_read_is_for_those_who_send_the_signed_headers(
     objects.put(uri, b"content", "text/plain")
     headers = {"x-amz-checksum-mode": "ENABLED"}
     url = signed.presign_read(uri, 60, headers, {"response-content-type": "text/csv"})
-    answer = requests.get(url, headers={**headers, "Range": "bytes=0-2"}, timeout=10)
+    answer = requests.get(url, headers={**headers, "Range": "bytes=0-2"}, timeout=300)
     assert (answer.status_code, answer.content) == (206, b"con")
     assert answer.headers["Content-Type"] == "text/csv"
-    assert requests.get(url, timeout=10).status_code == 403
+    assert requests.get(url, timeout=300).status_code == 403

@@ -243,6 +243,7 @@ def test_a_run_that_the_function_leaves_to_a_job_ends_as_the_functions_own(
     assert lake.pieces() == []
 
 
+@pytest.mark.long
 def test_another_job_finishes_the_run_of_a_killed_one(
     lake: Lake, spark: SparkSession, queues: tuple[Queues, str]
 ) -> None:

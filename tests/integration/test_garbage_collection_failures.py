@@ -65,6 +65,7 @@ def test_a_missing_range(lake: Collected) -> None:
     assert_nothing_is_deleted(lake, range_uri)
 
 
+@pytest.mark.long
 def test_a_damaged_range(lake: Collected) -> None:
     _, range_uri = head_files(lake)
     content = bytearray(lake.objects.get(range_uri))
@@ -73,6 +74,7 @@ def test_a_damaged_range(lake: Collected) -> None:
     assert_nothing_is_deleted(lake, range_uri)
 
 
+@pytest.mark.long
 def test_a_missing_metarange(lake: Collected) -> None:
     metarange_uri, _ = head_files(lake)
     lake.objects.delete(metarange_uri)

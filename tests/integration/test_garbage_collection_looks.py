@@ -79,6 +79,7 @@ def test_what_comes_back_while_the_driver_is_stalled_stays(
     assert (report.deleted.objects, report.came_to_life) == (GARBAGE - 1, 1)
 
 
+@pytest.mark.long
 def test_a_run_whose_looks_are_always_too_old_deletes_nothing_and_says_why(
     lake: Collected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_run_whose_looks_are_always_too_old_deletes_nothing_and_says_why(
     assert lake.uris("data/") == data
 
 
+@pytest.mark.long
 def test_what_is_left_of_a_round_goes_by_the_next_look_and_counts_once(
     lake: Collected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +113,7 @@ def test_what_is_left_of_a_round_goes_by_the_next_look_and_counts_once(
     assert len(lines) == len(set(lines)) == GARBAGE
 
 
+@pytest.mark.long
 def test_executors_stop_when_another_run_has_taken_over(
     lake: Collected, monkeypatch: pytest.MonkeyPatch
 ) -> None:

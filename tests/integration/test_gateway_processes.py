@@ -35,7 +35,7 @@ class Lake:
             f"{stack.endpoint}/api/v1/repositories",
             json={"name": self.name, "storage_namespace": f"s3://{BUCKET}/{self.name}"},
             auth=(stack.access_key_id, stack.secret_access_key),
-            timeout=30,
+            timeout=300,
         )
         assert made.status_code == 201
 
@@ -45,12 +45,12 @@ class Lake:
 
     def ask(self, method: str, key: str, body: bytes = b"", query: str = "") -> RawAnswer:
         """One request on a connection of its own."""
-        with RawConnection(self.stack.endpoint, timeout_s=60) as connection:
+        with RawConnection(self.stack.endpoint, timeout_s=300) as connection:
             connection.send(self.head(method, key, size_bytes=len(body), query=query) + body)
             return connection.answer(method)
 
     def put_megabytes(self, key: str, megabytes: int) -> None:
-        with RawConnection(self.stack.endpoint, timeout_s=60) as connection:
+        with RawConnection(self.stack.endpoint, timeout_s=300) as connection:
             connection.send(self.head("PUT", key, size_bytes=megabytes * MB))
             for number in range(megabytes):
                 connection.send(bytes([number]) * MB)
@@ -58,7 +58,7 @@ class Lake:
 
     def count_megabytes(self, key: str) -> int:
         """Read the object and forget it."""
-        with RawConnection(self.stack.endpoint, timeout_s=60) as connection:
+        with RawConnection(self.stack.endpoint, timeout_s=300) as connection:
             connection.send(self.head("GET", key))
             stream = connection.socket.makefile("rb")
             while stream.readline() != b"\r\n":

@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,7 +20,7 @@ import pytest
 from functions.web.handler import PAGE
 from local.config import ROOT
 from local.ports import free_port, is_listening
-from tests.support.stack import BUCKET, Stack
+from tests.support.stack import BUCKET, OWN_PAIR
 
 pytestmark = pytest.mark.server
 
@@ -36,7 +37,7 @@ def ask(stack, method, path, body=None):
         },
     )
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return answer.status, json.loads(answer.read() or b"null")
     except urllib.error.HTTPError as error:
         with error:
@@ -45,7 +46,7 @@ def ask(stack, method, path, body=None):
 
 def upload(stack, path, blocks, **headers):
     """The status and the JSON of an upload to the branch main of the repository `uploads`."""
-    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=300)
     target = f"/api/v1/repositories/uploads/branches/main/objects?path={path}"
     fixed = {"Authorization": authorization(stack), "Content-Type": "application/octet-stream"}
     try:
@@ -75,7 +76,7 @@ def repositories(stack):
 
 def wait_until_free(*ports):
     """Processes that lost their parent end at once; a loaded machine may take a moment to do so."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 300
     while any(map(is_listening, ports)):
         assert time.monotonic() < deadline, "something still listens"
         time.sleep(0.05)
@@ -91,18 +92,10 @@ def start(*command, **environment):
         env={**kept, **jars, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     return done.returncode, done.stderr
-
-
-@pytest.fixture
-def own_stack(tmp_path):
-    """A stack that the test may end as it likes."""
-    running = Stack(tmp_path)
-    yield running
-    running.stop()
 
 
 def test_the_stack_prints_how_to_reach_it(stack):
@@ -115,7 +108,7 @@ def test_the_stack_prints_how_to_reach_it(stack):
 def test_a_browser_gets_the_web_page_where_the_stack_says(stack):
     assert f"web page           {stack.endpoint}/\n" in stack.output
     for path in ("/", "/repositories/lake/objects?ref=main"):
-        with urllib.request.urlopen(f"{stack.endpoint}{path}", timeout=30) as answer:
+        with urllib.request.urlopen(f"{stack.endpoint}{path}", timeout=300) as answer:
             assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
             assert answer.read() == (PAGE / "index.html").read_bytes()
 
@@ -124,7 +117,7 @@ def test_presigned_urls_lead_where_the_page_may_go(stack):
     create_repository(stack, "shown")
     path = "/repositories/shown/branches/main/staging/backing?path=a&presign=true"
     url = urlsplit(ask(stack, "GET", path)[1]["presigned_url"])
-    with urllib.request.urlopen(stack.endpoint, timeout=30) as answer:
+    with urllib.request.urlopen(stack.endpoint, timeout=300) as answer:
         policy = answer.headers["Content-Security-Policy"]
     assert f"; connect-src 'self' {url.scheme}://{url.netloc}; " in policy
 
@@ -167,7 +160,7 @@ def test_a_body_that_cannot_pass_is_413_with_the_remedy(stack, uploads, megabyte
 
 def test_head_returns_the_length_without_a_body(stack, uploads):
     assert upload(stack, "measured", b"12345")[0] == 201
-    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=300)
     try:
         for _ in range(2):  # on one connection: bytes left over would spoil the second answer
             connection.request(
@@ -189,7 +182,7 @@ def test_the_client_is_told_to_continue_before_it_sends_the_body(stack, uploads)
         "Content-Type: application/octet-stream\r\nContent-Length: 5\r\n"
         "Expect: 100-continue\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", stack.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", stack.port), timeout=300) as connection:
         connection.sendall(head.encode())
         assert connection.recv(1000).startswith(b"HTTP/1.1 100 ")
         connection.sendall(b"12345")
@@ -202,16 +195,23 @@ def test_logs_of_the_functions_go_to_files_and_not_to_the_terminal(stack):
     assert stack.output.endswith("Ctrl-C stops it; the data stay.\n\n")
 
 
-def test_ctrl_c_ends_it_well_and_a_restart_keeps_the_data(own_stack):
+def test_ctrl_c_ends_it_well_and_a_restart_with_the_same_key_pair_keeps_the_data(own_stack):
     create_repository(own_stack, "kept")
     own_stack.s3.put_object(Bucket=BUCKET, Key="object", Body=b"x")
     keys = own_stack.access_key_id, own_stack.secret_access_key
     assert own_stack.stop(signal.SIGINT) == 0
     assert own_stack.output.endswith("Stopping\n")
     wait_until_free(own_stack.port, own_stack.s3_port)
+
+    ports = {"GRAVELER_PORT": "0", "GRAVELER_S3_PORT": "0"}
+    changed = {**OWN_PAIR, "GRAVELER_SECRET_ACCESS_KEY": "changed"}
+    code, said = start(GRAVELER_DATA=str(own_stack.data), **ports, **changed)
+    assert code == 1
+    assert said.startswith("error: this data folder was set up with a key pair other than chosen:")
+
     own_stack.start()
     assert (own_stack.access_key_id, own_stack.secret_access_key) == keys
-    assert repositories(own_stack) == ["kept"]
+    assert "kept" in repositories(own_stack)
     assert own_stack.s3.get_object(Bucket=BUCKET, Key="object")["Body"].read() == b"x"
 
 
@@ -221,7 +221,7 @@ def test_it_starts_right_after_kill_9_and_has_all_data(own_stack):
         create_repository(own_stack, name)
     own_stack.kill()
     own_stack.start()
-    assert repositories(own_stack) == names
+    assert set(names) <= set(repositories(own_stack))
 
 
 def test_kill_9_of_its_parent_ends_it(tmp_path):
@@ -239,8 +239,8 @@ def test_kill_9_of_its_parent_ends_it(tmp_path):
         },
         stdout=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
-    while not (is_listening(port) and is_listening(s3_port)):
+    deadline = time.monotonic() + 300
+    while not is_listening(s3_port):
         assert time.monotonic() < deadline
         assert parent.poll() is None
         time.sleep(0.05)
@@ -249,36 +249,29 @@ def test_kill_9_of_its_parent_ends_it(tmp_path):
     wait_until_free(port, s3_port)
 
 
-def test_a_second_stack_on_the_same_folder_is_refused(stack):
-    code, said = start(GRAVELER_DATA=str(stack.data), GRAVELER_PORT="0", GRAVELER_S3_PORT="0")
-    assert code == 1
-    assert said == (
-        f"error: another stack uses {stack.data}: stop it, or set GRAVELER_DATA to another folder\n"
-    )
-
-
-@pytest.mark.parametrize("variable", ["GRAVELER_PORT", "GRAVELER_S3_PORT"])
-def test_a_port_in_use_is_named_with_the_remedy(stack, tmp_path, variable):
-    ports = {"GRAVELER_PORT": "0", "GRAVELER_S3_PORT": "0", variable: str(stack.port)}
-    code, said = start(GRAVELER_DATA=str(tmp_path), **ports)
-    assert code == 1
-    assert said == f"error: port {stack.port} is in use: set {variable} to another port\n"
-
-
-def test_two_stacks_with_key_pairs_of_their_own_run_side_by_side(stack, tmp_path):
-    pair = {"GRAVELER_ACCESS_KEY_ID": "chosen", "GRAVELER_SECRET_ACCESS_KEY": "a-secret"}
-    other = Stack(tmp_path, **pair)
-    try:
-        assert (other.access_key_id, other.secret_access_key) == ("chosen", "a-secret")
-        create_repository(other, "mine")
-        assert "mine" not in repositories(stack)
-    finally:
-        other.stop()
+def test_what_another_stack_uses_is_refused_with_the_remedy(stack, tmp_path):
     ports = {"GRAVELER_PORT": "0", "GRAVELER_S3_PORT": "0"}
-    changed = {**pair, "GRAVELER_SECRET_ACCESS_KEY": "changed"}
-    code, said = start(GRAVELER_DATA=str(other.data), **ports, **changed)
-    assert code == 1
-    assert said.startswith("error: this data folder was set up with a key pair other than chosen:")
+    refused = {
+        f"another stack uses {stack.data}: stop it, or set GRAVELER_DATA to another folder": {
+            "GRAVELER_DATA": str(stack.data),
+            **ports,
+        }
+    }
+    for variable in ports:
+        refused[f"port {stack.port} is in use: set {variable} to another port"] = {
+            "GRAVELER_DATA": str(tmp_path / variable),
+            **ports,
+            variable: str(stack.port),
+        }
+    with ThreadPoolExecutor() as threads:  # each waits for a while
+        ends = list(threads.map(lambda environment: start(**environment), refused.values()))
+    assert ends == [(1, f"error: {said}\n") for said in refused]
+
+
+def test_two_stacks_with_key_pairs_of_their_own_run_side_by_side(stack, own_stack):
+    assert (own_stack.access_key_id, own_stack.secret_access_key) == tuple(OWN_PAIR.values())
+    create_repository(own_stack, "mine")
+    assert "mine" not in repositories(stack)
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def answer_to(method: str, url: str, content: bytes | None = None, **headers: st
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     request = urllib.request.Request(url, content, named, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return answer.status, answer.headers
     except urllib.error.HTTPError as error:
         with error:

@@ -5,6 +5,7 @@ that: it makes them older in DynamoDB Local's database while that is stopped.
 """
 
 import sqlite3
+from uuid import uuid4
 
 import boto3
 import pytest
@@ -18,24 +19,15 @@ from tests.unit.local.scripted_stream import Consumer
 
 pytestmark = pytest.mark.server
 
-TABLE = "written"
 HOUR_MS = 60 * 60 * 1000
 
 
-class World:
-    """A table with a stream on a DynamoDB Local of its own, and what delivers the stream."""
+class Database:
+    """A DynamoDB Local whose hours pass at will."""
 
     def __init__(self, folder):
         self.folder = folder
-        self.consumer = Consumer()
         self.start()
-        self.dynamodb.create_table(
-            TableName=TABLE,
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[{"AttributeName": "sort", "AttributeType": "S"}],
-            KeySchema=[{"AttributeName": "sort", "KeyType": "HASH"}],
-            StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
-        )
 
     def start(self):
         self.server = start_dynamodb(
@@ -71,13 +63,41 @@ class World:
         database.close()
         self.start()
 
+
+class World:
+    """A table with a stream, and what delivers the stream."""
+
+    def __init__(self, database, folder):
+        self.database = database
+        self.folder = folder
+        self.table = f"written-{uuid4().hex}"
+        self.consumer = Consumer()
+        self.dynamodb.create_table(
+            TableName=self.table,
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[{"AttributeName": "sort", "AttributeType": "S"}],
+            KeySchema=[{"AttributeName": "sort", "KeyType": "HASH"}],
+            StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+        )
+
+    @property
+    def dynamodb(self):
+        return self.database.dynamodb
+
+    @property
+    def streams(self):
+        return self.database.streams
+
+    def restart(self, hours_later=0):
+        self.database.restart(hours_later)
+
     def write(self, *names):
         for name in names:
-            self.dynamodb.put_item(TableName=TABLE, Item=item(name))
+            self.dynamodb.put_item(TableName=self.table, Item=item(name))
 
     @property
     def stream_arn(self):
-        return self.dynamodb.describe_table(TableName=TABLE)["Table"]["LatestStreamArn"]
+        return self.dynamodb.describe_table(TableName=self.table)["Table"]["LatestStreamArn"]
 
     @property
     def shards(self):
@@ -104,11 +124,16 @@ def item(name):
     return {"sort": {"S": f"outbox#{name}"}, "bytes": {"B": b"\x00\xff"}}
 
 
-@pytest.fixture
-def world(tmp_path):
-    made = World(tmp_path)
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    made = Database(tmp_path_factory.mktemp("streams"))
     yield made
     made.stop()
+
+
+@pytest.fixture
+def world(database, tmp_path):
+    return World(database, tmp_path)
 
 
 def test_records_are_delivered_once_over_restarts(world):
@@ -125,7 +150,7 @@ def test_records_are_delivered_once_over_restarts(world):
 
 def test_a_transaction_is_delivered_whole_and_a_cancelled_one_not_at_all(world):
     def transact(*names, condition):
-        puts = [{"Put": {"TableName": TABLE, "Item": item(name)}} for name in names]
+        puts = [{"Put": {"TableName": world.table, "Item": item(name)}} for name in names]
         puts[-1]["Put"]["ConditionExpression"] = condition
         world.dynamodb.transact_write_items(TransactItems=puts)
 
@@ -160,10 +185,10 @@ def test_new_records_are_delivered_when_the_stream_has_forgotten_all_old_ones(wo
 def test_a_table_made_anew_is_delivered_from_its_first_record(world):
     world.write("a")
     assert world.deliver() == ["a"]
-    description = world.dynamodb.describe_table(TableName=TABLE)["Table"]
-    world.dynamodb.delete_table(TableName=TABLE)
+    description = world.dynamodb.describe_table(TableName=world.table)["Table"]
+    world.dynamodb.delete_table(TableName=world.table)
     world.dynamodb.create_table(
-        TableName=TABLE,
+        TableName=world.table,
         BillingMode="PAY_PER_REQUEST",
         AttributeDefinitions=description["AttributeDefinitions"],
         KeySchema=description["KeySchema"],

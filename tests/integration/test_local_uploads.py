@@ -40,7 +40,7 @@ class Uploads:
         self.ask("POST", "/api/v1/repositories", json.dumps(namespace), "application/json")
 
     def ask(self, method, target, body=None, kind="application/octet-stream"):
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=300)
         headers = {"Authorization": self._authorization, "Content-Type": kind}
         try:
             connection.request(method, target, body, headers)
@@ -60,7 +60,7 @@ class Uploads:
         return "\r\n".join([*lines, "", ""]).encode()
 
     def send(self, *parts):
-        connection = socket.create_connection(("127.0.0.1", self._port), timeout=60)
+        connection = socket.create_connection(("127.0.0.1", self._port), timeout=300)
         for part in parts:
             connection.sendall(part)
         return connection
@@ -232,7 +232,7 @@ def test_a_presigned_upload_that_is_not_whole_changes_nothing(stack, name):
     url = urlsplit(stack.s3.generate_presigned_url("put_object", Params=place))
     headers, body = PRESIGNED[name]
     lines = [f"PUT {url.path}?{url.query} HTTP/1.1", f"Host: {url.netloc}", *headers, "", ""]
-    with socket.create_connection((url.hostname, url.port), timeout=20) as connection:
+    with socket.create_connection((url.hostname, url.port), timeout=300) as connection:
         connection.sendall("\r\n".join(lines).encode() + body)
         connection.shutdown(socket.SHUT_WR)
         answer = connection.makefile("rb").read()

@@ -26,11 +26,14 @@ pytestmark = pytest.mark.server
 
 ADVICE = "it may have taken effect: read before you repeat it"
 FOREVER = 10**6
-# Of one request; attempts are much shorter. No test depends on how fast anything is.
+# Attempts are much shorter than requests. Only where nothing is to succeed, a request is short.
 REQUEST_S = 4.0
+HOPELESS_S = 1.0
 ATTEMPT_S = 0.5
 
 ENDLESS = [fault for fault in Fault if fault is not Fault.CUT]
+# To whoever waits for an answer, the others are as these.
+RARE = {Fault.TRICKLING_HEAD, Fault.LATE}
 
 
 @dataclass
@@ -92,6 +95,19 @@ def _short_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "REQUEST_S_MAX", REQUEST_S)
 
 
+def fail(lake: Lake, monkeypatch: pytest.MonkeyPatch, fault: Fault, method: str = "") -> None:
+    """Let requests to the object store fail, and all to the tables unless only a method does."""
+    monkeypatch.setattr(app, "REQUEST_S_MAX", HOPELESS_S)
+    lake.objects.fail(method, fault, FOREVER)
+    if not method:
+        lake.tables.fail("", fault, FOREVER)
+
+
+def recover(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "REQUEST_S_MAX", REQUEST_S_MAX)
+    lake.recover()
+
+
 @pytest.mark.parametrize("fault", Fault)
 def test_a_connection_that_fails_costs_no_request(lake: Lake, fault: Fault) -> None:
     lake.tables.fail("", fault)
@@ -105,19 +121,22 @@ def test_a_connection_that_fails_costs_no_request(lake: Lake, fault: Fault) -> N
     assert (reply.status, reply.content) == (200, b"content")
 
 
-@pytest.mark.usefixtures("_short_requests")
 @pytest.mark.parametrize("fault", ENDLESS)
-def test_a_request_over_stores_that_fail_ends_and_may_be_repeated(lake: Lake, fault: Fault) -> None:
-    lake.tables.fail("", fault, FOREVER)
-    lake.objects.fail("", fault, FOREVER)
+def test_a_request_over_stores_that_fail_ends_and_may_be_repeated(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, fault: Fault
+) -> None:
+    fail(lake, monkeypatch, fault)
     for reply in (lake.branch("main"), lake.content("a"), lake.create_branch("dev")):
         assert (reply.status, reply.headers.get("Retry-After")) == (503, "1"), reply
-    lake.recover()
+    recover(lake, monkeypatch)
     assert lake.branch("dev").status == 404
 
 
 @pytest.mark.usefixtures("_short_requests")
-@pytest.mark.parametrize("fault", ENDLESS)
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(each, marks=pytest.mark.long) if each in RARE else each for each in ENDLESS],
+)
 def test_a_write_without_an_answer_tells_the_client_to_read_first(lake: Lake, fault: Fault) -> None:
     lake.tables.fail("TransactWriteItems", fault, FOREVER)
     reply = lake.upload("a")
@@ -140,17 +159,16 @@ def test_a_write_that_cannot_be_read_back_tells_the_client_to_read_first(lake: L
     assert reply.json["details"] == ADVICE
 
 
-@pytest.mark.usefixtures("_short_requests")
 @pytest.mark.parametrize("fault", ENDLESS)
 def test_content_that_no_entry_names_does_not_make_a_write_unknown(
-    lake: Lake, fault: Fault
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
     assert lake.upload("a").status == 201
-    lake.objects.fail("PUT", fault, FOREVER)
+    fail(lake, monkeypatch, fault, "PUT")
     copy = f"/repositories/{lake.name}/branches/main/objects/copy"
     for reply in (lake.upload("a"), lake.api.ask("POST", copy, {"src_path": "a"}, dest_path="b")):
         assert (reply.status, reply.headers.get("Retry-After")) == (503, "1"), reply
-    lake.recover()
+    recover(lake, monkeypatch)
     assert lake.content("b").status == 404
 
 

@@ -270,6 +270,7 @@ def test_garbage_collection_meanwhile_takes_exactly_what_only_the_old_tables_nee
     assert content(restored, "main", "staged") == b"again"
 
 
+@pytest.mark.long
 def test_rules_take_the_commits_of_a_branch_that_was_deleted_meanwhile(
     lake: Collected, before: dict[str, dict[str, bytes]]
 ) -> None:
@@ -290,6 +291,7 @@ def test_rules_take_the_commits_of_a_branch_that_was_deleted_meanwhile(
     assert {branch: contents(restored, branch) for branch in before} == before
 
 
+@pytest.mark.long
 def test_garbage_collection_on_restored_tables_takes_what_came_after_them(
     lake: Collected, before: dict[str, dict[str, bytes]]
 ) -> None:

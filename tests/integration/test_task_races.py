@@ -18,7 +18,8 @@ from tests.support.tasks import run
 
 pytestmark = pytest.mark.server
 
-ROUNDS = 10
+# A race is lost now and then: many rounds find the rare cases.
+ROUNDS = [0, 1, *(pytest.param(number, marks=pytest.mark.long) for number in range(2, 10))]
 AT_ONCE = 4
 REQUEST = commits.CommitRequest("by a task", "somebody")
 
@@ -65,7 +66,7 @@ def runner(world: ServerWorld, name: str, task: Task, number: int) -> Callable[[
     return lambda: run(world.engine(), message, runner=f"runner-{number}")
 
 
-@pytest.mark.parametrize("_round", range(ROUNDS))
+@pytest.mark.parametrize("_round", ROUNDS)
 def test_runners_that_get_a_message_together_make_one_commit(world, _round):
     name = staged(world)
     task = commits.start_commit(world.engine(), name, "main", REQUEST)
@@ -75,7 +76,7 @@ def test_runners_that_get_a_message_together_make_one_commit(world, _round):
     assert commits_of(world.engine(), name) == [ended.result["commit_id"]]
 
 
-@pytest.mark.parametrize("_round", range(ROUNDS))
+@pytest.mark.parametrize("_round", ROUNDS)
 def test_a_cancellation_that_meets_a_runner_prevents_the_commit_or_is_refused(world, _round):
     name = staged(world)
     task = commits.start_commit(world.engine(), name, "main", REQUEST)
@@ -93,7 +94,7 @@ def test_a_cancellation_that_meets_a_runner_prevents_the_commit_or_is_refused(wo
     assert len(commits_of(world.engine(), name)) == len(refused)
 
 
-@pytest.mark.parametrize("_round", range(ROUNDS))
+@pytest.mark.parametrize("_round", ROUNDS)
 def test_equal_requests_that_come_together_share_one_task(world, _round):
     name = staged(world)
     started: list[str] = []

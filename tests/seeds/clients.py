@@ -46,7 +46,7 @@ class Clients:
             },
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=300,
             check=False,
         )
 
@@ -62,7 +62,7 @@ class Clients:
             method,
             f"{self.stack.endpoint}/api/v1/repositories/{path}".rstrip("/"),
             auth=(self.stack.access_key_id, self.stack.secret_access_key),
-            timeout=30,
+            timeout=300,
             **more,
         )
 
@@ -82,7 +82,7 @@ class Clients:
 
 def wait_until(holds: Callable[[], bool]) -> None:
     """Wait for what goes on in the background."""
-    ends = time.monotonic() + 60
+    ends = time.monotonic() + 300
     while not holds():
         assert time.monotonic() < ends
         time.sleep(0.1)

@@ -15,7 +15,7 @@ from tests.seeds.clients import Clients
 from tests.seeds.statements import said, shows
 from tests.support.stack import BUCKET
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]  # a Spark starts
+pytestmark = pytest.mark.server
 
 ACTIVE = "tests/unit/retention/test_active.py"
 REVIVED = (

@@ -27,7 +27,6 @@ from tests.support.stack import BUCKET
 # Marks of the modules that use this one.
 MARKS = [
     pytest.mark.server,
-    pytest.mark.timeout(900),  # the first one waits for Spark, on a machine that may be busy
     pytest.mark.filterwarnings(IGNORED),
     pytest.mark.filterwarnings(UNCLOSED),
 ]

@@ -1,5 +1,7 @@
 """Servers for tests: started once per session on free loopback ports, gone when it ends.
 
+What fails to start is started once more: every later test of the session would fail with it.
+
 A test that uses one of these fixtures carries `@pytest.mark.server`.
 """
 
@@ -7,7 +9,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,16 +19,20 @@ import pytest
 from graveler.http.requests import AccessKey
 from local.config import ROOT
 from local.ports import free_port
-from local.processes import Child
-from local.stores import BUCKET, start_dynamodb, start_s3proxy
+from local.processes import Child, StartError
+from local.stores import BUCKET, Server, start_dynamodb, start_s3proxy
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-__all__ = ["BUCKET", "KEYS", "Stack"]
+__all__ = ["BACKUP", "BUCKET", "KEYS", "OWN_PAIR", "Stack"]
 
 # What `s3_endpoint` accepts. DynamoDB Local takes any key.
 KEYS = AccessKey("AKIAITESTTESTTEST00Q", "dGhlIHNlY3JldCBvZiB0aGUgdGVzdCBzZXJ2ZXJz")
+
+# Of `own_stack`: where it keeps dumps, and its key pair.
+BACKUP = "company-backup"
+OWN_PAIR = {"GRAVELER_ACCESS_KEY_ID": "chosen", "GRAVELER_SECRET_ACCESS_KEY": "a-secret"}
 
 READY = "Graveler is ready."
 
@@ -54,6 +60,13 @@ class Stack:
 
     def start(self) -> None:
         """Start the stack; returns when it is ready."""
+        try:
+            self._start()
+        except StartError:
+            self.kill()
+            self._start()
+
+    def _start(self) -> None:
         self._log.unlink(missing_ok=True)
         command = (sys.executable, "-m", "local")
         self._process = Child("the stack", command, self._log, self._environment, ROOT)
@@ -61,7 +74,7 @@ class Stack:
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Stop the stack; return its exit code."""
-        return self._process.stop(number, timeout_s=30)
+        return self._process.stop(number, timeout_s=240)
 
     def kill(self) -> None:
         """Kill the supervisor of the stack with SIGKILL."""
@@ -120,6 +133,18 @@ class Stack:
         return found[1]
 
 
+def started(start: Callable[[], Server]) -> Server:
+    """Start a server; return it when it is ready."""
+    server = start()
+    try:
+        server.wait_until_ready()
+    except StartError:
+        server.child.kill()
+        server = start()
+        server.wait_until_ready()
+    return server
+
+
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The whole stack on free ports and a folder of its own, shared by all tests of a session."""
@@ -129,13 +154,41 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 @pytest.fixture(scope="session")
+def own_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A stack that tests may stop and kill, and start again; it keeps dumps in the bucket BACKUP."""
+    settings = {**OWN_PAIR, "GRAVELER_DUMP_PLACE": f"s3://{BACKUP}/dumps/"}
+    running = Stack(tmp_path_factory.mktemp("own"), **settings)
+    running.s3.create_bucket(Bucket=BACKUP)
+    yield running
+    assert running.stop() == 0, running.output
+
+
+@pytest.fixture(scope="session")
 def dynamodb_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of an empty DynamoDB Local that keeps its data in memory."""
     log = tmp_path_factory.mktemp("dynamodb") / "dynamodb.log"
-    server = start_dynamodb(free_port(), data=None, log=log)
-    server.wait_until_ready()
+    server = started(lambda: start_dynamodb(free_port(), data=None, log=log))
+    _have_it_answer(server.endpoint)
     yield server.endpoint
     server.child.kill()
+
+
+def _have_it_answer(endpoint: str) -> None:
+    """Wait for DynamoDB Local's first answers as long as boto3 does: stores are less patient."""
+    dynamodb = boto3.client(
+        "dynamodb",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=KEYS.access_key_id,
+        aws_secret_access_key=KEYS.secret_access_key,
+    )
+    dynamodb.create_table(
+        TableName="first",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "key", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "key", "KeyType": "HASH"}],
+    )
+    dynamodb.close()
 
 
 @pytest.fixture(scope="session")
@@ -147,7 +200,7 @@ def s3_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def s3_endpoint(s3_folder: Path) -> Iterator[str]:
     """The URL of an S3Proxy that accepts KEYS and holds the empty bucket BUCKET."""
-    server = start_s3proxy(free_port(), s3_folder, KEYS, s3_folder.parent / "s3proxy.log")
-    server.wait_until_ready()
+    log = s3_folder.parent / "s3proxy.log"
+    server = started(lambda: start_s3proxy(free_port(), s3_folder, KEYS, log))
     yield server.endpoint
     server.child.kill()

@@ -88,6 +88,7 @@ def test_a_job_pays_for_a_minute_at_least():
 
 
 @pytest.mark.server
+@pytest.mark.long
 def test_every_operation_is_measured_and_told(capsys):
     sizes = ["--objects", "3000", "--exported", "20", "--by-a-task", "300"]
     cost.main([*sizes, "--committed", "1", "100"])

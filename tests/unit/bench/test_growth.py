@@ -9,6 +9,7 @@ from bench.growth.staged import SHAPES
 
 
 @pytest.mark.server
+@pytest.mark.long
 def test_listings_and_histories_are_measured_and_plotted(tmp_path):
     main(["--sizes", "20", "60", "--results", str(tmp_path)])
     runs = json.loads((tmp_path / "growth.json").read_text())["runs"]

@@ -36,6 +36,7 @@ def test_a_staged_load_is_what_a_commit_reads() -> None:
 
 
 @pytest.mark.server
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("base_objects", "amount", "expected"),
     [
