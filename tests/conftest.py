@@ -6,11 +6,7 @@ them, `deep` very many, new ones each time.
 
 import os
 import signal
-from collections.abc import Iterator
-from functools import cache
 
-import pytest
-from botocore.loaders import JSONFileLoader
 from hypothesis import HealthCheck, settings
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
@@ -36,12 +32,3 @@ for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _survive)
 
 pytest_plugins = ("tests.support.durations", "tests.support.scheduling", "tests.support.stack")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def descriptions_of_aws_are_read_once() -> Iterator[None]:
-    """Else each session of botocore, of which a test may have many, parses megabytes of JSON."""
-    kept = cache(JSONFileLoader().load_file)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(JSONFileLoader, "load_file", lambda _loader, path: kept(path))
-        yield

@@ -47,6 +47,7 @@ class FaultyServer:
     def __init__(self, answer: Callable[[Arrived], bytes]) -> None:
         self.arrived: list[Arrived] = []
         self.connections = 0
+        self._newest = 0  # of the connections, the last one with a request
         self._answer = answer
         self._faults: dict[str, list[Fault]] = {}
         self._lock = threading.Lock()
@@ -80,34 +81,36 @@ class FaultyServer:
             except OSError:
                 return
             self.connections += 1
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            arguments = (connection, self.connections)
+            threading.Thread(target=self._serve, args=arguments, daemon=True).start()
 
-    def _serve(self, connection: socket.socket) -> None:
+    def _serve(self, connection: socket.socket, number: int) -> None:
         with suppress(OSError), connection, connection.makefile("rb") as reader:
             while head := _head(reader):
                 length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
                 arrived = Arrived(head, reader.read(int(length[1]) if length else 0))
                 with self._lock:
                     self.arrived.append(arrived)
+                    self._newest = max(self._newest, number)
                     fault = self._next_fault(arrived.operation)
                 if fault is None:
                     connection.sendall(self._answer(arrived))
                 else:
-                    self._fail(connection, arrived, fault)
+                    self._fail(connection, number, arrived, fault)
                     return
 
     def _next_fault(self, operation: str) -> Fault | None:
         faults = self._faults.get(operation) or self._faults.get("")
         return faults.pop(0) if faults else None
 
-    def _fail(self, connection: socket.socket, arrived: Arrived, fault: Fault) -> None:
+    def _fail(self, connection: socket.socket, number: int, arrived: Arrived, fault: Fault) -> None:
         answer = b"" if fault is Fault.IGNORED else self._answer(arrived)
         if fault is Fault.CUT:
             connection.sendall(answer[: len(answer) // 2])
             return
         if fault is Fault.LATE:
-            before = len(self.arrived)
-            while len(self.arrived) == before and not self._closing.wait(_TRICKLE_S):
+            # On a busy machine, an earlier request may arrive after this one.
+            while self._newest == number and not self._closing.wait(_TRICKLE_S):
                 pass
             connection.sendall(answer)
         if fault in (Fault.TRICKLING_HEAD, Fault.TRICKLING_BODY):

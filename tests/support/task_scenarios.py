@@ -45,7 +45,9 @@ class TaskScenario:
     def begun(self) -> tuple[MemoryWorld, TaskMessage]:
         """Return a world where a request has left the operation to a task."""
         world, message = self._begun()
-        return world.anew(), message
+        made = world.anew()
+        made.refs.events = list(world.refs.events)  # the queue has still to hear of the task
+        return made, message
 
     @cache  # noqa: B019 - scenarios are few, and live as long as the tests
     def _begun(self) -> tuple[MemoryWorld, TaskMessage]:
