@@ -121,7 +121,7 @@ RECORDED := tests/acceptance tests/seeds tests/integration/test_local_delivery.p
   $(wildcard tests/integration/test_garbage_collection*.py)
 actions: install jars ## Record anew which permissions functions and jobs need
 	@rm -f $(ACTIONS).new
-	GRAVELER_OBSERVER=tests.support.actions:record RECORDED_ACTIONS=$(CURDIR)/$(ACTIONS).new \
+	GRAVELER_OBSERVER=tests.support.checks.actions:record RECORDED_ACTIONS=$(CURDIR)/$(ACTIONS).new \
 	  $(VENV)/bin/pytest -m server $(RECORDED)
 	@LC_ALL=C sort -u $(ACTIONS).new >$(ACTIONS)
 	@rm $(ACTIONS).new

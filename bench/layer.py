@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 
 from local.ports import free_port
 from local.stores import start_dynamodb, start_s3proxy
-from tests.support import runtime
-from tests.support.function_events import EVENTS
-from tests.support.runtime import Client, Lambda
-from tests.support.stack import KEYS
+from tests.support.fakes.function_events import EVENTS
+from tests.support.servers import runtime
+from tests.support.servers.runtime import Client, Lambda
+from tests.support.servers.stack import KEYS
 
 # Notes the processor time and the number of modules whenever the process asks for an event.
 _PROBE = """

@@ -1,6 +1,6 @@
 """What `graveler --help` says of each command, so that it need not import all of them.
 
-`python -m tests.support.summaries` writes it; a test compares it with the commands' own help.
+`python -m tests.support.clients.summaries` writes it; a test holds it to the commands' own help.
 """
 
 # Each is one line, however long.

@@ -31,4 +31,8 @@ for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, _survive)
 
-pytest_plugins = ("tests.support.durations", "tests.support.scheduling", "tests.support.stack")
+pytest_plugins = (
+    "tests.support.checks.durations",
+    "tests.support.checks.scheduling",
+    "tests.support.servers.stack",
+)

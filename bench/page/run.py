@@ -24,7 +24,7 @@ from bench.report import Results, printed
 from tests.acceptance.clients import connect
 from tests.browser import lakes, pages
 from tests.browser.visits import chromium_path, session_of
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 LOG_IN = "/auth/login"
 JUDGED = ("log in", "repositories", "objects", "compare", "commits", "settings")

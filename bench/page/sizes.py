@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Request
 
 from tests.browser.visits import Visit
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 
 @dataclass

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench.torture.ledger import Content, Ledger, Row, Shown, short
-from tests.support.linearizability import UNKNOWN, Operation, Value
+from tests.support.checks.linearizability import UNKNOWN, Operation, Value
 
 # A commit's content at each path.
 Holding = dict[str, Row]

@@ -9,7 +9,7 @@ import resource
 import sys
 from pathlib import Path
 
-from tests.support.linearizability import check_history
+from tests.support.checks.linearizability import check_history
 
 _MEMORY_BYTES_MAX = 3 * 1024**3
 TOO_LARGE = 3

@@ -17,8 +17,8 @@ from bench.torture.judge import TOO_LARGE
 from bench.torture.world import World
 from local.config import ROOT
 from local.stores import BUCKET
-from tests.support.linearizability import Operation, Value
-from tests.support.path_model import Key
+from tests.support.checks.linearizability import Operation, Value
+from tests.support.worlds.path_model import Key
 
 _EVENTS_S = 150.0
 _JUDGE_S = 300.0

@@ -6,7 +6,7 @@ from uuid import uuid4
 import lakefs
 from lakefs_spec import LakeFSFileSystem
 
-from tests.support.stack import BUCKET, Stack
+from tests.support.servers.stack import BUCKET, Stack
 
 KeyPair = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 # The stubs of boto3 take no keyword arguments from a dict.
 S3Client = Any

@@ -14,7 +14,7 @@ from lakefs_sdk.exceptions import ApiException, NotFoundException, UnauthorizedE
 
 from graveler.http.auth import MEMORY_S
 from tests.acceptance.clients import key_pair
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
 

@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from tests.acceptance.s3 import boto3_client
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from graveler.limits import GATEWAY_BODY_BYTES_MAX
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
 

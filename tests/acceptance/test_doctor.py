@@ -11,7 +11,7 @@ import pytest
 import requests
 
 from local.config import ROOT
-from tests.support.spoiling_proxy import (
+from tests.support.faults.spoiling_proxy import (
     Fault,
     Reply,
     answered,
@@ -19,7 +19,7 @@ from tests.support.spoiling_proxy import (
     replaced,
     spoiling_proxy,
 )
-from tests.support.stack import BUCKET, Stack
+from tests.support.servers.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
 

@@ -14,8 +14,8 @@ import pytest
 from graveler.operations.kept_dumps import MANIFEST, SCHEDULED
 from local.config import ROOT, TASK_QUEUE
 from tests.acceptance.clients import connect, create_repository
-from tests.support.spoiling_proxy import Fault, answered, replaced, spoiling_proxy
-from tests.support.stack import BACKUP, BUCKET, Stack
+from tests.support.faults.spoiling_proxy import Fault, answered, replaced, spoiling_proxy
+from tests.support.servers.stack import BACKUP, BUCKET, Stack
 
 pytestmark = pytest.mark.server
 

@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 from typer.testing import CliRunner
 
 from cli.main import app
-from tests.support.server_world import Keys, s3_client
-from tests.support.stack import BUCKET, Stack
+from tests.support.servers.stack import BUCKET, Stack
+from tests.support.worlds.server_world import Keys, s3_client
 
 pytestmark = pytest.mark.server
 

@@ -12,7 +12,7 @@ import pytest
 from lakefs.exceptions import ServerException
 
 from tests.acceptance.clients import connect, create_repository
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
 

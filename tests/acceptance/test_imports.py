@@ -13,8 +13,8 @@ from lakefs.exceptions import (
 
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
-from tests.support.server_world import Keys, s3_client
-from tests.support.stack import BUCKET, Stack
+from tests.support.servers.stack import BUCKET, Stack
+from tests.support.worlds.server_world import Keys, s3_client
 
 pytestmark = pytest.mark.server
 

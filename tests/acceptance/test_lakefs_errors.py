@@ -24,7 +24,7 @@ from lakefs_sdk import (
 )
 
 from tests.acceptance.clients import create_repository, key_pair
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

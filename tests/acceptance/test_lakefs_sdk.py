@@ -19,7 +19,7 @@ from lakefs.exceptions import (
 from lakefs_sdk import BranchProtectionRule
 
 from tests.acceptance.clients import create_repository
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

@@ -14,7 +14,7 @@ from lakefs_sdk import (
 from lakefs_sdk.exceptions import ApiException, NotFoundException
 
 from tests.acceptance.test_lakefs_sdk import commit, files_of
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
 

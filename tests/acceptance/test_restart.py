@@ -7,7 +7,7 @@ import lakefs
 import pytest
 
 from tests.acceptance.clients import connect, create_repository
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
 

@@ -15,8 +15,8 @@ from lakefs_sdk import models
 
 from graveler.http.auth import MEMORY_S
 from tests.acceptance.s3 import S3Client, boto3_client
-from tests.support.raw_s3 import RawConnection, Signer
-from tests.support.stack import BUCKET, Stack
+from tests.support.clients.raw_s3 import RawConnection, Signer
+from tests.support.servers.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
 

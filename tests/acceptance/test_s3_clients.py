@@ -27,7 +27,7 @@ from obstore.store import S3Store
 from pyarrow.fs import FileSelector, S3FileSystem
 
 from tests.acceptance.s3 import REGION
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 if TYPE_CHECKING:
     from obstore import UpdateVersion

@@ -8,7 +8,7 @@ import lakefs
 import pytest
 from botocore.config import Config
 
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
 

@@ -10,7 +10,7 @@ import lakefs
 import pytest
 
 from tests.acceptance.s3 import environment
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
 

@@ -11,7 +11,7 @@ import pytest
 
 from local.config import ROOT
 from tests.acceptance.s3 import environment
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 pytestmark = [pytest.mark.server, pytest.mark.packages]
 
@@ -28,7 +28,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_s3fs_and_pandas_write_read_list_and_create_exclusively(
     stack: Stack, repository: lakefs.Repository, packages: Path
 ) -> None:
-    script = ROOT / "tests" / "support" / "s3fs_scenario.py"
+    script = ROOT / "tests" / "support" / "clients" / "s3fs_scenario.py"
     done = subprocess.run(
         (sys.executable, str(script), repository.id),
         env={

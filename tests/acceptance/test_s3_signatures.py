@@ -5,7 +5,7 @@ import pytest
 import requests
 
 from tests.acceptance.s3 import S3Client, boto3_client
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
 

@@ -7,8 +7,8 @@ import lakefs
 import pytest
 
 from local.config import ROOT
-from tests.support.spark_s3a import run_scenario, s3a_jars
-from tests.support.stack import Stack
+from tests.support.clients.spark_s3a import run_scenario, s3a_jars
+from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
 

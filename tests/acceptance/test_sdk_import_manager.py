@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 from lakefs.exceptions import ConflictException, ImportManagerException
 
-from tests.support.server_world import Keys, s3_client
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
+from tests.support.worlds.server_world import Keys, s3_client
 
 pytestmark = pytest.mark.server
 

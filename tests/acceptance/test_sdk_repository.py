@@ -5,7 +5,7 @@ import pytest
 from lakefs.exceptions import ConflictException, NotFoundException
 
 from tests.acceptance.clients import create_repository
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

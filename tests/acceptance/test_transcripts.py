@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import transcripts
+from tests.support.clients import transcripts
 
 pytestmark = pytest.mark.server
 

@@ -15,7 +15,7 @@ import pytest
 
 from cli.summaries import SUMMARIES
 from tests.architecture.test_portability import ROOT
-from tests.support.summaries import first_sentences
+from tests.support.clients.summaries import first_sentences
 
 # Typer builds a pydantic schema for each parameter unless cli/values.py converts it.
 NEVER = {"boto3", "botocore", "graveler", "gateway", "lakefs", "lakefs_sdk", "pydantic", "requests"}
@@ -94,7 +94,7 @@ def test_a_command_imports_no_other_command():
 
 
 def test_the_list_of_commands_says_what_their_own_help_says():
-    # If not: python -m tests.support.summaries
+    # If not: python -m tests.support.clients.summaries
     assert first_sentences() == SUMMARIES
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.architecture.test_portability import ROOT, tracked_files
 from tests.architecture.test_sizes_and_names import ROOMS
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 DOCUMENTS = [name for name in tracked_files() if name.endswith(".md")]
 SOURCES = [name for name in tracked_files() if name.endswith((".py", "Makefile"))]

@@ -1,7 +1,7 @@
 """docs/requests.md has the budgets that the operations keep."""
 
 from tests.architecture.test_portability import ROOT
-from tests.support.budgets import BUDGETS, Budget
+from tests.support.checks.budgets import BUDGETS, Budget
 
 
 def row(budget: Budget) -> str:

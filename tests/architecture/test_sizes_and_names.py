@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 ROOT = Path(__file__).parents[2]
 PAGE_SOURCES = ROOT / "webui"

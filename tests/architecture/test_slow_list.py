@@ -1,7 +1,7 @@
 """The list of slow tests names tests that exist, and as few lines as say it."""
 
 from tests.architecture.test_sizes_and_names import ROOT
-from tests.support.durations import function_of, lines_of, listed
+from tests.support.checks.durations import function_of, lines_of, listed
 
 
 def test_every_slow_test_exists():

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.acceptance.clients import connect
 from tests.browser.visits import Visit, chromium_path, session_of
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 FOLDER = Path(__file__).parent
 ARTEFACTS = FOLDER.parents[1] / "build" / "browser"

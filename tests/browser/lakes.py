@@ -20,8 +20,8 @@ from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
 from graveler.entries import entry_value
 from graveler.identity import make_commit
 from graveler.model import EMPTY_METARANGE, AddressType, Commit, CommitID, Entry, MetaRangeID
-from tests.support.memory_objects import MemoryCommittedFiles
-from tests.support.stack import BUCKET, Stack
+from tests.support.fakes.memory_objects import MemoryCommittedFiles
+from tests.support.servers.stack import BUCKET, Stack
 
 NOW_S = 1_760_000_000
 

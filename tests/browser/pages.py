@@ -20,7 +20,7 @@ from lakefs_sdk import (
 )
 
 from tests.browser import lakes
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 README = b"""# Sales
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import lakes
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.browser
 

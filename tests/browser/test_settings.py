@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser import lakes
 from tests.browser.visits import commit, dialog_of, faults, told
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.browser
 

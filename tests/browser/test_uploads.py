@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser import lakes
 from tests.browser.visits import choose, dialog_of, upload
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.browser
 

@@ -20,7 +20,7 @@ from playwright.sync_api import (
     expect,
 )
 
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 PATIENCE_MS = 15_000
 expect.set_options(timeout=PATIENCE_MS)

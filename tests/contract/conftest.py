@@ -38,9 +38,9 @@ from graveler.model import (
 )
 from graveler.ports import RefStore, StagingStore
 from tests.contract.accounts import ContextCipher, World
-from tests.support.memory import MemoryAccountStore, MemoryRefStore, MemoryStagingStore
-from tests.support.memory_exports import MemoryExportStore
-from tests.support.server_world import REGION, Keys
+from tests.support.fakes.memory import MemoryAccountStore, MemoryRefStore, MemoryStagingStore
+from tests.support.fakes.memory_exports import MemoryExportStore
+from tests.support.worlds.server_world import REGION, Keys
 
 Losing = Callable[[str], None]
 

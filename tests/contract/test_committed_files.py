@@ -12,8 +12,8 @@ from graveler.aws.s3.file_cache import CachedFiles
 from graveler.errors import CorruptDataError
 from graveler.ports import CommittedFiles
 from tests.contract.test_objects import s3_of
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.stack import BUCKET
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.servers.stack import BUCKET
 
 CONTENT = b"0123456789"
 

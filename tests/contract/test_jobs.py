@@ -9,8 +9,8 @@ from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.model import Repository
 from graveler.ports import JobStore
 from tests.contract.conftest import Stores, create, new_event
-from tests.support.memory import MemoryRefStore
-from tests.support.memory_jobs import MemoryJobStore
+from tests.support.fakes.memory import MemoryRefStore
+from tests.support.fakes.memory_jobs import MemoryJobStore
 
 KIND = "tested"
 

@@ -20,10 +20,10 @@ from graveler.errors import (
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
-from tests.support.access import EVERYTHING, USER, denying
-from tests.support.api import ACCESS_KEY_ID, SECRET
-from tests.support.gateway_stack import REPO, UNSIGNED, GatewayStack
-from tests.support.sidecar import is_over_the_api, serve_over_the_api
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET
+from tests.support.fakes.access import EVERYTHING, USER, denying
+from tests.support.worlds.gateway_stack import REPO, UNSIGNED, GatewayStack
+from tests.support.worlds.sidecar import is_over_the_api, serve_over_the_api
 
 PLAIN = Description("text/plain", {"owner": "ann"})
 A = Place(REPO, "main", b"a")

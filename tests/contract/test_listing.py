@@ -7,9 +7,9 @@ from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.errors import InvalidInputError
 from graveler.ports import ListedObject, ObjectStore
-from tests.support.memory import MemoryObjectStore
-from tests.support.server_world import Keys, s3_client
-from tests.support.stack import BUCKET, KEYS
+from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.servers.stack import BUCKET, KEYS
+from tests.support.worlds.server_world import Keys, s3_client
 
 # More than a page of S3 has; a name that XML and URLs write differently; and neighbours by name.
 PAGE = 1000

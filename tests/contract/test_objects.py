@@ -25,9 +25,9 @@ from graveler.errors import (
 )
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.ports import ObjectDescription, ObjectStore, PartsPage, UploadedPart
-from tests.support.memory import MemoryObjectStore
-from tests.support.server_world import Keys, s3_client
-from tests.support.stack import BUCKET, KEYS
+from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.servers.stack import BUCKET, KEYS
+from tests.support.worlds.server_world import Keys, s3_client
 
 LEAST_PART_BYTES = 5 * 1024**2
 STACK_KEYS = Keys(KEYS.access_key_id, KEYS.secret_access_key)

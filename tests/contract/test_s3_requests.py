@@ -12,8 +12,8 @@ from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, Endpoint, S3Requests, SignedRequest
 from graveler.ports import UploadedPart
-from tests.support.server_world import REGION, Keys, s3_client
-from tests.support.stack import BUCKET, KEYS
+from tests.support.servers.stack import BUCKET, KEYS
+from tests.support.worlds.server_world import REGION, Keys, s3_client
 
 pytestmark = pytest.mark.server
 

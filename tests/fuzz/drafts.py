@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 from functions.api.app import API_PREFIX
-from tests.support.valid_requests import PATHS, Sent
+from tests.support.worlds.valid_requests import PATHS, Sent
 
 AUTHORIZATION = "authorization"
 

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from functions.api.app import API_PREFIX
 from tests.fuzz.drafts import AUTHORIZATION, Draft
-from tests.support.api import Reply
-from tests.support.contracts import check_answer
+from tests.support.checks.contracts import check_answer
+from tests.support.clients.api import Reply
 
 TIMEOUT_S = 60
 # Names in valid requests, and what the endpoint has instead.

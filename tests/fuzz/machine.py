@@ -16,11 +16,11 @@ from graveler.model import Branch, StagingToken
 from tests.fuzz.drafts import AUTHORIZATION, Draft, draft_of, event_of
 from tests.fuzz.endpoint import Endpoint
 from tests.fuzz.mutations import mutate
-from tests.support.api import ApiClient, Reply
-from tests.support.contracts import operation_of
-from tests.support.memory import MemoryAccountStore, MemoryStagingStore
-from tests.support.prepared_lake import prepared
-from tests.support.valid_requests import valid_requests
+from tests.support.checks.contracts import operation_of
+from tests.support.clients.api import ApiClient, Reply
+from tests.support.fakes.memory import MemoryAccountStore, MemoryStagingStore
+from tests.support.worlds.prepared_lake import prepared
+from tests.support.worlds.valid_requests import valid_requests
 
 NO_TOKEN = StagingToken("")
 # After so many requests, a new copy of the lake: what one deleted, others need.

@@ -6,8 +6,8 @@ from functions.api import answers, app
 from graveler.errors import NotFoundError
 from tests.fuzz.drafts import draft_of
 from tests.fuzz.machine import judged, run
-from tests.support.prepared_lake import prepared
-from tests.support.valid_requests import valid_requests
+from tests.support.worlds.prepared_lake import prepared
+from tests.support.worlds.valid_requests import valid_requests
 
 
 @pytest.mark.parametrize("seed", range(4))

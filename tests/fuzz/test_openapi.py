@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.fuzz.wsgi import WsgiApp
-from tests.support.valid_requests import valid_requests
+from tests.support.worlds.valid_requests import valid_requests
 
 # A module that `make check` does not even import: schemathesis takes seconds for that.
 pytestmark = pytest.mark.slow

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
 
-from tests.support.api import ApiClient, Reply
-from tests.support.prepared_lake import prepared
+from tests.support.clients.api import ApiClient, Reply
+from tests.support.worlds.prepared_lake import prepared
 
 Environment = dict[str, Any]
 StartResponse = Callable[[str, list[tuple[str, str]]], Any]

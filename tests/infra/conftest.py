@@ -13,10 +13,10 @@ from layers.graveler.archive import compile_sources, write_zip
 from layers.graveler.build import FOLDER, copy_engine, layer_path
 from layers.jobs.build import build as build_jobs
 from layers.jobs.build import copy_jobs, jobs_path
-from tests.support.runtime import ARCHITECTURE, build_layer
-from tests.support.shapes import SHAPES
-from tests.support.synths import Synthesizer, synthesizer
-from tests.support.templates import Deployment
+from tests.support.checks.templates import Deployment
+from tests.support.servers.runtime import ARCHITECTURE, build_layer
+from tests.support.servers.synths import Synthesizer, synthesizer
+from tests.support.worlds.shapes import SHAPES
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,7 +1,7 @@
 """Least privilege: roles name what they reach, allow what the code does, and little else.
 
 What the code does stands in actions.txt: `make actions` records it from the tests that run the
-embedded stack and the jobs (tests/support/actions.py). There is no KMS there, no Glue, and nothing
+embedded stack and the jobs (tests/support/checks/actions.py). There is no KMS there, no Glue, and nothing
 of what Lambda does for a function, so those are listed here, with the reason.
 """
 

@@ -11,8 +11,8 @@ from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.settings import Settings
 from graveler.operations import commits, repositories
 from graveler.operations.commits import LogQuery
-from tests.support import scenarios
-from tests.support.moto_server import empty_moto
+from tests.support.servers.moto_server import empty_moto
+from tests.support.worlds import scenarios
 
 REGION = "eu-west-1"
 KEYS = ("AKIAIOSFODNN7EXAMPLE", "c2VjcmV0IG9mIG5vYm9keQ")

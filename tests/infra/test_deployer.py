@@ -16,7 +16,7 @@ from infra.needs import NEEDS
 from infra.role import MANAGED_LENGTH_MAX
 from infra.settings import Settings
 from tests.infra.conftest import ROOT
-from tests.support.shapes import PROD
+from tests.support.worlds.shapes import PROD
 
 PAGE = (ROOT / "docs" / "continuous-deployment.md").read_text()
 

@@ -16,9 +16,9 @@ from moto import mock_aws
 
 from infra.dist import ASSETS, CHECKSUMS
 from tests.infra.conftest import ROOT
-from tests.support.formation import as_moto_knows
-from tests.support.shapes import PROD
-from tests.support.synths import Synthesizer
+from tests.support.servers.formation import as_moto_knows
+from tests.support.servers.synths import Synthesizer
+from tests.support.worlds.shapes import PROD
 
 BUCKET, PREFIX = "company-artefacts", "graveler/"
 REGION: Final = "eu-west-1"

@@ -13,7 +13,7 @@ from graveler.tasks import Task, TaskKind
 from local import background
 from local.config import EXPORT_QUEUE, TASK_QUEUE
 from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT
-from tests.support.lake import REPO, new_lake
+from tests.support.worlds.lake import REPO, new_lake
 
 
 def queues(deployment):

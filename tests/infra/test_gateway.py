@@ -7,7 +7,7 @@ import pytest
 
 from gateway.server.settings import GatewaySettings, ServerSettings
 from graveler.aws.settings import Settings as AwsSettings
-from tests.support.shapes import GATEWAY, INTERNAL
+from tests.support.worlds.shapes import GATEWAY, INTERNAL
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from layers.graveler.archive import find_compiler
 from layers.graveler.build import PYTHON
 from layers.graveler.wheels import REQUIREMENTS as OF_FUNCTIONS
 from local.ports import free_port
-from tests.support.moto_server import empty_moto
+from tests.support.servers.moto_server import empty_moto
 
 TEXT = DOCKERFILE.read_text()
 

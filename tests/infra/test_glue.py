@@ -34,9 +34,9 @@ from layers.jobs import build
 from local.config import EXPORT_QUEUE
 from local.queues import queue_url
 from tests.infra.conftest import ROOT
-from tests.support.export_queue import queues
-from tests.support.server_world import REGION, ServerWorld, open_world
-from tests.support.stack import BUCKET, KEYS
+from tests.support.fakes.export_queue import queues
+from tests.support.servers.stack import BUCKET, KEYS
+from tests.support.worlds.server_world import REGION, ServerWorld, open_world
 
 __all__ = ["queues"]
 

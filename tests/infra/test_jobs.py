@@ -10,7 +10,7 @@ from glue_jobs.export.options import parse as parse_export
 from glue_jobs.garbage_collection.options import parse as parse_collection
 from layers.jobs.unpacking import FOLDER, PACKAGES
 from tests.infra.conftest import ROOT
-from tests.support.shapes import PROD
+from tests.support.worlds.shapes import PROD
 
 JOBS = ("export", "garbage-collection")
 

@@ -22,9 +22,9 @@ from layers.graveler.archive import copy_sources, find_compiler, write_zip
 from layers.jobs import build as jobs
 from tests.infra.conftest import ROOT
 from tests.infra.test_functions import NAMES
-from tests.support.function_events import ANSWERS, EVENTS
-from tests.support.moto_server import empty_moto
-from tests.support.runtime import ARCHITECTURE, interpreter
+from tests.support.fakes.function_events import ANSWERS, EVENTS
+from tests.support.servers.moto_server import empty_moto
+from tests.support.servers.runtime import ARCHITECTURE, interpreter
 
 pytestmark = pytest.mark.packages
 

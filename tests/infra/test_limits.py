@@ -9,7 +9,7 @@ import pytest
 from infra.limits import RULES, Rule, exceeded
 from infra.role import INLINE_LENGTH_MAX, MANAGED_LENGTH_MAX
 from infra.sizes import filled, json_length_max, text_length_max
-from tests.support.shapes import BUCKETS
+from tests.support.worlds.shapes import BUCKETS
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.shapes import LONGEST
+from tests.support.worlds.shapes import LONGEST
 
 # The property with the name that must be unique in an account and region, by kind.
 NAMES = {

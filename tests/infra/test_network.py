@@ -7,7 +7,7 @@ import pytest
 
 from functions.web.paths import routes
 from tests.infra.conftest import ROOT
-from tests.support.shapes import ENDPOINT, WEB_ACL
+from tests.support.worlds.shapes import ENDPOINT, WEB_ACL
 
 pytestmark = pytest.mark.packages
 

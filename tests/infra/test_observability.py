@@ -2,7 +2,7 @@
 
 import json
 
-from tests.support.shapes import TOPIC
+from tests.support.worlds.shapes import TOPIC
 
 
 def alarms(deployment):

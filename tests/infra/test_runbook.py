@@ -8,8 +8,8 @@ import textwrap
 import pytest
 
 from tests.infra.conftest import ROOT
-from tests.support.cases import for_each
-from tests.support.shapes import STREAM, TABLE
+from tests.support.checks.cases import for_each
+from tests.support.worlds.shapes import STREAM, TABLE
 
 RUNBOOK = (ROOT / "docs" / "operations.md").read_text()
 # Pages whose commands use the runbook's variables and functions.

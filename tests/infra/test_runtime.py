@@ -10,9 +10,9 @@ import boto3
 import pytest
 
 from tests.infra.test_functions import NAMES
-from tests.support import runtime
-from tests.support.function_events import ANSWERS, EVENTS
-from tests.support.runtime import REGION, Client, Lambda, emulated_aws
+from tests.support.fakes.function_events import ANSWERS, EVENTS
+from tests.support.servers import runtime
+from tests.support.servers.runtime import REGION, Client, Lambda, emulated_aws
 
 pytestmark = pytest.mark.packages
 

@@ -7,7 +7,7 @@ import pytest
 
 from infra.samples import FOLDER, write_samples
 from infra.settings import Settings
-from tests.support.shapes import FOLDERS, GATEWAY, PROD
+from tests.support.worlds.shapes import FOLDERS, GATEWAY, PROD
 
 ROLES = "arn:aws:iam::123456789012:role/graveler-prod-"
 HOME = {"CDK_DEFAULT_ACCOUNT": "123456789012", "CDK_DEFAULT_REGION": "eu-west-1"}

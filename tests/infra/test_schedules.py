@@ -1,7 +1,7 @@
 """How long a schedule can be silent before somebody has to look."""
 
 from infra.schedules import is_schedule, longest_gap_s
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 HOUR, DAY = 3_600, 86_400
 

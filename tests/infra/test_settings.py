@@ -6,8 +6,8 @@ from functions.telemetry import Metrics
 from infra.settings import NoStageError, Settings, SettingsError
 from infra.settings.places import Place
 from infra.settings.rules import METRICS
-from tests.support.cases import for_each
-from tests.support.shapes import ENDPOINT, WEB_ACL
+from tests.support.checks.cases import for_each
+from tests.support.worlds.shapes import ENDPOINT, WEB_ACL
 
 PROD = {"stage": "prod", "alarm_email": "ops@example.com"}
 

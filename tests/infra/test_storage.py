@@ -7,7 +7,7 @@ import pytest
 
 from graveler.aws.dynamodb.models import ExportItem, OutboxItem, TaskItem
 from graveler.aws.dynamodb.tables import _refs_description, _staging_description
-from tests.support.shapes import OLD
+from tests.support.worlds.shapes import OLD
 
 # Never to be changed: another logical ID means another table, and this one deleted or orphaned.
 STATEFUL = {

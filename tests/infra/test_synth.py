@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.infra.conftest import ROOT, make_archives
-from tests.support.shapes import SHAPES
+from tests.support.worlds.shapes import SHAPES
 
 # Those that have all kinds of resources, in every form that settings give them.
 CHECKED = ("dev", "prod", "economy-gateway", "private", "guarded", "cloudfront", "other")

@@ -13,7 +13,7 @@ from functions.web.app import build_app
 from functions.web.handler import PAGE
 from graveler.aws.connect import s3_config
 from infra.packages import function_code
-from tests.support.page import show
+from tests.support.worlds.page import show
 
 
 def function_of(deployment):

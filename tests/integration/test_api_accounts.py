@@ -8,7 +8,7 @@ import pytest
 from lakefs_sdk import models
 
 from functions.api.settings import Settings
-from tests.support.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
 
 TOKEN = {"x-graveler-setup-token": SETUP_TOKEN}
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.support.api import ApiClient
-from tests.support.hooks import answered
+from tests.support.clients.api import ApiClient
+from tests.support.fakes.hooks import answered
 
 ACTION = b"""
 name: quality

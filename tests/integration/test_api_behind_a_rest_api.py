@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from functions.api.gateways import of_any_gateway
-from tests.support.api import SECRET, ApiClient, event
-from tests.support.lines import lines_of
+from tests.support.checks.lines import lines_of
+from tests.support.clients.api import SECRET, ApiClient, event
 
 LAKE = {"name": "lake", "storage_namespace": "s3://bucket/lake", "default_branch": "main"}
 

@@ -9,8 +9,8 @@ from functions.api.app import build_app
 from graveler.errors import ThrottledError
 from graveler.retention.files import run_folder
 from graveler.retention.runs import LEASE, LEASE_S
-from tests.support.access import EVERYTHING, RestrictedClient, allowing
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
+from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing
 
 RUNS = "/repositories/repo/gc/runs"
 ARN = "arn:lakefs:fs:::repository/repo"

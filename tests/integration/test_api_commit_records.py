@@ -8,7 +8,7 @@ from lakefs_sdk import models
 from graveler.identity import make_commit
 from graveler.limits import GENERATION_MAX
 from graveler.model import Commit
-from tests.support.api import ApiClient, Reply
+from tests.support.clients.api import ApiClient, Reply
 
 PATH = "/repositories/repo/commits"
 

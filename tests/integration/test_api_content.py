@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from functions.api.routes.content import CONTENT_BYTES_MAX
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 READ = "/repositories/repo/refs/main/objects"
 

@@ -2,10 +2,10 @@
 
 from functions.api.contract import Content, Kind
 from functions.api.operations import OPERATIONS
-from tests.support.cases import for_each
-from tests.support.prepared_lake import prepared
-from tests.support.reads import recorded_reads
-from tests.support.valid_requests import send, valid_requests
+from tests.support.checks.cases import for_each
+from tests.support.checks.reads import recorded_reads
+from tests.support.worlds.prepared_lake import prepared
+from tests.support.worlds.valid_requests import send, valid_requests
 
 CONTRACTS = {each.template.name: each.contract for each in OPERATIONS}
 WITH_BODY = [name for name, contract in CONTRACTS.items() if contract.body is not None]

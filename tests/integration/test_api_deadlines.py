@@ -4,7 +4,7 @@ import pytest
 
 from graveler.aws import deadlines
 from graveler.errors import ThrottledError, UnknownOutcomeError
-from tests.support.api import ApiClient, Reply, event
+from tests.support.clients.api import ApiClient, Reply, event
 
 BRANCH = {"name": "new", "source": "main"}
 ADVICE = "it may have taken effect: read before you repeat it"

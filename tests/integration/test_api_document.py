@@ -2,8 +2,8 @@
 
 from functions.api.operations import OPERATIONS
 from functions.api.routes import tags
-from tests.support.api import ApiClient, event
-from tests.support.contracts import DOCUMENT
+from tests.support.checks.contracts import DOCUMENT
+from tests.support.clients.api import ApiClient, event
 
 
 def document():

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from lakefs_sdk import models
 
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 NAMESPACE = "s3://bucket/repo"
 NONE = "12" * 32

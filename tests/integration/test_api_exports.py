@@ -4,7 +4,7 @@ import pytest
 
 from graveler.export.model import ExportRequest
 from graveler.operations.exports.advance import advance
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 MAIN = "/repositories/repo/branches/main"
 CONFIGURATION = f"{MAIN}/continuous-export"

@@ -8,8 +8,8 @@ from lakefs_sdk import models
 
 from functions.api.settings import Settings
 from graveler.errors import ThrottledError
-from tests.support.api import ApiClient, event
-from tests.support.identities import ARN, ROLE, SERVER, CheckingSts, changed, token_of
+from tests.support.clients.api import ApiClient, event
+from tests.support.fakes.identities import ARN, ROLE, SERVER, CheckingSts, changed, token_of
 
 LOGIN = "/auth/external/principal/login"
 OF_BOB = "/auth/users/bob/external/principals"

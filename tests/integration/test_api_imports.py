@@ -8,8 +8,8 @@ from lakefs_sdk import models
 
 from functions.api.app import build_app
 from functions.api.settings import Settings
-from tests.support.api import ApiClient, Reply
-from tests.support.inventories import MANIFEST, put_inventory
+from tests.support.clients.api import ApiClient, Reply
+from tests.support.worlds.inventories import MANIFEST, put_inventory
 
 MAIN = "/repositories/repo/branches/main"
 IMPORT = f"{MAIN}/import"

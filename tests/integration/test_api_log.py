@@ -21,10 +21,10 @@ from functions.export.handler import handler as export
 from functions.telemetry import Metrics, Telemetry
 from graveler.aws import wiring
 from graveler.errors import ThrottledError
-from tests.support.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
-from tests.support.cases import for_each
-from tests.support.invocation import Context
-from tests.support.lines import Lines, lines_of
+from tests.support.checks.cases import for_each
+from tests.support.checks.lines import Lines, lines_of
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
+from tests.support.fakes.invocation import Context
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3
 
 REPO = "/repositories/repo"

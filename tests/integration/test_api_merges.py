@@ -12,7 +12,7 @@ from graveler.operations import merges, replays
 from graveler.operations.merges import MergeRequest
 from graveler.operations.replays import CherryPickRequest, RevertRequest
 from graveler.operations.tasks.waiting import Patience
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 REPO = "/repositories/repo"
 MAIN = f"{REPO}/branches/main"

@@ -8,8 +8,8 @@ import pytest
 
 from graveler.errors import AccessDeniedError
 from graveler.messages import Refusal
-from tests.support.api import ApiClient, Reply, event
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
+from tests.support.clients.api import ApiClient, Reply, event
 
 REPO = "/repositories/repo"
 PULLS = f"{REPO}/pulls"

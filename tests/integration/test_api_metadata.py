@@ -4,7 +4,7 @@ import pytest
 from lakefs_sdk import models
 
 from graveler.operations import repositories
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 NAMESPACE = "s3://bucket/repo"
 

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from lakefs_sdk import models
 
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 REPO = "/repositories/repo"
 OBJECTS = f"{REPO}/branches/main/objects"

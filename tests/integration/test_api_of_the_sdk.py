@@ -8,11 +8,11 @@ the SDK sends and we ignore, and a status whose model the SDK does not expect.
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.cases import for_each
-from tests.support.contracts import DOCUMENT
-from tests.support.prepared_lake import prepared
-from tests.support.sdk import SdkOperation, fields_of, sdk_operations
-from tests.support.valid_requests import send, valid_requests
+from tests.support.checks.cases import for_each
+from tests.support.checks.contracts import DOCUMENT
+from tests.support.clients.sdk import SdkOperation, fields_of, sdk_operations
+from tests.support.worlds.prepared_lake import prepared
+from tests.support.worlds.valid_requests import send, valid_requests
 
 # Every difference, under its reason.
 ACCEPTED = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 REPO = "/repositories/repo"
 OBJECTS = f"{REPO}/branches/main/objects"

@@ -7,7 +7,7 @@ import pytest
 from lakefs_sdk import models
 
 from graveler.tasks import TaskSettings
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 REPO = "/repositories/repo"
 PULLS = f"{REPO}/pulls"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from graveler.limits import USER_METADATA_BYTES_MAX
-from tests.support.access import EVERYTHING, RestrictedClient, allowing, denying
-from tests.support.api import ApiClient, Reply
+from tests.support.clients.api import ApiClient, Reply
+from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying
 
 REPO = "/repositories/repo"
 MAIN = f"{REPO}/branches/main"

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from lakefs_sdk import models
 
-from tests.support.api import ApiClient, event
+from tests.support.clients.api import ApiClient, event
 
 REPO = "/repositories/repo"
 BRANCHES = f"{REPO}/branches"

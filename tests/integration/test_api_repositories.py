@@ -3,7 +3,7 @@
 import pytest
 from lakefs_sdk import models
 
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 
 @pytest.fixture

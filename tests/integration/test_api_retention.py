@@ -11,7 +11,7 @@ from lakefs_sdk import models
 
 from graveler.operations import repositories
 from graveler.retention.files import RULES_FILE
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 RULES = "/repositories/repo/settings/gc_rules"
 OLD_RULES = "/repositories/repo/gc/rules"

@@ -3,8 +3,8 @@
 import pytest
 
 from graveler.access.actions import Action
-from tests.support.access import RestrictedClient
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
+from tests.support.fakes.access import RestrictedClient
 
 DATA = "arn:lakefs:fs:::repository/lake/object/x"
 WRITE = {"effect": "allow", "action": ["fs:*"], "resource": "arn:lakefs:fs:::repository/lake/*"}

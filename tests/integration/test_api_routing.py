@@ -27,9 +27,9 @@ from functions.api.routes import (
 from functions.api.routing import Template
 from functions.api.unserved import UNSERVED
 from graveler.errors import AlreadyExistsError, ThrottledError
-from tests.support.api import ApiClient, event
-from tests.support.cases import for_each
-from tests.support.lines import lines_of
+from tests.support.checks.cases import for_each
+from tests.support.checks.lines import lines_of
+from tests.support.clients.api import ApiClient, event
 
 TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
 

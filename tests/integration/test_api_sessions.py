@@ -6,7 +6,7 @@ import pytest
 
 from functions.api.app import build_app
 from graveler.http.auth import MEMORY_S
-from tests.support.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
 
 LOGIN = {"access_key_id": ACCESS_KEY_ID, "secret_access_key": SECRET}
 

@@ -9,10 +9,10 @@ import pytest
 
 from graveler.http.errors import RETRY_AFTER_S
 from graveler.tasks import LEASE_S, TaskSettings
-from tests.support.api import ApiClient, Reply
-from tests.support.counting import engine_around
-from tests.support.faults import Crash
-from tests.support.tasks import run
+from tests.support.clients.api import ApiClient, Reply
+from tests.support.fakes.tasks import run
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Crash
 
 REPO = "/repositories/repo"
 COMMITS = f"{REPO}/branches/main/commits"

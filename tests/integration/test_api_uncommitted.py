@@ -8,7 +8,7 @@ import pytest
 from lakefs_sdk import models
 
 from graveler.operations import uncommitted_addresses
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 UNCOMMITTED = "/repositories/repo/gc/prepare_uncommited"
 NAMESPACE = "s3://bucket/repo"

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import pytest
 from lakefs_sdk import models
 
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 REPO = "/repositories/repo"
 BACKING = f"{REPO}/branches/main/staging/backing"

@@ -5,7 +5,7 @@ import base64
 import pytest
 from lakefs_sdk import models
 
-from tests.support.api import ACCESS_KEY_ID, ApiClient, event
+from tests.support.clients.api import ACCESS_KEY_ID, ApiClient, event
 
 STATEMENT = {
     "effect": "allow",

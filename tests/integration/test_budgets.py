@@ -1,6 +1,6 @@
 """What operations cost: round trips to DynamoDB and requests to S3, counted where they are made.
 
-The table (`tests/support/budgets.py`) is for a process that is warm: it has seen the repository,
+The table (`tests/support/checks/budgets.py`) is for a process that is warm: it has seen the repository,
 the branch and the commits before. Authentication and access control come on top, with a row of
 their own. A budget is a maximum; here it is also what is measured, so that whoever saves a round
 trip lowers it. It also says how many trips wait for one another.
@@ -48,13 +48,13 @@ from graveler.ports import Credential, UploadedPart, User
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
 from tests.contract.accounts import ContextCipher
-from tests.support.access import EVERYTHING, USER, ScriptedAccounts
-from tests.support.api import ACCESS_KEY_ID, SECRET
-from tests.support.budgets import BUDGETS, Budget, Meter, head, listing, stat
-from tests.support.gateway_stack import CutBody
-from tests.support.memory_objects import FixedClock
-from tests.support.server_world import REGION, ServerWorld, open_world
-from tests.support.signed_heads import sent
+from tests.support.checks.budgets import BUDGETS, Budget, Meter, head, listing, stat
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET
+from tests.support.clients.signed_heads import sent
+from tests.support.fakes.access import EVERYTHING, USER, ScriptedAccounts
+from tests.support.fakes.memory_objects import FixedClock
+from tests.support.worlds.gateway_stack import CutBody
+from tests.support.worlds.server_world import REGION, ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 

@@ -25,7 +25,7 @@ from graveler.model import Branch, Commit, Requirement
 from graveler.operations import branches, commits, diffs, links, merges, objects, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
-from tests.support.server_world import ServerWorld, open_world
+from tests.support.worlds.server_world import ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 

@@ -12,8 +12,8 @@ import pytest
 from graveler.errors import ContentionError, InvalidInputError
 from graveler.operations import branches, commits, objects, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
-from tests.support.server_world import ServerWorld, open_world
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
+from tests.support.worlds.server_world import ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 

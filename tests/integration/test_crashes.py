@@ -5,10 +5,10 @@ from contextlib import suppress
 
 import pytest
 
-from tests.support.counting import engine_around
-from tests.support.engines import MemoryWorld
-from tests.support.faults import Crash, CrashAt
-from tests.support.scenarios import (
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Crash, CrashAt
+from tests.support.worlds.scenarios import (
     DONE_ALREADY,
     SCENARIOS,
     Scenario,

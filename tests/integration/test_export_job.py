@@ -35,11 +35,11 @@ from graveler.operations.protocol.staging import stage_changes
 from graveler.ports import Clock
 from local.config import EXPORT_QUEUE, ROOT
 from local.queues import Queues, queue_url
-from tests.support.export_queue import queues
-from tests.support.memory_exports import MemoryBatchJobs
-from tests.support.server_world import Keys, ServerWorld
-from tests.support.spark import IGNORED, UNCLOSED, deployment, spark, spark_session
-from tests.support.stack import BUCKET, KEYS
+from tests.support.fakes.export_queue import queues
+from tests.support.fakes.memory_exports import MemoryBatchJobs
+from tests.support.servers.spark import IGNORED, UNCLOSED, deployment, spark, spark_session
+from tests.support.servers.stack import BUCKET, KEYS
+from tests.support.worlds.server_world import Keys, ServerWorld
 
 pytestmark = [pytest.mark.server, pytest.mark.filterwarnings(IGNORED, UNCLOSED)]
 

@@ -14,10 +14,10 @@ from graveler.export.model import ExportConfiguration, ExportState
 from graveler.operations import commits, writes
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
-from tests.support.counting import Calls, engine_around
-from tests.support.invocation import Context
-from tests.support.server_world import ServerWorld, open_world
-from tests.support.stack import BUCKET
+from tests.support.fakes.invocation import Context
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.servers.stack import BUCKET
+from tests.support.worlds.server_world import ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 

@@ -19,10 +19,10 @@ from graveler.model import Event
 from graveler.operations import branches, links, objects, repositories, uploads
 from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report, text
-from tests.support.addresses import address, partition
-from tests.support.collected import MARKS, Collected, world
-from tests.support.server_world import ServerWorld
-from tests.support.spark import spark, spark_session
+from tests.support.servers.spark import spark, spark_session
+from tests.support.worlds.addresses import address, partition
+from tests.support.worlds.collected import MARKS, Collected, world
+from tests.support.worlds.server_world import ServerWorld
 
 pytestmark = MARKS
 

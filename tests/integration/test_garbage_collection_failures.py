@@ -10,9 +10,9 @@ from graveler.errors import CorruptDataError, ForbiddenError, PreconditionFailed
 from graveler.operations import repositories
 from graveler.operations.protocol.lookup import current_branch
 from graveler.retention.files import RULES_FILE
-from tests.support.collected import MARKS, Collected, world
-from tests.support.server_world import ServerWorld
-from tests.support.spark import spark, spark_session
+from tests.support.servers.spark import spark, spark_session
+from tests.support.worlds.collected import MARKS, Collected, world
+from tests.support.worlds.server_world import ServerWorld
 
 pytestmark = MARKS
 

@@ -11,11 +11,11 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from tests.support.addresses import address, partition
-from tests.support.collected import MARKS, Collected, world
-from tests.support.server_world import ServerWorld
-from tests.support.spark import spark, spark_session
-from tests.support.stack import BUCKET
+from tests.support.servers.spark import spark, spark_session
+from tests.support.servers.stack import BUCKET
+from tests.support.worlds.addresses import address, partition
+from tests.support.worlds.collected import MARKS, Collected, world
+from tests.support.worlds.server_world import ServerWorld
 
 pytestmark = MARKS
 

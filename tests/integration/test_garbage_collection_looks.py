@@ -19,9 +19,9 @@ from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import ObjectStore
 from graveler.retention.looks import Look, begin_look
 from graveler.retention.runs import LEASE
-from tests.support.collected import DAY_S, MARKS, Collected, world
-from tests.support.server_world import ServerWorld
-from tests.support.spark import deployment, spark, spark_session
+from tests.support.servers.spark import deployment, spark, spark_session
+from tests.support.worlds.collected import DAY_S, MARKS, Collected, world
+from tests.support.worlds.server_world import ServerWorld
 
 pytestmark = MARKS
 

@@ -13,9 +13,9 @@ from graveler.operations.protocol.claims import claim
 from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import UploadedPart
 from graveler.uploads import Upload
-from tests.support.collected import DAY_S, MARKS, Collected, world
-from tests.support.server_world import ServerWorld
-from tests.support.spark import spark_session
+from tests.support.servers.spark import spark_session
+from tests.support.worlds.collected import DAY_S, MARKS, Collected, world
+from tests.support.worlds.server_world import ServerWorld
 
 pytestmark = MARKS
 

@@ -13,8 +13,8 @@ from uuid import uuid4
 import pytest
 import requests
 
-from tests.support.raw_s3 import RawAnswer, RawConnection, Signer
-from tests.support.stack import BUCKET, Stack
+from tests.support.clients.raw_s3 import RawAnswer, RawConnection, Signer
+from tests.support.servers.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
 

@@ -21,10 +21,10 @@ import pytest
 import requests
 
 from local.stores import is_half_written
-from tests.support import raw_s3
-from tests.support.http_server import until
-from tests.support.raw_s3 import RawAnswer, RawConnection, Signed, Signer
-from tests.support.stack import BUCKET, Stack
+from tests.support.clients import raw_s3
+from tests.support.clients.raw_s3 import RawAnswer, RawConnection, Signed, Signer
+from tests.support.servers.http_server import until
+from tests.support.servers.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
 

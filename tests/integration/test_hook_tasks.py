@@ -13,12 +13,12 @@ from graveler.operations.hooks import requests as hooks
 from graveler.operations.tasks.requests import listed, status
 from graveler.operations.tasks.waiting import Patience
 from graveler.tasks import LEASE_S, TaskKind, TaskMessage, TaskSettings, TaskState
-from tests.support.counting import Calls, engine_around
-from tests.support.engines import MemoryWorld
-from tests.support.faults import Crash, CrashAt
-from tests.support.hooks import answered
-from tests.support.lake import REPO, new_lake, paths, upload
-from tests.support.tasks import run, run_all
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.hooks import answered
+from tests.support.fakes.tasks import run, run_all
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.faults.faults import Crash, CrashAt
+from tests.support.worlds.lake import REPO, new_lake, paths, upload
 
 ACTION = b"""
 name: quality

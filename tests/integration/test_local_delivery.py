@@ -11,7 +11,7 @@ import pytest
 import requests
 
 from tests.integration.test_local_stack import ask, create_repository
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

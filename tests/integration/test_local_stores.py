@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from local.ports import free_port
 from local.stores import start_dynamodb
-from tests.support.stack import BUCKET, KEYS
+from tests.support.servers.stack import BUCKET, KEYS
 
 pytestmark = pytest.mark.server
 

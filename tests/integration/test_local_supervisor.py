@@ -9,7 +9,7 @@ import pytest
 
 from local.ports import is_healthy
 from tests.integration.test_local_stack import create_repository, repositories
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from graveler.limits import GATEWAY_BODY_BYTES_MAX
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 import pytest
 
 from graveler.errors import ThrottledError, UnknownOutcomeError
-from tests.support.counting import engine_around
-from tests.support.faults import FailAt
-from tests.support.scenarios import (
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import FailAt
+from tests.support.worlds.scenarios import (
     DONE_ALREADY,
     SCENARIOS,
     commit,

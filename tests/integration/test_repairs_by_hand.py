@@ -31,8 +31,8 @@ from graveler.operations.accounts.set_up import set_up
 from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import Credential, User
 from local.cipher import LocalCipher
-from tests.support.invocation import Context
-from tests.support.server_world import ServerWorld, open_world
+from tests.support.fakes.invocation import Context
+from tests.support.worlds.server_world import ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 

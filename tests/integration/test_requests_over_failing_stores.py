@@ -17,10 +17,10 @@ from graveler.aws.exchanges import for_urllib3
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.s3 import client as s3_module
 from graveler.limits import REQUEST_S_MAX
-from tests.support.api import ApiClient, Reply
-from tests.support.faulty_server import Fault, FaultyServer, passing_on
-from tests.support.server_world import open_world
-from tests.support.stack import BUCKET
+from tests.support.clients.api import ApiClient, Reply
+from tests.support.faults.faulty_server import Fault, FaultyServer, passing_on
+from tests.support.servers.stack import BUCKET
+from tests.support.worlds.server_world import open_world
 
 pytestmark = pytest.mark.server
 

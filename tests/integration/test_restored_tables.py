@@ -34,10 +34,10 @@ from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report
 from graveler.staging.listing import PageQuery
 from graveler.times import NS_PER_S
-from tests.support.collected import MARKS, Collected, world
-from tests.support.server_world import ServerWorld
-from tests.support.spark import deployment, spark, spark_session
-from tests.support.stack import BUCKET
+from tests.support.servers.spark import deployment, spark, spark_session
+from tests.support.servers.stack import BUCKET
+from tests.support.worlds.collected import MARKS, Collected, world
+from tests.support.worlds.server_world import ServerWorld
 
 pytestmark = MARKS
 

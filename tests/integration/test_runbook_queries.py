@@ -27,10 +27,10 @@ from graveler.operations import repositories
 from graveler.operations.protocol.changes import Staged
 from graveler.operations.tasks.slices import SliceAnswer, SliceJob
 from graveler.tasks import Failure, Task, TaskKind
-from tests.support.api import ApiClient
-from tests.support.insights import Query
-from tests.support.invocation import Context
-from tests.support.lines import lines_of
+from tests.support.checks.insights import Query
+from tests.support.checks.lines import lines_of
+from tests.support.clients.api import ApiClient
+from tests.support.fakes.invocation import Context
 
 ROOT = Path(__file__).parents[2]
 RUNBOOK = (ROOT / "docs" / "operations.md").read_text()

@@ -9,7 +9,7 @@ import pytest
 
 from functions.web.app import build_app
 from functions.web.handler import PAGE
-from tests.support.page import show
+from tests.support.worlds.page import show
 
 FIRST_LOAD_BYTES_MAX = 150_000
 # Of a page or a preview, after the first load.

@@ -12,9 +12,9 @@ from graveler.operations import commits, writes
 from graveler.operations.engine import Engine
 from graveler.operations.tasks.requests import cancel, listed, status
 from graveler.tasks import Task, TaskMessage, TaskState
-from tests.support.server_world import ServerWorld, open_world
-from tests.support.slices import slices_of
-from tests.support.tasks import run
+from tests.support.fakes.tasks import run
+from tests.support.worlds.server_world import ServerWorld, open_world
+from tests.support.worlds.slices import slices_of
 
 pytestmark = pytest.mark.server
 

@@ -30,11 +30,11 @@ from graveler.errors import (
 from graveler.model import Requirement
 from graveler.operations import branches, commits, links, objects, writes
 from graveler.operations.engine import Engine
-from tests.support import server_world
-from tests.support.linearizability import Operation, Value, check_history
-from tests.support.path_model import UNKNOWN
-from tests.support.server_world import ServerWorld, open_world
-from tests.support.stack import BUCKET
+from tests.support.checks.linearizability import Operation, Value, check_history
+from tests.support.servers.stack import BUCKET
+from tests.support.worlds import server_world
+from tests.support.worlds.path_model import UNKNOWN
+from tests.support.worlds.server_world import ServerWorld, open_world
 
 pytestmark = pytest.mark.server
 

@@ -8,8 +8,8 @@ from functions.web.paths import routes
 from local.lambda_runtime import Function
 from local.routes import Routes
 from tests.integration.test_api_behind_a_rest_api import of_rest
-from tests.support.api import event
-from tests.support.page import (
+from tests.support.clients.api import event
+from tests.support.worlds.page import (
     FONT,
     FONT_PATH,
     ICON,

@@ -10,8 +10,8 @@ from graveler.access.needs import AllOf, AnyOf, Need, Permission
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.resources import Below
 from graveler.access.wildcards import Pattern, compiled
-from tests.support import slow_access
-from tests.support.slow_access import ALLOW, DENY, NEUTRAL
+from tests.support.worlds import slow_access
+from tests.support.worlds.slow_access import ALLOW, DENY, NEUTRAL
 
 VERDICTS = {Verdict.ALLOWED: ALLOW, Verdict.NOT_ALLOWED: NEUTRAL, Verdict.DENIED: DENY}
 

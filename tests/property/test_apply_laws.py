@@ -7,8 +7,8 @@ from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.model import EMPTY_METARANGE, Change
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import (
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import (
     NAMESPACE,
     Records,
     applied,
@@ -18,7 +18,14 @@ from tests.support.model import (
     read,
     write,
 )
-from tests.support.strategies import breakings, paths, records, tight_breakings, values, variants
+from tests.support.worlds.strategies import (
+    breakings,
+    paths,
+    records,
+    tight_breakings,
+    values,
+    variants,
+)
 
 changes = st.dictionaries(paths, st.none() | values, max_size=30).map(
     lambda chosen: sorted(chosen.items())

@@ -9,8 +9,8 @@ from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.diff.two_way import diff
 from graveler.errors import MergeConflictError
 from graveler.merge import merge
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import (
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import (
     NAMESPACE,
     Conflict,
     Records,
@@ -22,7 +22,7 @@ from tests.support.model import (
     read,
     write,
 )
-from tests.support.strategies import wide_breakings, wide_records, wide_variants
+from tests.support.worlds.strategies import wide_breakings, wide_records, wide_variants
 
 rows = wide_records().flatmap(
     lambda base: st.tuples(st.just(base), wide_variants(base), wide_variants(base))

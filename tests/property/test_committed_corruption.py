@@ -9,8 +9,8 @@ from graveler.committed.store import Breaking, Committed
 from graveler.diff.two_way import diff
 from graveler.errors import CorruptDataError
 from graveler.model import Change, MetaRangeID
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import (
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import (
     NAMESPACE,
     Records,
     applied,

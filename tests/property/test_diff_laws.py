@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.diff.two_way import diff
-from tests.support.model import (
+from tests.support.worlds.model import (
     NAMESPACE,
     Records,
     committed_in_memory,
     differences,
     write,
 )
-from tests.support.strategies import breakings, paths, records, tight_breakings, variants
+from tests.support.worlds.strategies import breakings, paths, records, tight_breakings, variants
 
 pairs = records.flatmap(lambda left: st.tuples(st.just(left), variants(left)))
 any_breaking = breakings | tight_breakings

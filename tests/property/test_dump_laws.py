@@ -11,10 +11,10 @@ from graveler.model import Commit
 from graveler.operations import branches, commits, diffs, dumps, merges, repositories, tags, writes
 from graveler.operations.engine import Engine
 from graveler.staging.listing import PageQuery
-from tests.support.dumps import make_bare, refs_of, small_batches
-from tests.support.engines import MemoryWorld, memory_world
-from tests.support.scenarios import NAMESPACE, REPO, commit, contents, outside, upload
-from tests.support.strategies import branch_names, tag_names
+from tests.support.fakes.engines import MemoryWorld, memory_world
+from tests.support.worlds.dumps import make_bare, refs_of, small_batches
+from tests.support.worlds.scenarios import NAMESPACE, REPO, commit, contents, outside, upload
+from tests.support.worlds.strategies import branch_names, tag_names
 
 PATHS = st.sampled_from([b"a", b"a/b", b"b/1", b"c", b"\xc3\xa9"])
 

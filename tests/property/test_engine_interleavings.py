@@ -8,9 +8,9 @@ orders.
 import pytest
 
 from graveler.errors import ContentionError, UnknownOutcomeError
-from tests.support.counting import engine_around
-from tests.support.faults import Meanwhile
-from tests.support.scenarios import SCENARIOS, Scenario, outside, prepared_world
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Meanwhile
+from tests.support.worlds.scenarios import SCENARIOS, Scenario, outside, prepared_world
 
 CALLS_MAX = 200
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -20,10 +20,10 @@ from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Commit, Requirement
 from graveler.operations import branches, commits, merges, objects, replays, tags, writes
 from graveler.operations.protocol import heads, lookup
-from tests.support.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
-from tests.support.model import same_records
-from tests.support.repository_model import ModelBranch
-from tests.support.strategies import branch_names, tag_names
+from tests.support.worlds.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
+from tests.support.worlds.model import same_records
+from tests.support.worlds.repository_model import ModelBranch
+from tests.support.worlds.strategies import branch_names, tag_names
 
 CONTENTS = st.sampled_from([b"A", b"B", b"C"])
 STRATEGIES = st.sampled_from(["", "source-wins", "dest-wins"])

@@ -13,10 +13,10 @@ from hypothesis.stateful import initialize, precondition, rule
 from graveler.export.model import ExportRequest
 from graveler.operations.exports.batch import export_in_batch
 from tests.property.test_export_machine import STEPS, ExportMachine
-from tests.support.counting import engine_around
-from tests.support.export_jobs import WorkersInTurns
-from tests.support.export_world import REPO
-from tests.support.runners import SteppedRunner
+from tests.support.faults.counting import engine_around
+from tests.support.faults.runners import SteppedRunner
+from tests.support.worlds.export_jobs import WorkersInTurns
+from tests.support.worlds.export_world import REPO
 
 
 class ExportJobMachine(ExportMachine):

@@ -2,7 +2,7 @@
 
 Users commit, delete, configure and repair. Messages arrive twice, late and in any order. Runners are
 interleaved call by call, stall beyond their leases, crash and run out of time. The object store
-refuses or throttles requests. The witness of `tests.support.export_world` checks every write. In
+refuses or throttles requests. The witness of `tests.support.worlds.export_world` checks every write. In
 the end all faults are removed, and then the destination holds exactly the branch's objects.
 """
 
@@ -27,9 +27,9 @@ from graveler.export.patterns import Patterns, directories_of, directory_of
 from graveler.operations import branches, commits, writes
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
-from tests.support.counting import engine_around
-from tests.support.export_world import MARK, REPO, ExportWorld, export_world
-from tests.support.runners import SteppedRunner
+from tests.support.faults.counting import engine_around
+from tests.support.faults.runners import SteppedRunner
+from tests.support.worlds.export_world import MARK, REPO, ExportWorld, export_world
 
 KEYS = st.sampled_from(
     [

@@ -18,7 +18,7 @@ from graveler.export.model import Progress
 from graveler.export.patterns import Patterns, directories_of, directory_of
 from graveler.export.schedule import Schedule
 from graveler.export.walk import Position, Walk
-from tests.support.export_steps import LotPool, NotingTransfer, PlannedWork
+from tests.support.worlds.export_steps import LotPool, NotingTransfer, PlannedWork
 
 NAMES = ["1", "2", "_SUCCESS", "z"]
 KEYS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=3).flatmap(

@@ -2,7 +2,7 @@
 
 The function alone exports a commit and then another one: that is the expected result. Then jobs and
 functions do the same in turns. Each of them crashes after some calls to the stores, or cannot write
-some objects. The witness of `tests.support.export_world` checks every write.
+some objects. The witness of `tests.support.worlds.export_world` checks every write.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graveler.operations.exports import requests
-from tests.support.export_jobs import attempt, commit, finish, outcome, refuse
-from tests.support.export_world import MARK, REPO, export_world
+from tests.support.worlds.export_jobs import attempt, commit, finish, outcome, refuse
+from tests.support.worlds.export_world import MARK, REPO, export_world
 
 DIRECTORIES = ["", "a/", "a/b/", "a/c/", "b/", "c/d/", "c/d/e/"]
 NAMES = [*"123_", MARK]  # a branch may have an object with the name of a mark

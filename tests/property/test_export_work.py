@@ -10,8 +10,8 @@ from graveler.committed.store import Breaking
 from graveler.export.model import Progress
 from graveler.export.stretches import stretches_of
 from graveler.export.work import Work, object_count
-from tests.support.model import Records, committed_in_memory, differences, write
-from tests.support.strategies import breakings, paths, records, variants
+from tests.support.worlds.model import Records, committed_in_memory, differences, write
+from tests.support.worlds.strategies import breakings, paths, records, variants
 
 heads = records.flatmap(
     lambda head: st.tuples(st.just(head), st.lists(variants(head), min_size=1, max_size=3))

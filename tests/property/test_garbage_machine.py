@@ -10,10 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.looks import LOOK_S
-from tests.support.garbage_machine import FOREIGN, Users
-from tests.support.lake import NAMESPACE, REPO
-from tests.support.memory_collection import MemoryCollection
-from tests.support.memory_objects import nothing
+from tests.support.fakes.memory_collection import MemoryCollection
+from tests.support.fakes.memory_objects import nothing
+from tests.support.worlds.garbage_machine import FOREIGN, Users
+from tests.support.worlds.lake import NAMESPACE, REPO
 
 
 class CollectedRepository(RuleBasedStateMachine):

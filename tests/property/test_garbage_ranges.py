@@ -13,8 +13,8 @@ from graveler.model import EMPTY_METARANGE, AddressType, Change, Entry, RangeHea
 from graveler.retention.liveness import live_addresses
 from graveler.retention.ranges import RangeReader, read_metarange
 from graveler.sstable import Table
-from tests.support.lake import NAMESPACE
-from tests.support.memory import MemoryCommittedFiles
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.lake import NAMESPACE
 
 KEYS = 200
 

@@ -15,8 +15,8 @@ from graveler.imports.keys import KeyInterval, union
 from graveler.imports.listing import records_after
 from graveler.imports.request import Source, SourceType, source_of
 from graveler.imports.tree import list_tree
-from tests.support.memory import MemoryObjectStore
-from tests.support.model import (
+from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.worlds.model import (
     NAMESPACE,
     Records,
     committed_in_memory,
@@ -24,7 +24,7 @@ from tests.support.model import (
     read,
     write,
 )
-from tests.support.strategies import (
+from tests.support.worlds.strategies import (
     breakings,
     paths,
     records,

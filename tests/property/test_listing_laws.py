@@ -12,8 +12,8 @@ from graveler.staging.cursors import StagedChanges, TokenChanges
 from graveler.staging.listing import CommonPrefix, PageQuery, PageTime, list_page, prefix_end
 from graveler.staging.overlay import live_records
 from graveler.times import NS_PER_S
-from tests.support.model import Records, committed_in_memory, listed, write
-from tests.support.strategies import breakings, paths, records, values
+from tests.support.worlds.model import Records, committed_in_memory, listed, write
+from tests.support.worlds.strategies import breakings, paths, records, values
 
 delimiters = st.sampled_from([b"", b"/", b"a", b"ab", b"//", b"\xff", b"\x00", b"k0"])
 prefixes = st.just(b"") | paths | st.sampled_from([b"a/", b"k0", b"\xff", b"\xff\xff", b"k01"])

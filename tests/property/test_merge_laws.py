@@ -8,7 +8,7 @@ from graveler.committed.store import Breaking, Committed
 from graveler.errors import MergeConflictError
 from graveler.merge import merge
 from graveler.model import RangeHeader, RangeID
-from tests.support.model import (
+from tests.support.worlds.model import (
     NAMESPACE,
     Conflict,
     Records,
@@ -20,7 +20,7 @@ from tests.support.model import (
     same_records,
     write,
 )
-from tests.support.strategies import breakings, records, tight_breakings, variants
+from tests.support.worlds.strategies import breakings, records, tight_breakings, variants
 
 Sides = tuple[Records, Records, Records]
 # Base, source, destination.

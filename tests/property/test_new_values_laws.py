@@ -11,8 +11,8 @@ from graveler.committed.summary import META_BLOCK
 from graveler.model import Change
 from graveler.sstable import WholeTable
 from graveler.sstable.properties import INDEX_SIZE
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import NAMESPACE, applied, opened, read, token_value, write
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import NAMESPACE, applied, opened, read, token_value, write
 
 KEYS = [b"lake/table=%02d/part-%05d.parquet" % (n // 50, n) for n in range(700)]
 BASE = {key: token_value(f"{n}") for n, key in enumerate(KEYS)}

@@ -18,10 +18,10 @@ from graveler.operations.prefixes.requests import (
 )
 from graveler.operations.tasks.requests import status
 from graveler.tasks import LEASE_S, Task, TaskMessage, TaskState
-from tests.support.counting import engine_around
-from tests.support.faults import Crash
-from tests.support.lake import REPO, commit, content, named, new_lake, paths, upload
-from tests.support.tasks import run
+from tests.support.fakes.tasks import run
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Crash
+from tests.support.worlds.lake import REPO, commit, content, named, new_lake, paths, upload
 
 PREFIXES = st.sampled_from(["a", "a/", "a/b", "b/", "c/", "", "z"])
 PATHS = st.sampled_from(

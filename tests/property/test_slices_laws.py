@@ -15,8 +15,8 @@ from graveler.committed.store import Breaking, Committed
 from graveler.committed.writer import breaks_after
 from graveler.merge import merge_changes, plan_merge
 from graveler.model import Change, MetaRangeID
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import (
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import (
     NAMESPACE,
     Records,
     applied,
@@ -29,7 +29,7 @@ from tests.support.model import (
     write,
     write_as_lakefs,
 )
-from tests.support.strategies import (
+from tests.support.worlds.strategies import (
     breakings,
     paths,
     records,

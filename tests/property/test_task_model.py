@@ -4,9 +4,9 @@ from graveler.operations.engine import Engine
 from graveler.operations.tasks.requests import OUTCOME_LIFE_S, listed
 from graveler.tasks import TaskSettings
 from tests.property.test_engine_model import EngineMachine
-from tests.support.engine_machine import REPO
-from tests.support.slices import predictable_slices
-from tests.support.tasks import run_all
+from tests.support.fakes.tasks import run_all
+from tests.support.worlds.engine_machine import REPO
+from tests.support.worlds.slices import predictable_slices
 
 
 class TaskMachine(EngineMachine):

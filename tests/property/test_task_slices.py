@@ -11,9 +11,9 @@ from graveler.operations.engine import Engine
 from graveler.operations.links import StoredData, stage
 from graveler.operations.tasks.requests import status
 from graveler.tasks import TaskSettings, TaskState
-from tests.support.engines import MemoryWorld, memory_world
-from tests.support.slices import slices_of
-from tests.support.tasks import run_all
+from tests.support.fakes.engines import MemoryWorld, memory_world
+from tests.support.fakes.tasks import run_all
+from tests.support.worlds.slices import slices_of
 
 REPO = "lake"
 

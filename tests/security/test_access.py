@@ -10,9 +10,9 @@ from graveler.access.needs import Permission
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.http.access import RIGHTS_AGE_MAX_S
 from graveler.tasks import TaskSettings
-from tests.support.access import EVERYTHING, RestrictedClient, allowing, denying
-from tests.support.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
-from tests.support.lines import lines_of
+from tests.support.checks.lines import lines_of
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
+from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying
 
 FS = "arn:lakefs:fs:::"
 REPO = f"{FS}repository/repo"

@@ -19,10 +19,10 @@ from functions.api.routing import Operation
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED
 from graveler.tasks import TaskKind
-from tests.support.access import EVERYTHING, RestrictedClient, allowing, denying
-from tests.support.access_examples import EXAMPLES, Example
-from tests.support.api import SETUP_TOKEN, ApiClient, Reply, event
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
+from tests.support.clients.api import SETUP_TOKEN, ApiClient, Reply, event
+from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying
+from tests.support.worlds.access_examples import EXAMPLES, Example
 
 TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
 NOT_SERVED = {template.name for template in UNSERVED}

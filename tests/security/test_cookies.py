@@ -5,8 +5,8 @@ import json
 import pytest
 
 from functions.api.operations import OPERATIONS
-from tests.support.api import ACCESS_KEY_ID, SECRET, ApiClient, event
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, event
 
 # What a browser may say of the page that sends a request; None is what old browsers say.
 ELSEWHERE = ["cross-site", "same-site"]

@@ -13,10 +13,10 @@ from gateway.protocol.head import Head
 from gateway.protocol.signatures.verified import ChunkSeed
 from gateway.protocol.signatures.version2 import sign
 from graveler.aws.s3.requests import SignedRequest
-from tests.support.access import EVERYTHING, allowing, denying
-from tests.support.api import ACCESS_KEY_ID, SECRET
-from tests.support.gateway_stack import HOST, REPO, CutBody, GatewayStack, Reply
-from tests.support.sidecar import serve_over_the_api
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET
+from tests.support.fakes.access import EVERYTHING, allowing, denying
+from tests.support.worlds.gateway_stack import HOST, REPO, CutBody, GatewayStack, Reply
+from tests.support.worlds.sidecar import serve_over_the_api
 
 ARN = f"arn:lakefs:fs:::repository/{REPO}"
 KEY = f"/{REPO}/main/a"

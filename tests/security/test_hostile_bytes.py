@@ -12,8 +12,8 @@ from graveler.model import ProtectionRule
 from graveler.operations import repositories
 from graveler.operations.protocol import staging
 from graveler.sstable.format import VARINT, _checksum, open_block, seal_block
-from tests.support.api import ApiClient
-from tests.support.engines import memory_world
+from tests.support.clients.api import ApiClient
+from tests.support.fakes.engines import memory_world
 
 
 def compressed(payload: bytes) -> bytes:

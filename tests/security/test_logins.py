@@ -6,7 +6,7 @@ from graveler.errors import AuthenticationError
 from graveler.http.auth import Authenticator
 from graveler.operations.accounts import set_up
 from graveler.ports import Credential, User
-from tests.support.memory import FixedClock, MemoryAccountStore
+from tests.support.fakes.memory import FixedClock, MemoryAccountStore
 
 KEY, SECRET = "AKIAIOSFODNN7EXAMPLQ", "a secret"
 

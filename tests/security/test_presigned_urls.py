@@ -10,9 +10,9 @@ from graveler.aws.retries import Retries
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.limits import PRESIGNED_URL_LIFE_S
-from tests.support.api import ApiClient
-from tests.support.server_world import Keys, s3_client
-from tests.support.stack import BUCKET, KEYS
+from tests.support.clients.api import ApiClient
+from tests.support.servers.stack import BUCKET, KEYS
+from tests.support.worlds.server_world import Keys, s3_client
 
 server = pytest.mark.server
 

@@ -19,9 +19,9 @@ from graveler.http.requests import AccessKey, Login, Setup
 from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
 from graveler.operations import branches
 from graveler.ports import Credential, Installation, KeyPair, LoginKey
-from tests.support.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
-from tests.support.cases import for_each
-from tests.support.lines import Lines, lines_of
+from tests.support.checks.cases import for_each
+from tests.support.checks.lines import Lines, lines_of
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
 
 ROOT = Path(__file__).parents[2]
 SIGNATURE = "X-Amz-Signature=0123456789abcdef"

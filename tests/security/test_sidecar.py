@@ -10,11 +10,11 @@ import pytest
 from gateway.lake.api.transport import HttpTransport
 from gateway.server import sidecar
 from gateway.server.serving import Gateway
-from tests.support.api import ACCESS_KEY_ID, SECRET
-from tests.support.cases import for_each
-from tests.support.gateway_calls import REQUESTS, prepared
-from tests.support.gateway_stack import REPO, CutBody, GatewayStack
-from tests.support.sidecar import serve_over_the_api
+from tests.support.checks.cases import for_each
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET
+from tests.support.worlds.gateway_calls import REQUESTS, prepared
+from tests.support.worlds.gateway_stack import REPO, CutBody, GatewayStack
+from tests.support.worlds.sidecar import serve_over_the_api
 
 VARIABLES = {
     "GRAVELER_GATEWAY_API_URL": "http://127.0.0.1:1/api/v1",

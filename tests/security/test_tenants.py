@@ -5,7 +5,7 @@ import pytest
 from graveler.addresses import relative_address
 from graveler.model import AddressType
 from graveler.retention.liveness import live_addresses
-from tests.support.api import ApiClient
+from tests.support.clients.api import ApiClient
 
 BACKING = "/repositories/{0}/branches/main/staging/backing"
 OBJECTS = "/repositories/{0}/branches/main/objects"

@@ -5,9 +5,9 @@ import pytest
 from functions.api.contract import Content
 from functions.api.operations import OPERATIONS
 from functions.web.app import build_app
-from tests.support.page import SCRIPT_PATH, show, write_page
-from tests.support.prepared_lake import prepared
-from tests.support.valid_requests import send, valid_requests
+from tests.support.worlds.page import SCRIPT_PATH, show, write_page
+from tests.support.worlds.prepared_lake import prepared
+from tests.support.worlds.valid_requests import send, valid_requests
 
 LAKE = "https://lake.s3.eu-west-1.amazonaws.com"
 DOTTED = "https://s3.eu-west-1.amazonaws.com/dotted.bucket/"

@@ -13,7 +13,7 @@ import requests
 from tests.acceptance import s3
 from tests.acceptance.clients import connect
 from tests.seeds.statements import ROOT
-from tests.support.stack import BUCKET, Stack
+from tests.support.servers.stack import BUCKET, Stack
 
 # Programs stand beside the interpreter once the project is installed.
 PROGRAMS = Path(sys.executable).parent

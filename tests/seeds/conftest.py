@@ -5,7 +5,7 @@ import pytest
 
 from tests.acceptance.clients import create_repository
 from tests.seeds.clients import Clients
-from tests.support.stack import Stack
+from tests.support.servers.stack import Stack
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from rocksdict import Options, Rdict
 
 from tests.seeds.clients import Clients, commit
 from tests.seeds.statements import said, shows
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 from tests.seeds.clients import Clients
 from tests.seeds.statements import said, shows
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

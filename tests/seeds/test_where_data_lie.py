@@ -7,7 +7,7 @@ import pytest
 
 from tests.seeds.clients import Clients, commit
 from tests.seeds.statements import said, shows
-from tests.support.stack import BUCKET
+from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
 

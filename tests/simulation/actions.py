@@ -31,8 +31,8 @@ from graveler.staging.listing import PageQuery
 from tests.simulation import task_actions
 from tests.simulation.schedule import Op
 from tests.simulation.worlds import DESCRIBED, DESCRIBED_BYTES, EXPORTED, INNER, REPO, upload
-from tests.support.linearizability import Value
-from tests.support.memory_collection import MemoryCollection
+from tests.support.checks.linearizability import Value
+from tests.support.fakes.memory_collection import MemoryCollection
 
 if TYPE_CHECKING:
     from tests.simulation.actor import Actor

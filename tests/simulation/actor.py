@@ -35,9 +35,9 @@ from tests.simulation.stores import UNSURE, SkewedClock, carry_out, repeatable
 from tests.simulation.tasks import Ledger, Workers
 from tests.simulation.threads import SteppedThreads
 from tests.simulation.worlds import DESCRIBED, NAMESPACE
-from tests.support.counting import PassOn, Port, over_ports
-from tests.support.faults import Crash
-from tests.support.linearizability import UNKNOWN, Operation, Value
+from tests.support.checks.linearizability import UNKNOWN, Operation, Value
+from tests.support.faults.counting import PassOn, Port, over_ports
+from tests.support.faults.faults import Crash
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation

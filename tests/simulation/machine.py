@@ -17,7 +17,7 @@ from tests.simulation.stores import SeededFaults, WrittenFaults
 from tests.simulation.tasks import Deliveries, Ledger, stepwise
 from tests.simulation.verdict import judge
 from tests.simulation.worlds import REPO, Start, new_world, stored_value
-from tests.support.linearizability import Operation, Value
+from tests.support.checks.linearizability import Operation, Value
 
 Log = list[tuple[str, Op, str, tuple[Any, ...], Fault | None]]
 

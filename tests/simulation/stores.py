@@ -15,8 +15,8 @@ from graveler.model import Event, Repository
 from graveler.operations.exports.lease import StoppedError
 from graveler.tasks import Task
 from tests.simulation.schedule import Fault, Place
-from tests.support.faults import Crash
-from tests.support.memory_objects import FixedClock
+from tests.support.fakes.memory_objects import FixedClock
+from tests.support.faults.faults import Crash
 
 READS = frozenset(
     [

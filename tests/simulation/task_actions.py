@@ -15,7 +15,7 @@ from graveler.tasks import Task, TaskMessage, TaskSettings
 from graveler.times import NS_PER_S
 from tests.simulation.schedule import Op
 from tests.simulation.worlds import REPO
-from tests.support.tasks import run
+from tests.support.fakes.tasks import run
 
 if TYPE_CHECKING:
     from tests.simulation.actor import Actor

@@ -9,7 +9,7 @@ from graveler.tasks import Task, TaskKind, TaskState
 from tests.simulation.schedule import Op
 from tests.simulation.task_actions import message_of
 from tests.simulation.worlds import REPO
-from tests.support.linearizability import Operation
+from tests.support.checks.linearizability import Operation
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation

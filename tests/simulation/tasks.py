@@ -22,11 +22,11 @@ from graveler.operations.tasks.slices import SliceJob, apply_job
 from graveler.tasks import TaskMessage
 from tests.simulation.schedule import Op
 from tests.simulation.scheduler import Scheduler
-from tests.support.counting import over_ports
-from tests.support.engines import MemoryWorld
-from tests.support.faults import Crash
-from tests.support.memory import FixedClock
-from tests.support.tasks import run
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.memory import FixedClock
+from tests.support.fakes.tasks import run
+from tests.support.faults.counting import over_ports
+from tests.support.faults.faults import Crash
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation

@@ -13,7 +13,7 @@ from tests.simulation.report import label, report
 from tests.simulation.schedule import Op, Schedule
 from tests.simulation.shrink import shrink
 from tests.simulation.workload import MIXES, draw
-from tests.support.memory import MemoryRefStore
+from tests.support.fakes.memory import MemoryRefStore
 
 FOUND_WITHIN = 2_000
 # Faults that few schedules meet, by kind: from this seed on, they are found soon.

@@ -25,12 +25,12 @@ from graveler.retention.rules import make_rules
 from graveler.staging.listing import PageQuery
 from graveler.tasks import LEASE_S, TaskMessage
 from tests.simulation.scheduler import Scheduler, SeededChooser
-from tests.support.counting import engine_around
-from tests.support.engines import memory_world
-from tests.support.faults import Crash
-from tests.support.lake import NAMESPACE, REPO, commit, upload
-from tests.support.memory_collection import MemoryCollection
-from tests.support.tasks import run
+from tests.support.fakes.engines import memory_world
+from tests.support.fakes.memory_collection import MemoryCollection
+from tests.support.fakes.tasks import run
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Crash
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, upload
 
 SEEDS = 1_500
 ROUNDS = 3

@@ -12,7 +12,7 @@ from graveler.operations.protocol.views import view_of_branch
 from tests.simulation.task_verdict import check_tasks
 from tests.simulation.tasks import deliver_all
 from tests.simulation.worlds import NAMESPACE, REPO, stored_value
-from tests.support.linearizability import Operation, check_history
+from tests.support.checks.linearizability import Operation, check_history
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation

@@ -18,8 +18,8 @@ from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.protocol.heads import seal
 from graveler.retention.rules import make_rules
-from tests.support.engines import MemoryWorld, memory_world
-from tests.support.linearizability import Operation, Value
+from tests.support.checks.linearizability import Operation, Value
+from tests.support.fakes.engines import MemoryWorld, memory_world
 
 REPO = "lake"
 NAMESPACE = "s3://bucket/lake"

@@ -22,7 +22,7 @@ from graveler.addresses import (
 )
 from graveler.errors import InvalidInputError
 from graveler.model import AddressType, Entry
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 KEY = b"signing key"
 NOW_S = 1_700_000_000

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 class Reports:

@@ -20,7 +20,7 @@ from graveler.entries import (
 from graveler.errors import CorruptDataError
 from graveler.identity import entry_identity
 from graveler.model import AddressType, Entry, RangeHeader, RangeID
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 VECTORS = Path(__file__).parents[1] / "golden" / "vectors"
 IDENTS = json.loads((VECTORS / "idents.json").read_text())

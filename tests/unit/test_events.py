@@ -30,10 +30,10 @@ from graveler.operations.exports.advance import advance
 from graveler.operations.tasks.requests import cancel
 from graveler.pulls import PullRequestUpdate
 from local.patterns import matches
-from tests.support.cases import for_each
-from tests.support.engines import MemoryWorld
-from tests.support.lake import REPO, commit, named, new_lake, upload
-from tests.support.tasks import run_all
+from tests.support.checks.cases import for_each
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.tasks import run_all
+from tests.support.worlds.lake import REPO, commit, named, new_lake, upload
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs/events.md").read_text()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from graveler.identity import commit_id, key_hash, make_commit, record_id
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 VECTORS = Path(__file__).parents[1] / "golden" / "vectors"
 COMMITS = json.loads((VECTORS / "commits.json").read_text())

@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import count
 from math import inf
 
-from tests.support.cases import for_each
-from tests.support.linearizability import (
+from tests.support.checks.cases import for_each
+from tests.support.checks.linearizability import (
     UNKNOWN,
     UNSTAGED,
     Operation,

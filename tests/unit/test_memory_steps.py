@@ -14,7 +14,7 @@ from graveler.model import (
     RepositoryUID,
     StagingToken,
 )
-from tests.support.engines import memory_world
+from tests.support.fakes.engines import memory_world
 
 REPOSITORY = Repository("lake", RepositoryUID("uid"), "s3://bucket/lake", "main", 0)
 HEAD, TOKEN = CommitID("id"), StagingToken("token")

@@ -8,8 +8,8 @@ import pytest
 from graveler.errors import InvalidInputError, MergeConflictError
 from graveler.merge import check_strategy, merge
 from graveler.model import EMPTY_METARANGE
-from tests.support.cases import for_each
-from tests.support.model import (
+from tests.support.checks.cases import for_each
+from tests.support.worlds.model import (
     BREAKINGS,
     committed_in_memory,
     opened,

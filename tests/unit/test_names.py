@@ -8,7 +8,7 @@ import pytest
 
 from graveler import names
 from graveler.errors import InvalidInputError
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "vectors" / "refs.json").read_text())
 Check = Callable[[str], None]

@@ -4,7 +4,7 @@ from graveler import errors, tasks
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.tasks import ID_PREFIXES, LEASE_S, Failure, Task, TaskKind, TaskState
 from graveler.times import NS_PER_S
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 NOW_NS = 1_700_000_000 * NS_PER_S
 LEASE_NS = LEASE_S * NS_PER_S

@@ -4,7 +4,7 @@ from importlib.resources import files
 from functions.api import access
 from functions.api.access.table import NEEDS
 from graveler.access.actions import SERVICES, Action
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 def test_the_actions_are_lakefs_s_74_and_one_of_its_past():

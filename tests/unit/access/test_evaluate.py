@@ -5,7 +5,7 @@ from graveler.access.needs import AllOf, AnyOf, Permission
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.resources import Below, branch_arn, object_arn, repository_arn, user_arn
 from graveler.access.standard import GROUPS, policies_of
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 READ = Permission("fs:ReadObject", object_arn("lake", "in/a"))
 WRITE = Permission("fs:WriteObject", object_arn("lake", "in/a"))

@@ -6,8 +6,8 @@ import pytest
 
 from graveler.access.identity_tokens import ServerID, principals_of, signed_request
 from graveler.errors import InvalidInputError
-from tests.support.cases import for_each
-from tests.support.identities import ARN, ROLE, SERVER, CheckingSts, changed, token_of
+from tests.support.checks.cases import for_each
+from tests.support.fakes.identities import ARN, ROLE, SERVER, CheckingSts, changed, token_of
 
 MINE = ServerID(SERVER)
 

@@ -7,7 +7,7 @@ from graveler.access.policy import Effect, Statement
 from graveler.access.standard import GROUPS, POLICIES
 from graveler.access.validation import check_statements, effect_of
 from graveler.errors import InvalidInputError
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 REPO = "arn:lakefs:fs:::repository/lake"
 

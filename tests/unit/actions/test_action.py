@@ -4,7 +4,7 @@ import pytest
 
 from graveler.actions.action import EVENTS, parse_action
 from graveler.errors import InvalidInputError
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 HOOK = """
   - id: check_format

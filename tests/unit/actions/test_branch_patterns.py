@@ -4,7 +4,7 @@ import pytest
 
 from graveler.actions.branch_patterns import matches
 from graveler.errors import InvalidInputError
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 @for_each(

@@ -4,7 +4,7 @@ import pytest
 
 from graveler.actions.condition import holds
 from graveler.errors import InvalidInputError
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 # Expression, its value after no failure, and after one.
 EXPRESSIONS = {

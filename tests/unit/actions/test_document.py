@@ -4,7 +4,7 @@ import pytest
 
 from graveler.actions.document import read_document
 from graveler.errors import InvalidInputError
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 def test_scalars_are_their_texts_and_nothing_is_none():

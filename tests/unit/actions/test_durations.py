@@ -4,7 +4,7 @@ import pytest
 
 from graveler.actions.durations import seconds
 from graveler.errors import InvalidInputError
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 @for_each(

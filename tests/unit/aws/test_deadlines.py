@@ -26,7 +26,7 @@ from graveler.aws.signing import Signer
 from graveler.aws.timeouts import bounded
 from graveler.errors import ThrottledError, UnknownOutcomeError
 from graveler.threads import ContextThreads
-from tests.support.faulty_server import Fault, FaultyServer, answering
+from tests.support.faults.faulty_server import Fault, FaultyServer, answering
 from tests.unit.aws.scripted import Keys
 
 AT = Location("bucket", "key")

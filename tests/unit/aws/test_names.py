@@ -8,7 +8,7 @@ from graveler.addresses import decode_xid
 from graveler.aws.clock import SystemClock
 from graveler.aws.names import SystemNames
 from graveler.model import Repository, RepositoryUID
-from tests.support.memory import FixedClock
+from tests.support.fakes.memory import FixedClock
 
 REPOSITORY = Repository("repo", RepositoryUID("uid"), "s3://bucket/path", "main", 0)
 

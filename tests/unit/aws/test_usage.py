@@ -16,7 +16,7 @@ from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted
 from graveler.ports import ObjectDescription
 from graveler.threads import ContextThreads
-from tests.support.memory import MemoryCommittedFiles
+from tests.support.fakes.memory import MemoryCommittedFiles
 from tests.unit.aws.s3.test_objects import COPIED
 from tests.unit.aws.scripted import FakeTime, Keys, ScriptedHttp, Step
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal

@@ -14,7 +14,7 @@ from bench.torture.journal import Journal
 from bench.torture.ledger import Content, Ledger, Row
 from bench.torture.proxy import Proxy
 from local.ports import HOST, free_port
-from tests.support.linearizability import Value, check_history
+from tests.support.checks.linearizability import Value, check_history
 
 
 @pytest.fixture

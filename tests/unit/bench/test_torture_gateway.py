@@ -16,7 +16,7 @@ from bench.torture.ledger import EQUAL, Content, Ledger, Row, Shown, checksum_of
 from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
-from tests.support.linearizability import check_history
+from tests.support.checks.linearizability import check_history
 
 _NO_OBJECT = b"<?xml version='1.0'?><Error><Code>NoSuchKey</Code><Message>not found: no object 'p'"
 _NO_BRANCH = b"<?xml version='1.0'?><Error><Code>NoSuchBucket</Code><Message>branch not found: 'b'"

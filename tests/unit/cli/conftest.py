@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from tests.support.scripted_lake import Lake, running
+from tests.support.fakes.scripted_lake import Lake, running
 
 ENDPOINT = "LAKECTL_SERVER_ENDPOINT_URL"
 ACCESS_KEY_ID = "LAKECTL_CREDENTIALS_ACCESS_KEY_ID"

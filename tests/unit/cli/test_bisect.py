@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.answers import IDS, commit, page
+from tests.support.clients.answers import IDS, commit, page
 
 START = ("bisect", "start", "lakefs://foo/main", "lakefs://foo/v1")
 REPOSITORY = {

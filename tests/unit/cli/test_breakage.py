@@ -18,7 +18,7 @@ from cli.transfers.engine import Engine
 from cli.transfers.jobs import Download, Options
 from cli.transfers.wire import StoppedError, Wire
 from cli.transfers.workers import Workers
-from tests.support import scripted_lake
+from tests.support.fakes import scripted_lake
 
 BRANCH = "lakefs://my-repo/main"
 

@@ -15,7 +15,7 @@ from cli.client import RefusedError, Server
 from cli.configuration import Retries
 from cli.errors import CommandError
 from cli.transport import proxy_of
-from tests.support.certificates import write_self_signed
+from tests.support.servers.certificates import write_self_signed
 
 OK = (200, {}, b"{}")
 PAIR = ("AKIA", "secret")

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from cli.client import RefusedError
 from cli.shapes import Commit, Page, Pagination, Ref, Repository
 from cli.watching import Watch
-from tests.support.answers import IDS, commit, page
+from tests.support.clients.answers import IDS, commit, page
 
 SCHEMA = json.loads(Path("docs/events.schema.json").read_text())
 REPOSITORY = {

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.answers import IDS, commit, page
+from tests.support.clients.answers import IDS, commit, page
 
 API = "/api/v1/repositories/foo"
 CONFLICT = {"message": "update branch: conflict found"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.plain_lake import PlainLake, Stored, served
+from tests.support.fakes.plain_lake import PlainLake, Stored, served
 
 SOURCE = "lakefs://lake/main/data/"
 INDEX = ".lakefs_ref.yaml"

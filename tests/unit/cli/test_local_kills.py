@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.plain_lake import PlainLake, served
+from tests.support.fakes.plain_lake import PlainLake, served
 
 SOURCE = "lakefs://lake/main/data/"
 ROOT = Path(__file__).parents[3]

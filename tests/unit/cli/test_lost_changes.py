@@ -14,7 +14,7 @@ from cli.errors import CommandError
 from cli.local import git
 from cli.transfers import uploads
 from cli.transfers.wire import Wire
-from tests.support.plain_lake import served
+from tests.support.fakes.plain_lake import served
 
 BRANCH = "lakefs://my-repo/main"
 PART_BYTES = 1 << 16

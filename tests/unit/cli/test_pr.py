@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.answers import page
+from tests.support.clients.answers import page
 
 PULLS = "/api/v1/repositories/foo/pulls"
 PULL_ID = "4oq0u1sbtms0fh2ok8ng"

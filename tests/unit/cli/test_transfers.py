@@ -16,7 +16,7 @@ from cli.transfers.files import Links, walk
 from cli.transfers.jobs import Download, Options, Upload
 from cli.transfers.journals import boot_id
 from cli.transfers.progress import Progress
-from tests.support.scripted_lake import checksum_in_parts
+from tests.support.fakes.scripted_lake import checksum_in_parts
 
 BRANCH = "lakefs://my-repo/main"
 SMALL_PART = 64 * 1024

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cli.shapes import ObjectStats
 from cli.transfers import verification
 from cli.transfers.verification import checksum_of, uploaded_part_sizes
-from tests.support.scripted_lake import checksum_in_parts
+from tests.support.fakes.scripted_lake import checksum_in_parts
 
 SIZES = (80, 50, 120)
 

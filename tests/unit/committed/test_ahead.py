@@ -12,8 +12,8 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.errors import CorruptDataError
 from graveler.model import Change
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import NAMESPACE, token_value, write
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import NAMESPACE, token_value, write
 
 BREAKING = Breaking(20)
 RECORDS = {b"k%06d" % number: token_value(f"v{number}") for number in range(5_000)}

@@ -13,7 +13,7 @@ from graveler.committed.store import Breaking, Committed
 from graveler.committed.writer import breaks_after
 from graveler.errors import CorruptDataError
 from graveler.model import EMPTY_METARANGE
-from tests.support.model import (
+from tests.support.worlds.model import (
     BREAKINGS,
     NAMESPACE,
     committed_in_memory,

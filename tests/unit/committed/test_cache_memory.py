@@ -13,8 +13,8 @@ from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.committed.summary import Summary
 from graveler.model import MetaRangeID
 from graveler.sstable import TAIL_BYTES, BlockCache, BlockSize, OpenTable, Table, TableWriter
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import NAMESPACE, Records, write
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import NAMESPACE, Records, write
 
 BUDGET = 200_000
 LOOKUPS = 200

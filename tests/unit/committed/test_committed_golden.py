@@ -12,8 +12,8 @@ from graveler.committed.store import Committed
 from graveler.entries import value_entry
 from graveler.identity import entry_identity
 from graveler.model import RangeHeader
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import NAMESPACE, read, token_value
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import NAMESPACE, read, token_value
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
 SETS = [

@@ -10,8 +10,8 @@ from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.errors import CorruptDataError
 from graveler.model import MetaRangeID
 from graveler.sstable.writer import TableWriter
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import NAMESPACE, Records, read, token_value, write
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import NAMESPACE, Records, read, token_value, write
 
 LARGE = Breaking(10**9)
 

@@ -11,8 +11,8 @@ from graveler.entries import range_record
 from graveler.errors import CorruptDataError
 from graveler.model import MetaRangeID, RangeHeader, RangeID
 from graveler.sstable import TableWriter
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import NAMESPACE, token_value, write
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import NAMESPACE, token_value, write
 
 HEADERS = [
     RangeHeader(RangeID(f"{n:064x}"), b"%04d" % (10 * n), b"%04d" % (10 * n + 5), 6, 100)

@@ -13,8 +13,8 @@ from graveler.diff.two_way import diff
 from graveler.errors import CorruptDataError
 from graveler.model import EMPTY_METARANGE, Change
 from graveler.sstable import WholeTable
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import (
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import (
     NAMESPACE,
     Records,
     committed_in_memory,

@@ -10,8 +10,15 @@ from graveler.committed.slices import RANGE_WEIGHT, Slice, plan
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.writer import breaks_after
 from graveler.model import EMPTY_METARANGE, Change
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import NAMESPACE, committed_in_memory, opened, read, token_value, write
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import (
+    NAMESPACE,
+    committed_in_memory,
+    opened,
+    read,
+    token_value,
+    write,
+)
 
 FEW = Breaking(10)
 

@@ -10,8 +10,8 @@ from graveler.errors import CorruptDataError
 from graveler.layout import committed_uri
 from graveler.model import Change, MetaRangeID
 from graveler.sstable import TAIL_BYTES, Table, TableWriter, WholeTable
-from tests.support.memory import MemoryCommittedFiles
-from tests.support.model import NAMESPACE, applied, opened, read, token_value, write
+from tests.support.fakes.memory import MemoryCommittedFiles
+from tests.support.worlds.model import NAMESPACE, applied, opened, read, token_value, write
 
 RECORDS = {b"path/%04d" % n: token_value(f"v{n}") for n in range(2000)}
 CHANGE: Change = b"path/1000", token_value("changed")

@@ -7,8 +7,14 @@ import pytest
 
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import diff
-from tests.support.cases import for_each
-from tests.support.model import BREAKINGS, committed_in_memory, token_records, token_value, write
+from tests.support.checks.cases import for_each
+from tests.support.worlds.model import (
+    BREAKINGS,
+    committed_in_memory,
+    token_records,
+    token_value,
+    write,
+)
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
 CASES = [

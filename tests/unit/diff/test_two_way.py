@@ -9,8 +9,8 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Breaking, Committed
 from graveler.diff.two_way import diff
 from graveler.ports import CommittedFiles
-from tests.support.cases import for_each
-from tests.support.model import (
+from tests.support.checks.cases import for_each
+from tests.support.worlds.model import (
     BREAKINGS,
     NAMESPACE,
     Records,

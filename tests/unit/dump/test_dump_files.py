@@ -13,7 +13,7 @@ from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
 from graveler.identity import make_commit, record_ids
 from graveler.model import EMPTY_METARANGE, Commit, CommitID
 from graveler.sstable import Table
-from tests.support.memory import MemoryCommittedFiles
+from tests.support.fakes.memory import MemoryCommittedFiles
 
 FOLDER = Path(__file__).parents[2] / "golden" / "vectors"
 VECTORS = json.loads((FOLDER / "refs_dump.json").read_text())

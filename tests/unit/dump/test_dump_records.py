@@ -12,7 +12,7 @@ from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.identity import make_commit
 from graveler.model import CommitID, MetaRangeID
 from graveler.proto import stored_pb2 as messages
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "golden" / "vectors" / "refs_dump.json").read_text()

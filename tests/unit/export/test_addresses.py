@@ -4,7 +4,7 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.export.addresses import allowed_location, is_within, object_uri, overlap
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 @for_each("uri", ["s3://lake/exports", "s3://lake/exports/", "s3://lake/exports/a"])

@@ -15,7 +15,7 @@ from graveler.export.model import (
 )
 from graveler.export.next_step import Next, next_step
 from graveler.model import NO_COMMIT, CommitID
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 PATH = "s3://out/latest"
 ONCE = ExportConfiguration(PATH)

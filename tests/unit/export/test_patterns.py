@@ -4,7 +4,7 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.export.patterns import PATTERNS_MAX, Patterns, directories_of, directory_of
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 @for_each(

@@ -11,7 +11,7 @@ from graveler.export.status import (
     superseded_text,
 )
 from graveler.model import CommitID
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 COMMIT_ID = CommitID("c0ffee")
 CONFIGURATION = ExportConfiguration("s3://out/a", "s3://out/status")

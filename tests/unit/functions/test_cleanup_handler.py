@@ -11,8 +11,8 @@ from functions.cleanup.handler import handler
 from graveler.aws import wiring
 from graveler.aws.dynamodb.cleanup import Swept
 from graveler.errors import ThrottledError
-from tests.support.invocation import Context
-from tests.support.lines import lines_of
+from tests.support.checks.lines import lines_of
+from tests.support.fakes.invocation import Context
 
 
 @dataclass

@@ -12,8 +12,8 @@ from graveler.aws.dynamodb.branches import branch_item
 from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT, BeatItem
 from graveler.aws.dynamodb.records import outbox_item
 from graveler.model import Branch, CommitID, Event, Repository, RepositoryUID, StagingToken
-from tests.support.invocation import Context
-from tests.support.lines import lines_of
+from tests.support.checks.lines import lines_of
+from tests.support.fakes.invocation import Context
 
 UID = RepositoryUID("d8qj3tkbtms0fh2ok8ng")
 LAKE = Repository("lake", UID, "s3://bucket/lake", "main", 1_700_000_000)

@@ -21,8 +21,8 @@ from graveler.export.model import (
 )
 from graveler.model import CommitID, Event
 from graveler.operations.engine import Engine
-from tests.support.invocation import Context
-from tests.support.lines import lines_of
+from tests.support.checks.lines import lines_of
+from tests.support.fakes.invocation import Context
 
 
 @dataclass

@@ -15,14 +15,14 @@ from graveler.events import detail_of
 from graveler.operations.kept_dumps import SCHEDULED
 from graveler.operations.tasks.hold import TIME_TO_END_S
 from graveler.tasks import TaskState
-from tests.support.counting import engine_around
-from tests.support.engines import MemoryWorld
-from tests.support.faults import FailAt
-from tests.support.invocation import Context
-from tests.support.lines import lines_of
-from tests.support.scenarios import outside
-from tests.support.slices import slices_of
-from tests.support.task_scenarios import SCENARIOS, assert_completed, task_now
+from tests.support.checks.lines import lines_of
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.invocation import Context
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import FailAt
+from tests.support.worlds.scenarios import outside
+from tests.support.worlds.slices import slices_of
+from tests.support.worlds.task_scenarios import SCENARIOS, assert_completed, task_now
 
 COMMIT = SCENARIOS[0]
 

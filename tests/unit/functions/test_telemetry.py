@@ -13,7 +13,7 @@ from graveler.aws import usage
 from graveler.aws.usage import Counted
 from graveler.errors import CorruptDataError, ThrottledError
 from graveler.threads import ContextThreads
-from tests.support.lines import Lines, lines_of
+from tests.support.checks.lines import Lines, lines_of
 from tests.unit.aws.test_traces import Daemon, daemon, environment
 
 __all__ = ["daemon"]

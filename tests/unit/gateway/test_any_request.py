@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from gateway.operations.table import _SUB_RESOURCES, OPERATIONS
 from gateway.protocol.head import Head
-from tests.support.gateway_calls import REQUESTS, prepared
-from tests.support.gateway_stack import UNSIGNED, UNSIGNED_CHUNKS, CutBody
+from tests.support.worlds.gateway_calls import REQUESTS, prepared
+from tests.support.worlds.gateway_stack import UNSIGNED, UNSIGNED_CHUNKS, CutBody
 
 HEADER_VALUE = re.compile("[ -~\xa0-\xff]*")
 METHODS = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "get", "X"]

@@ -26,8 +26,8 @@ from graveler.addresses import sign_address
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.ports import ListedObject
 from graveler.retention.candidates import Territory
-from tests.support.addresses import address, partition
-from tests.support.memory import MemoryObjectStore
+from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.worlds.addresses import address, partition
 
 BUCKET = "lakes"
 NAMESPACE = f"s3://{BUCKET}/repo"

@@ -9,9 +9,9 @@ from graveler.errors import ContentionError
 from graveler.model import Repository
 from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.runs import LEASE_S
-from tests.support.engines import MemoryWorld
-from tests.support.lake import REPO, new_lake
-from tests.support.memory_jobs import MemoryJobStore
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.memory_jobs import MemoryJobStore
+from tests.support.worlds.lake import REPO, new_lake
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from glue_jobs.garbage_collection.run import _cutoff_ns
 from glue_jobs.session import job_settings
 from graveler.errors import InvalidInputError
 from graveler.retention.candidates import MINIMUM_AGE_S
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 # As Glue calls a script.
 OF_GLUE = (

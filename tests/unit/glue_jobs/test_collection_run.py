@@ -19,8 +19,8 @@ from graveler.operations import collection_runs, repositories
 from graveler.retention.report import Report
 from graveler.retention.runs import RunState
 from graveler.times import rfc3339
-from tests.support.engines import memory_world
-from tests.support.memory_jobs import MemoryJobStore
+from tests.support.fakes.engines import memory_world
+from tests.support.fakes.memory_jobs import MemoryJobStore
 
 NAMES = ("first", "second", "third")
 

@@ -23,11 +23,11 @@ from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import Territory
 from graveler.retention.looks import begin_look
 from graveler.retention.runs import LEASE
-from tests.support.addresses import address, partition
-from tests.support.engines import MemoryWorld
-from tests.support.lake import REPO, new_lake
-from tests.support.memory import MemoryObjectStore
-from tests.support.memory_jobs import MemoryJobStore
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.fakes.memory_jobs import MemoryJobStore
+from tests.support.worlds.addresses import address, partition
+from tests.support.worlds.lake import REPO, new_lake
 
 NAMESPACE = "s3://bucket/repo"
 TERRITORY = Territory(NAMESPACE, 100)

@@ -4,7 +4,7 @@ from graveler.access.needs import Permission
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.errors import AccessDeniedError
 from graveler.http.access import RIGHTS_AGE_MAX_S, USERS_MAX, Authorizer
-from tests.support.memory import FixedClock, MemoryAccountStore
+from tests.support.fakes.memory import FixedClock, MemoryAccountStore
 
 READ = Permission("fs:ReadObject", "arn:lakefs:fs:::repository/lake/object/a")
 WRITE = Permission("fs:WriteObject", "arn:lakefs:fs:::repository/lake/object/a")

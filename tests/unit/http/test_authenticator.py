@@ -9,7 +9,7 @@ from graveler.http.auth import MEMORY_S, SESSION_LIFE_S, Authenticator, Presente
 from graveler.http.login_limits import FAILURES_OF_ADDRESS_MAX, FAILURES_OF_KEY_MAX
 from graveler.operations.accounts import set_up
 from graveler.ports import Credential, ExternalPrincipal, User
-from tests.support.memory import FixedClock, MemoryAccountStore
+from tests.support.fakes.memory import FixedClock, MemoryAccountStore
 
 ROLE = "arn:aws:sts::123456789012:assumed-role/Reader"
 KEY, SECRET = "AKIAIOSFODNN7EXAMPLQ", "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMw=="

@@ -2,7 +2,7 @@ import pytest
 
 from graveler.errors import InvalidInputError, RangeNotSatisfiableError
 from graveler.http.byte_range import parse
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 @for_each(

@@ -2,7 +2,7 @@ import pytest
 
 from graveler import errors
 from graveler.http.errors import STATUSES, headers_of, status_of
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 def leaves(kind: type[errors.GravelerError]) -> list[type[errors.GravelerError]]:

@@ -2,7 +2,7 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.http.multipart import content_part, is_form
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 TYPE = "multipart/form-data; boundary=xyz"
 

@@ -2,7 +2,7 @@ import re
 
 from graveler.http import object_headers
 from graveler.model import AddressType, Entry
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 def entry(content_type="text/plain", checksum="abc"):

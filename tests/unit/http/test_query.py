@@ -2,7 +2,7 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.http.query import Query
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 @for_each("text", ["1", "t", "T", "true", "TRUE", "True"])

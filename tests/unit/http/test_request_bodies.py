@@ -3,7 +3,7 @@ import pytest
 from graveler.errors import InvalidInputError
 from graveler.http import requests
 from graveler.http.requests import decode
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 @for_each(

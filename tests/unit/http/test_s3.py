@@ -1,7 +1,7 @@
 from xml.etree import ElementTree as ET
 
 from graveler.http.s3 import error_document, is_s3_request
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 @for_each(

@@ -5,7 +5,7 @@ import pytest
 from graveler.errors import InvalidInputError, UnsupportedError
 from graveler.http.write_conditions import requirement_of
 from graveler.model import NO_REQUIREMENT, Requirement
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 @for_each(

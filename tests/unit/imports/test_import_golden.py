@@ -8,8 +8,15 @@ import pytest
 from graveler.committed.apply import apply_changes
 from graveler.imports.changes import import_changes, is_whole
 from graveler.imports.keys import KeyInterval
-from tests.support.cases import for_each
-from tests.support.model import BREAKINGS, committed_in_memory, opened, read, token_records, write
+from tests.support.checks.cases import for_each
+from tests.support.worlds.model import (
+    BREAKINGS,
+    committed_in_memory,
+    opened,
+    read,
+    token_records,
+    write,
+)
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
 # In the cases of a conflict a record is outside of all destinations. A request cannot ask for that.

@@ -17,10 +17,10 @@ from graveler.imports.inventory import listed_in, read_manifest
 from graveler.imports.runs import Found, Run, merged_runs, with_run
 from graveler.model import MetaRangeID
 from graveler.ports import ListedObject
-from tests.support.inventories import MANIFEST, put_inventory
-from tests.support.memory import MemoryObjectStore
-from tests.support.model import NAMESPACE, committed_in_memory
-from tests.support.strategies import paths, values
+from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.worlds.inventories import MANIFEST, put_inventory
+from tests.support.worlds.model import NAMESPACE, committed_in_memory
+from tests.support.worlds.strategies import paths, values
 
 ROWS = [("é b+c", 3, "2026-11-20T00:00:00.000Z"), ("a/1", 0, "2026-11-21T01:02:03.000Z")]
 

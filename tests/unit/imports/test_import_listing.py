@@ -10,7 +10,7 @@ from graveler.imports.listing import records_after
 from graveler.imports.request import SourceType, source_of
 from graveler.model import AddressType, Entry
 from graveler.ports import ListedObject
-from tests.support.memory import MemoryObjectStore
+from tests.support.fakes.memory import MemoryObjectStore
 
 
 @pytest.fixture

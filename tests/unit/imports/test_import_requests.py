@@ -8,7 +8,7 @@ from graveler.errors import ForbiddenError, InvalidInputError
 from graveler.imports.keys import KeyInterval
 from graveler.imports.request import ImportRequest, SourceType, check_request, source_of
 from graveler.limits import IMPORT_INVENTORIES_MAX, IMPORT_PREFIXES_MAX, IMPORT_REQUEST_BYTES_MAX
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 NAMESPACE = "s3://lake/repo"
 EVERYWHERE = ["s3://"]

@@ -13,7 +13,7 @@ from graveler.imports.listing import records_after
 from graveler.imports.request import SourceType, source_of
 from graveler.imports.tree import PAGE_OBJECTS, list_tree
 from graveler.ports import ListedObject
-from tests.support.memory import MemoryObjectStore
+from tests.support.fakes.memory import MemoryObjectStore
 
 PAGE = 20
 

@@ -1,7 +1,7 @@
 """Patterns select the same events as EventBridge."""
 
 from local.patterns import matches
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 EVENT = {"source": "graveler", "detail-type": "Commit Created", "detail": {"branch": "main"}}
 

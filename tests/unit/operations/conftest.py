@@ -3,8 +3,8 @@
 import pytest
 
 from graveler.operations.engine import Engine
-from tests.support.engines import MemoryWorld
-from tests.support.lake import new_lake
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.worlds.lake import new_lake
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from graveler.limits import RESTORED_MAX
 from graveler.operations import branches, commits, diffs, repositories, tags, writes
 from graveler.operations.protocol import heads, lookup
 from graveler.staging.listing import PageQuery
-from tests.support.counting import engine_around
-from tests.support.lake import REPO, commit, content, named, paths, upload
+from tests.support.faults.counting import engine_around
+from tests.support.worlds.lake import REPO, commit, content, named, paths, upload
 
 
 def create(engine, name, source="main", **options):

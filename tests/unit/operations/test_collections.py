@@ -23,13 +23,13 @@ from graveler.ports import Clock, UploadedPart
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.looks import LOOK_S
 from graveler.retention.rules import make_rules
-from tests.support.addresses import address, partition
-from tests.support.counting import engine_around
-from tests.support.engines import MemoryWorld
-from tests.support.faults import Meanwhile
-from tests.support.lake import NAMESPACE, REPO, commit, content, named, upload
-from tests.support.memory import CountingNames
-from tests.support.memory_collection import MemoryCollection
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.memory import CountingNames
+from tests.support.fakes.memory_collection import MemoryCollection
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Meanwhile
+from tests.support.worlds.addresses import address, partition
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, content, named, upload
 
 
 def collection(world: MemoryWorld, name: str = REPO) -> MemoryCollection:

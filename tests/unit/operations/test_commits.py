@@ -9,8 +9,8 @@ from graveler.errors import ContentionError, InvalidInputError, NotFoundError, T
 from graveler.limits import COMMIT_BYTES_MAX
 from graveler.operations import branches, commits, diffs, links, merges, objects, tags, writes
 from graveler.staging.listing import PageQuery
-from tests.support.counting import Calls, engine_around
-from tests.support.lake import REPO, commit, content, history, named, paths, upload
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.worlds.lake import REPO, commit, content, history, named, paths, upload
 
 
 def test_a_commit_has_the_fields_of_the_request(engine):

@@ -8,8 +8,8 @@ from graveler.errors import ConflictError, InvalidInputError
 from graveler.operations import diffs, objects, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
 from graveler.tasks import TaskSettings
-from tests.support.lake import REPO, apart, commit
-from tests.support.lake import upload as put
+from tests.support.worlds.lake import REPO, apart, commit
+from tests.support.worlds.lake import upload as put
 
 
 def rows(page):

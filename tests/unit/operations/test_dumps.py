@@ -21,8 +21,10 @@ from graveler.operations import branches, dumps, garbage, objects, repositories,
 from graveler.operations.tasks.requests import status
 from graveler.retention.rules import RetentionRules
 from graveler.staging.listing import PageQuery
-from tests.support.counting import Calls, engine_around
-from tests.support.dumps import (
+from tests.support.fakes.tasks import run_all
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.faults.faults import Meanwhile
+from tests.support.worlds.dumps import (
     NOTHING,
     commits_between_pages,
     make_bare,
@@ -30,9 +32,7 @@ from tests.support.dumps import (
     restored,
     small_batches,
 )
-from tests.support.faults import Meanwhile
-from tests.support.scenarios import NAMESPACE, REPO, commit, contents, prepared_world, upload
-from tests.support.tasks import run_all
+from tests.support.worlds.scenarios import NAMESPACE, REPO, commit, contents, prepared_world, upload
 
 MANIFEST = f"{NAMESPACE}/_lakefs/refs_manifest.json"
 

@@ -10,13 +10,13 @@ from graveler.model import ProtectionRule, Repository
 from graveler.operations import branches, commits, dumps, repositories, tags
 from graveler.operations.tasks.requests import status
 from graveler.tasks import LEASE_S, TaskKind, TaskMessage, TaskState
-from tests.support.counting import Calls, engine_around
-from tests.support.dumps import NOTHING, make_bare, refs_of, restored, small_batches
-from tests.support.engines import MemoryWorld
-from tests.support.faults import Crash, CrashAt, FailAt, Meanwhile
-from tests.support.memory import MemoryRefStore
-from tests.support.scenarios import NAMESPACE, REPO, commit, prepared_world, upload
-from tests.support.tasks import run, run_all
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.memory import MemoryRefStore
+from tests.support.fakes.tasks import run, run_all
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.faults.faults import Crash, CrashAt, FailAt, Meanwhile
+from tests.support.worlds.dumps import NOTHING, make_bare, refs_of, restored, small_batches
+from tests.support.worlds.scenarios import NAMESPACE, REPO, commit, prepared_world, upload
 
 
 @pytest.fixture(autouse=True)

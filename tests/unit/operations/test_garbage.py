@@ -27,9 +27,9 @@ from graveler.ports import UploadedPart
 from graveler.retention.files import RULES_FILE
 from graveler.retention.rules import make_rules
 from graveler.uploads import Upload
-from tests.support.dumps import commits_between_pages
-from tests.support.engines import MemoryWorld
-from tests.support.lake import NAMESPACE, REPO, commit, upload
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.worlds.dumps import commits_between_pages
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, upload
 
 DAY_S = 24 * 60 * 60
 

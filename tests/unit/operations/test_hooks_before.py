@@ -10,8 +10,8 @@ from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
 from graveler.model import Commit
 from graveler.operations import branches, links, merges, replays, repositories, tags, writes
 from graveler.operations.engine import Engine
-from tests.support.hooks import answered
-from tests.support.lake import REPO, commit, named, paths, upload
+from tests.support.fakes.hooks import answered
+from tests.support.worlds.lake import REPO, commit, named, paths, upload
 
 FILE = b"_lakefs_actions/check.yaml"
 

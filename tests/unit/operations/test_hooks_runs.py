@@ -12,9 +12,9 @@ from graveler.limits import HOOK_TIMEOUT_S_MAX, HOOKS_MAX
 from graveler.operations import branches, merges, replays, tags, writes
 from graveler.operations.engine import Engine
 from graveler.operations.hooks import requests as hooks
-from tests.support.hooks import answered
-from tests.support.lake import NAMESPACE, REPO, commit, merge, upload
-from tests.support.tasks import run_all
+from tests.support.fakes.hooks import answered
+from tests.support.fakes.tasks import run_all
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, merge, upload
 
 URL = "https://hooks.example.com"
 

@@ -19,11 +19,20 @@ from graveler.imports.runs import Found
 from graveler.operations import commits, imports, objects, repositories
 from graveler.operations.protocol.lookup import read_repository
 from graveler.tasks import TaskState
-from tests.support.counting import Port
-from tests.support.hooks import answered
-from tests.support.imports import Recorder, StoppedError, imported
-from tests.support.lake import NAMESPACE, REPO, commit, content, history, named, paths, upload
-from tests.support.tasks import run_all
+from tests.support.fakes.hooks import answered
+from tests.support.fakes.tasks import run_all
+from tests.support.faults.counting import Port
+from tests.support.worlds.imports import Recorder, StoppedError, imported
+from tests.support.worlds.lake import (
+    NAMESPACE,
+    REPO,
+    commit,
+    content,
+    history,
+    named,
+    paths,
+    upload,
+)
 
 RAW = "s3://raw"
 

@@ -10,9 +10,9 @@ from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.imports.runs import Found
 from graveler.operations import imports, objects, repositories
 from graveler.operations.protocol.lookup import read_repository
-from tests.support.imports import Recorder, StoppedError, imported
-from tests.support.inventories import MANIFEST, put_inventory
-from tests.support.lake import NAMESPACE, REPO, commit, paths, upload
+from tests.support.worlds.imports import Recorder, StoppedError, imported
+from tests.support.worlds.inventories import MANIFEST, put_inventory
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, paths, upload
 
 RAW = "s3://raw"
 

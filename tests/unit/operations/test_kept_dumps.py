@@ -11,11 +11,11 @@ from graveler.model import MetaRangeID
 from graveler.operations import dumps, kept_dumps, repositories
 from graveler.operations.tasks.requests import listed, status
 from graveler.tasks import LEASE_S, TaskState
-from tests.support.counting import engine_around
-from tests.support.dumps import make_bare, refs_of
-from tests.support.faults import Crash
-from tests.support.scenarios import NAMESPACE, REPO, commit, prepared_world, upload
-from tests.support.tasks import run, run_all
+from tests.support.fakes.tasks import run, run_all
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Crash
+from tests.support.worlds.dumps import make_bare, refs_of
+from tests.support.worlds.scenarios import NAMESPACE, REPO, commit, prepared_world, upload
 
 PLACE = "s3://elsewhere/dumps/"
 

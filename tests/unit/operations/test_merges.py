@@ -15,7 +15,7 @@ from graveler.operations import (
     writes,
 )
 from graveler.staging.listing import PageQuery
-from tests.support.lake import REPO, apart, commit, content, history, named, paths, upload
+from tests.support.worlds.lake import REPO, apart, commit, content, history, named, paths, upload
 
 
 @pytest.fixture

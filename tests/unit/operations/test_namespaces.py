@@ -10,12 +10,12 @@ from graveler.operations import objects, repositories, writes
 from graveler.operations.protocol import pages
 from graveler.ports import ListedObject
 from graveler.retention.candidates import MINIMUM_AGE_S
-from tests.support.addresses import address
-from tests.support.counting import engine_around
-from tests.support.engines import memory_world
-from tests.support.faults import Meanwhile
-from tests.support.memory import MemoryObjectStore
-from tests.support.memory_collection import MemoryCollection
+from tests.support.fakes.engines import memory_world
+from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.fakes.memory_collection import MemoryCollection
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Meanwhile
+from tests.support.worlds.addresses import address
 
 
 @pytest.fixture

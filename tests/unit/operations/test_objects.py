@@ -36,10 +36,10 @@ from graveler.ports import UploadedPart
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
 from graveler.times import NS_PER_S
-from tests.support.counting import engine_around
-from tests.support.faults import Meanwhile
-from tests.support.lake import NAMESPACE, REPO, commit, content, paths, upload
-from tests.support.memory_objects import FixedClock
+from tests.support.fakes.memory_objects import FixedClock
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Meanwhile
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, content, paths, upload
 
 
 def put(engine, path, text=b"data", *, content_type="text/plain", **options):

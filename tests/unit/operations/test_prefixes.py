@@ -29,12 +29,12 @@ from graveler.operations.tasks.requests import cancel, status
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
 from graveler.tasks import LEASE_S, Task, TaskMessage, TaskState
-from tests.support.counting import engine_around
-from tests.support.engines import MemoryWorld
-from tests.support.faults import Crash
-from tests.support.lake import REPO, commit, content, named, paths, upload
-from tests.support.memory_collection import MemoryCollection
-from tests.support.tasks import run, run_all
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.memory_collection import MemoryCollection
+from tests.support.fakes.tasks import run, run_all
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Crash
+from tests.support.worlds.lake import REPO, commit, content, named, paths, upload
 
 DAY_S = 24 * 60 * 60
 

@@ -17,9 +17,9 @@ from graveler.operations.tasks.requests import cancel, listed
 from graveler.operations.tasks.waiting import Patience
 from graveler.pulls import PullRequestStatus, PullRequestUpdate
 from graveler.tasks import TaskSettings, TaskState
-from tests.support.counting import engine_around
-from tests.support.lake import REPO, apart, commit, content, named, upload
-from tests.support.tasks import run_all
+from tests.support.fakes.tasks import run_all
+from tests.support.faults.counting import engine_around
+from tests.support.worlds.lake import REPO, apart, commit, content, named, upload
 
 IMPATIENT = TaskSettings(request_work_s=0, request_wait_s=0)
 CLOSED, OPEN, MERGED = PullRequestStatus.CLOSED, PullRequestStatus.OPEN, PullRequestStatus.MERGED

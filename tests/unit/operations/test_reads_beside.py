@@ -14,8 +14,8 @@ from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import branches, diffs, merges, objects, replays, writes
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
-from tests.support.counting import engine_around
-from tests.support.lake import REPO, apart, commit, content
+from tests.support.faults.counting import engine_around
+from tests.support.worlds.lake import REPO, apart, commit, content
 
 ABSENT = Requirement(is_absent=True)
 

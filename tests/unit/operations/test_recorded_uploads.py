@@ -27,10 +27,10 @@ from graveler.operations.upload_listing import list_uploads
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 from graveler.uploads import Upload
-from tests.support.counting import engine_around
-from tests.support.engines import MemoryWorld
-from tests.support.faults import Crash, CrashAt, FailAt, Meanwhile
-from tests.support.lake import NAMESPACE, REPO, commit, content, paths, upload
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Crash, CrashAt, FailAt, Meanwhile
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, content, paths, upload
 
 PATH = b"dir/object"
 ABSENT = Requirement(is_absent=True)

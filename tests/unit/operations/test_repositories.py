@@ -15,9 +15,9 @@ from graveler.errors import (
 from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, links, objects, repositories, tags, writes
 from graveler.staging.listing import PageQuery
-from tests.support.counting import engine_around
-from tests.support.engines import memory_world
-from tests.support.faults import FailAt, Meanwhile
+from tests.support.fakes.engines import memory_world
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import FailAt, Meanwhile
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from graveler.model import Branch, Page, Repository
 from graveler.operations import branches, retention
 from graveler.operations.engine import Engine
 from graveler.retention.rules import make_rules
-from tests.support.engines import MemoryWorld
-from tests.support.lake import REPO, commit, new_lake, upload
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.worlds.lake import REPO, commit, new_lake, upload
 
 DAY_S = 24 * 60 * 60
 

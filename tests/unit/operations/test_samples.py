@@ -6,10 +6,10 @@ from graveler.errors import ForbiddenError, NotFoundError, ThrottledError
 from graveler.model import ProtectionRule
 from graveler.operations import commits, repositories, samples
 from graveler.samples.files import sample_files
-from tests.support.counting import engine_around
-from tests.support.engines import memory_world
-from tests.support.faults import FailAt
-from tests.support.lake import REPO, commit, content, paths, upload
+from tests.support.fakes.engines import memory_world
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import FailAt
+from tests.support.worlds.lake import REPO, commit, content, paths, upload
 
 NAMESPACE = "s3://bucket/lake"
 

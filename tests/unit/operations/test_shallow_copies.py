@@ -11,9 +11,9 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
-from tests.support.engines import MemoryWorld
-from tests.support.lake import REPO, commit, content, named, new_lake, upload
-from tests.support.memory_collection import MemoryCollection
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.memory_collection import MemoryCollection
+from tests.support.worlds.lake import REPO, commit, content, named, new_lake, upload
 
 DAY_S = 24 * 60 * 60
 

@@ -22,9 +22,9 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import replace_token
 from graveler.operations.protocol.lookup import current_branch
 from graveler.staging.listing import PageQuery
-from tests.support.counting import engine_around
-from tests.support.faults import Crash
-from tests.support.lake import REPO, commit, content, paths, upload
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Crash
+from tests.support.worlds.lake import REPO, commit, content, paths, upload
 
 ABSENT = Requirement(is_absent=True)
 

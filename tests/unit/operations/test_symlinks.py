@@ -4,7 +4,7 @@ import pytest
 
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.operations import links, objects, repositories, symlinks
-from tests.support.lake import NAMESPACE, REPO, commit, upload
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, upload
 
 PLACE = f"{NAMESPACE}/symlinks"
 

@@ -10,9 +10,9 @@ from graveler.layout import task_folder
 from graveler.operations import commits, dumps, merges
 from graveler.operations.tasks import requests
 from graveler.tasks import TaskMessage, TaskSettings, TaskState, taken
-from tests.support.counting import engine_around
-from tests.support.lake import NAMESPACE, REPO, apart, commit, content, upload
-from tests.support.tasks import run, run_all
+from tests.support.fakes.tasks import run, run_all
+from tests.support.faults.counting import engine_around
+from tests.support.worlds.lake import NAMESPACE, REPO, apart, commit, content, upload
 
 _REQUEST = commits.CommitRequest("message", "somebody")
 

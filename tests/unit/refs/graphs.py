@@ -20,7 +20,7 @@ from graveler.model import (
     Tag,
 )
 from graveler.refs.history import CommitCache, History
-from tests.support.memory import MemoryRefStore
+from tests.support.fakes.memory import MemoryRefStore
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
 REPOSITORY = Repository("lake", RepositoryUID("uid-1"), "s3://bucket/lake", "main", 1_600_000_000)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from graveler.identity import commit_id
 from graveler.model import Commit
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 from tests.unit.refs.graphs import commit_of_vector, vectors
 
 CASES = [

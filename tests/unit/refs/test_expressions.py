@@ -4,7 +4,7 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.refs.expressions import Modifier, RefExpression, parse
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 from tests.unit.refs.graphs import vectors
 
 

@@ -6,7 +6,7 @@ from graveler.errors import CorruptDataError
 from graveler.model import Commit, CommitID
 from graveler.refs.log import log
 from graveler.refs.resolve import resolve_commit_id
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
 
 LOGS = [(i, case) for i, graph in enumerate(vectors("refs")["dag"]) for case in graph["log"]]

@@ -6,7 +6,7 @@ import pytest
 
 from graveler.errors import InvalidInputError
 from graveler.refs.merge_base import merge_base
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
 
 CASES = [

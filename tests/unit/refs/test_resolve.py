@@ -8,7 +8,7 @@ from graveler.errors import InvalidInputError, NotFoundError
 from graveler.model import Commit, RepositoryUID
 from graveler.refs.history import History
 from graveler.refs.resolve import Staging, resolve, resolve_commit, resolve_commit_id
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 from tests.unit.refs.graphs import (
     REPOSITORY,
     CountingRefs,

@@ -11,7 +11,7 @@ from graveler.errors import CorruptDataError
 from graveler.model import Commit, CommitID, MetaRangeID
 from graveler.retention.active import SECONDS_PER_DAY, active_commits, first_parent
 from graveler.retention.rules import RetentionRules, make_rules
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
 NOW_S = 1_700_000_000

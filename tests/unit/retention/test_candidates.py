@@ -11,8 +11,8 @@ from graveler.retention.candidates import (
     namespaces_inside,
     overlap,
 )
-from tests.support.addresses import address, partition
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
+from tests.support.worlds.addresses import address, partition
 
 NAMESPACE = "s3://bucket/repo"
 TERRITORY = Territory(NAMESPACE, cutoff_ns=100)

@@ -3,7 +3,7 @@
 from graveler.model import AddressType, CommitID, Entry, MetaRangeID
 from graveler.retention import files
 from graveler.retention.liveness import address_in_namespace
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 def test_files_have_lakefss_names() -> None:

@@ -11,8 +11,8 @@ from graveler.model import AddressType, Entry, MetaRangeID, RangeHeader
 from graveler.retention.liveness import live_addresses
 from graveler.retention.ranges import RangeReader, read_metarange
 from graveler.sstable import TableWriter
-from tests.support.cases import for_each
-from tests.support.lake import NAMESPACE, commit, new_lake, upload
+from tests.support.checks.cases import for_each
+from tests.support.worlds.lake import NAMESPACE, commit, new_lake, upload
 
 RELATIVE, FULL, BY_PREFIX = (
     AddressType.RELATIVE,

@@ -10,7 +10,7 @@ from graveler.retention.rules import (
     encode_rules,
     make_rules,
 )
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 URI = "s3://bucket/lake/rules"
 

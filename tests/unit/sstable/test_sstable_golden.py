@@ -9,7 +9,7 @@ import pytest
 from graveler.entries import record_range, value_entry
 from graveler.sstable import Table, TableWriter
 from graveler.sstable.properties import readable_properties
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 VECTORS = Path(__file__).parents[2] / "golden" / "vectors"
 SETS = json.loads((VECTORS / "ranges.json").read_text())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from graveler.model import Change
 from graveler.ports import ChangesPage
 from graveler.staging.cursors import StagedChanges, TokenChanges
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 class Pages:

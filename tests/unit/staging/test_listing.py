@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from graveler.staging.listing import CommonPrefix, PageQuery, list_page, prefix_end
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 KEYS = [b"a", b"b/", b"b/1", b"b/2", b"b/c/1", b"b0", b"c//x", b"c//y", b"d"]
 

@@ -7,7 +7,7 @@ from graveler.staging.overlay import (
     newest_changes,
     overlaid_differences,
 )
-from tests.support.model import committed_in_memory, token_records, token_value, write
+from tests.support.worlds.model import committed_in_memory, token_records, token_value, write
 
 A, B = token_value("A"), token_value("B")
 

@@ -14,7 +14,7 @@ from graveler.aws.exchanges import connecting, for_urllib3
 from graveler.aws.exchanges.connection import Connection, Host, opened
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
-from tests.support.certificates import write_self_signed
+from tests.support.servers.certificates import write_self_signed
 
 LARGE = bytes(range(256)) * 16 * 1024  # 4 MB
 HOST = {"host": "store"}

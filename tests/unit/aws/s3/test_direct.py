@@ -10,8 +10,8 @@ from graveler.aws.s3.direct import DirectRequests
 from graveler.aws.s3.locations import Location
 from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.errors import ThrottledError
-from tests.support.scripted_s3 import Act, ScriptedS3, answer_of
-from tests.support.server_world import Keys, s3_client
+from tests.support.fakes.scripted_s3 import Act, ScriptedS3, answer_of
+from tests.support.worlds.server_world import Keys, s3_client
 
 KEYS = Keys("access", "secret")
 AT = Location("bucket", "key")

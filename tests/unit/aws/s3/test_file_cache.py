@@ -9,7 +9,7 @@ import pytest
 
 from graveler.aws.s3.file_cache import CachedFiles
 from graveler.errors import CorruptDataError
-from tests.support.memory import MemoryCommittedFiles
+from tests.support.fakes.memory import MemoryCommittedFiles
 
 NAMESPACE = "s3://bucket/path"
 CONTENT = b"0123456789"

@@ -10,7 +10,7 @@ from graveler.aws.connect import s3_config
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.presigning import part_urls
-from tests.support.server_world import Keys
+from tests.support.worlds.server_world import Keys
 
 URI = "s3://bucket/repo/data/key"
 UPLOAD = "2~a.b_c-d"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from graveler.aws.connect import s3_config
 from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, Endpoint, S3Requests, SignedRequest
-from tests.support.server_world import Keys
+from tests.support.worlds.server_world import Keys
 
 NOW_S = 1_800_000_000
 LONG_LIVED = Keys("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")

@@ -11,11 +11,11 @@ from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.model import Requirement
 from graveler.operations import repositories
 from graveler.ports import Credential, User
-from tests.support.access import EVERYTHING, USER, ScriptedAccounts, allowing
-from tests.support.api import ACCESS_KEY_ID, SECRET
-from tests.support.engines import memory_world
-from tests.support.memory_s3 import MemoryPool, MemoryS3
-from tests.support.sidecar import api_lakes
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET
+from tests.support.fakes.access import EVERYTHING, USER, ScriptedAccounts, allowing
+from tests.support.fakes.engines import memory_world
+from tests.support.fakes.memory_s3 import MemoryPool, MemoryS3
+from tests.support.worlds.sidecar import api_lakes
 
 A = Place("repo", "main", b"a")
 PLAIN = Description("text/plain")

@@ -10,7 +10,7 @@ from graveler import errors
 from graveler.http.errors import KIND_HEADER
 from graveler.http.write_conditions import requirement_of
 from graveler.model import Requirement
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 DONE = Reply(200, {}, b'{"a": 1}')
 BROKEN = NoReplyError("reset")

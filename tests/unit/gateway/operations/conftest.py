@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.sidecar import serve_over_the_api
+from tests.support.worlds.sidecar import serve_over_the_api
 
 # What the API cannot do as the engine does; tests of the other home only, and why.
 OF_THE_ENGINE = {

@@ -5,8 +5,8 @@ import pytest
 from gateway.operations.settings import OperationSettings
 from gateway.protocol.head import Head
 from gateway.server.settings import GatewaySettings
-from tests.support.access import allowing
-from tests.support.gateway_stack import HOST, CutBody, GatewayStack
+from tests.support.fakes.access import allowing
+from tests.support.worlds.gateway_stack import HOST, CutBody, GatewayStack
 
 
 @pytest.fixture

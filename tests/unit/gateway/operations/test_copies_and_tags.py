@@ -6,9 +6,9 @@ from urllib.parse import quote
 import pytest
 
 from graveler.operations import merges, objects
-from tests.support.cases import for_each
-from tests.support.gateway_calls import TAGGING
-from tests.support.gateway_stack import REPO, GatewayStack
+from tests.support.checks.cases import for_each
+from tests.support.worlds.gateway_calls import TAGGING
+from tests.support.worlds.gateway_stack import REPO, GatewayStack
 
 CONTENT = b"content"
 ETAG = hashlib.md5(CONTENT).hexdigest()

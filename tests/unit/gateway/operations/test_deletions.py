@@ -6,9 +6,9 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from tests.support.access import EVERYTHING, allowing, denying
-from tests.support.cases import for_each
-from tests.support.gateway_stack import UNSIGNED, GatewayStack
+from tests.support.checks.cases import for_each
+from tests.support.fakes.access import EVERYTHING, allowing, denying
+from tests.support.worlds.gateway_stack import UNSIGNED, GatewayStack
 
 CONTENT = b"content"
 ETAG = hashlib.md5(CONTENT).hexdigest()

@@ -9,9 +9,9 @@ import pytest
 
 from gateway.protocol.head import Head
 from gateway.protocol.signatures.version2 import sign
-from tests.support.api import ACCESS_KEY_ID, SECRET
-from tests.support.cases import for_each
-from tests.support.gateway_stack import HOST, REPO, CutBody, GatewayStack
+from tests.support.checks.cases import for_each
+from tests.support.clients.api import ACCESS_KEY_ID, SECRET
+from tests.support.worlds.gateway_stack import HOST, REPO, CutBody, GatewayStack
 
 TAGGING = b"<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>"
 

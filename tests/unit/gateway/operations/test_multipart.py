@@ -5,9 +5,9 @@ import hashlib
 import pytest
 
 from graveler.operations import objects
-from tests.support.cases import for_each
-from tests.support.gateway_calls import begun
-from tests.support.gateway_stack import REPO, GatewayStack
+from tests.support.checks.cases import for_each
+from tests.support.worlds.gateway_calls import begun
+from tests.support.worlds.gateway_stack import REPO, GatewayStack
 
 FIRST, SECOND = b"first " * 10, b"second"
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gateway.lake.engine.lakes import EngineLake
 from graveler.operations import tags
-from tests.support.cases import for_each
-from tests.support.gateway_stack import GatewayStack
+from tests.support.checks.cases import for_each
+from tests.support.worlds.gateway_stack import GatewayStack
 
 V1, V2 = {}, {"list-type": "2"}
 BOTH = for_each("version", [V1, V2])

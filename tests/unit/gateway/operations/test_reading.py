@@ -5,8 +5,8 @@ import hashlib
 import pytest
 
 from graveler.operations import objects
-from tests.support.cases import for_each
-from tests.support.gateway_stack import REPO, GatewayStack
+from tests.support.checks.cases import for_each
+from tests.support.worlds.gateway_stack import REPO, GatewayStack
 
 CONTENT = b"0123456789"
 ETAG = hashlib.md5(CONTENT).hexdigest()

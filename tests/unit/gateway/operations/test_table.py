@@ -3,10 +3,10 @@
 import pytest
 
 from gateway.operations.table import _SUB_RESOURCES, _UNSERVED_HEADERS, OPERATIONS
-from tests.support.access import EVERYTHING, denying
-from tests.support.cases import for_each
-from tests.support.gateway_calls import REQUESTS, prepared
-from tests.support.gateway_stack import REPO, GatewayStack
+from tests.support.checks.cases import for_each
+from tests.support.fakes.access import EVERYTHING, denying
+from tests.support.worlds.gateway_calls import REQUESTS, prepared
+from tests.support.worlds.gateway_stack import REPO, GatewayStack
 
 # A form's rights are among its fields, so it needs tests of its own.
 FORMS = {"PostObject"}

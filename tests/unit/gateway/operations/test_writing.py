@@ -8,8 +8,14 @@ from urllib.parse import quote, unquote
 import pytest
 
 from graveler.operations import objects
-from tests.support.cases import for_each
-from tests.support.gateway_stack import REPO, UNSIGNED, UNSIGNED_CHUNKS, CutBody, GatewayStack
+from tests.support.checks.cases import for_each
+from tests.support.worlds.gateway_stack import (
+    REPO,
+    UNSIGNED,
+    UNSIGNED_CHUNKS,
+    CutBody,
+    GatewayStack,
+)
 
 CONTENT = b"0123456789"
 ETAG = hashlib.md5(CONTENT).hexdigest()

@@ -13,7 +13,7 @@ from gateway.protocol.addressing import (
     target_of,
 )
 from gateway.protocol.errors import Code, S3Error
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 DOMAINS = ["example.org", "S3.example.org"]
 

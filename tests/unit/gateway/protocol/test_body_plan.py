@@ -6,8 +6,8 @@ from gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind, pars
 from gateway.protocol.bodies.plan import body_plan
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.signatures.verified import ChunkSeed, Verified
-from tests.support.cases import for_each
-from tests.support.signed_heads import head
+from tests.support.checks.cases import for_each
+from tests.support.clients.signed_heads import head
 
 UNSIGNED_CHUNKS = Payload(PayloadKind.UNSIGNED_CHUNKS_AND_TRAILER)
 

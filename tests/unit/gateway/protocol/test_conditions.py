@@ -13,7 +13,7 @@ from gateway.protocol.conditions import (
 )
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 ETAG = "abc"
 # The object changed within this second.

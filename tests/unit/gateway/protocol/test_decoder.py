@@ -14,7 +14,7 @@ from gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.verified import ChunkSeed
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 SEED = ChunkSeed(b"k" * 32, "20130524T000000Z", "20130524/r/s3/aws4_request", "0" * 64)
 KINDS = [kind for kind in PayloadKind if Payload(kind).has_chunks]

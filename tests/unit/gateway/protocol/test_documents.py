@@ -19,7 +19,7 @@ from gateway.protocol.listings import (
     parts_query,
     uploads_query,
 )
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 NS = 1_000_000_000
 TIME_NS = 1_795_424_746 * NS + 999_999_999

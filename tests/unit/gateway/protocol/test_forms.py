@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.forms import FormParser
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 CONTENT_TYPE = "multipart/form-data; boundary=9431149156168"
 FIELDS = {"key": "user/${filename}", "acl": "public-read", "x-amz-meta-a": "é\r\n--9431"}

@@ -15,7 +15,7 @@ from gateway.protocol.listings import (
     token_of,
     uploads_query,
 )
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 
 def refusal(call, *arguments) -> S3Error:

@@ -12,7 +12,7 @@ from gateway.protocol.metadata import (
     response_overrides,
     user_metadata,
 )
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 

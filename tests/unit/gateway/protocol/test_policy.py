@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.policy import LengthRange, check_policy, form_access_key_id
 from gateway.protocol.signatures.version2 import sign
-from tests.support.cases import for_each
-from tests.support.signed_heads import ACCESS_KEY_ID, CREDENTIALS, SECRET
+from tests.support.checks.cases import for_each
+from tests.support.clients.signed_heads import ACCESS_KEY_ID, CREDENTIALS, SECRET
 
 EXPIRATION_S = int(datetime(2030, 1, 1, tzinfo=UTC).timestamp())
 NOW_S = EXPIRATION_S - 1

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.ranges import ByteRange, copy_range, read_range
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 NINES = "9" * 20
 

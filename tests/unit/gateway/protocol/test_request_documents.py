@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.protocol import documents
 from gateway.protocol.errors import Code, S3Error
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 PARSERS = {
     "Delete": documents.parse_delete,

@@ -18,7 +18,7 @@ from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.signatures.presented import parse
 from gateway.protocol.signatures.verified import Kind
 from gateway.protocol.signatures.version2 import sign
-from tests.support.signed_heads import ACCESS_KEY_ID, CREDENTIALS, SECRET, head, sent
+from tests.support.clients.signed_heads import ACCESS_KEY_ID, CREDENTIALS, SECRET, head, sent
 
 HOST = "awsexamplebucket1.us-west-1.s3.amazonaws.com"
 BUCKET = "awsexamplebucket1"

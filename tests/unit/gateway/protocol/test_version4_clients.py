@@ -15,8 +15,8 @@ from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
 from gateway.protocol.signatures.verified import Kind
-from tests.support.cases import for_each
-from tests.support.signed_heads import CREDENTIALS, EXAMPLE_TIME_S, SECRET, head, sent
+from tests.support.checks.cases import for_each
+from tests.support.clients.signed_heads import CREDENTIALS, EXAMPLE_TIME_S, SECRET, head, sent
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 VALUES = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), min_size=1, max_size=20)

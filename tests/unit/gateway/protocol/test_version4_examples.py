@@ -16,7 +16,7 @@ from gateway.protocol.bodies.plan import body_plan
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.signatures.presented import parse
 from gateway.protocol.signatures.verified import Kind
-from tests.support.signed_heads import (
+from tests.support.clients.signed_heads import (
     ACCESS_KEY_ID,
     EXAMPLE_TIME,
     EXAMPLE_TIME_S,

@@ -8,8 +8,8 @@ import pytest
 from gateway.protocol.head import Head
 from gateway.server.http.connection import Limits
 from gateway.server.serving import Gateway
-from tests.support.gateway_stack import HOST, REPO, UNSIGNED, UNSIGNED_CHUNKS, GatewayStack
-from tests.support.http_server import RawClient, head_bytes, running, until
+from tests.support.servers.http_server import RawClient, head_bytes, running, until
+from tests.support.worlds.gateway_stack import HOST, REPO, UNSIGNED, UNSIGNED_CHUNKS, GatewayStack
 
 LARGE = bytes(range(256)) * 8192  # 2 MB
 HUGE = LARGE * 4  # more than the kernel takes for a client that takes nothing

@@ -5,8 +5,8 @@ import pytest
 from gateway.operations.settings import OperationSettings
 from gateway.server.routing import is_for_gateway
 from gateway.server.settings import PREFIX, GatewaySettings, ServerSettings
-from tests.support.cases import for_each
-from tests.support.signed_heads import head
+from tests.support.checks.cases import for_each
+from tests.support.clients.signed_heads import head
 
 
 def settings(**variables):

@@ -15,8 +15,8 @@ from gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
 from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.exchange import NoAnswerError, NotSentError, send, store_pool
 from gateway.transfer.store import DataMissingError, Transfers
-from tests.support.gateway_stack import CutBody
-from tests.support.scripted_s3 import Act, ScriptedS3, answer_of, refusal
+from tests.support.fakes.scripted_s3 import Act, ScriptedS3, answer_of, refusal
+from tests.support.worlds.gateway_stack import CutBody
 
 CONTENT = bytes(range(256)) * 16
 LARGE = bytes(range(256)) * 8192  # 2 MB: more than sockets take ahead

@@ -15,10 +15,17 @@ from graveler.operations.exports.batch import export_in_batch
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.run import work_of
 from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
-from tests.support.counting import Calls, engine_around
-from tests.support.export_jobs import WorkersInTurns, attempt, commit, finish, outcome, refuse
-from tests.support.export_world import MARK, REPO, ExportWorld, export_world
-from tests.support.memory_exports import MemoryBatchJobs
+from tests.support.fakes.memory_exports import MemoryBatchJobs
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.worlds.export_jobs import (
+    WorkersInTurns,
+    attempt,
+    commit,
+    finish,
+    outcome,
+    refuse,
+)
+from tests.support.worlds.export_world import MARK, REPO, ExportWorld, export_world
 
 # Stretches end within directories, some of which have objects set apart, also in their middle.
 FIRST = {

@@ -6,10 +6,10 @@ import pytest
 
 from graveler.export.lifecycle import RENEWAL_S
 from graveler.export.model import ExportState
-from tests.support.export_lakes import LATEST
-from tests.support.export_reports import STATUS, change, head, holds, latest, reporting_lake
-from tests.support.export_world import ExportWorld
-from tests.support.lake import commit, upload
+from tests.support.worlds.export_lakes import LATEST
+from tests.support.worlds.export_reports import STATUS, change, head, holds, latest, reporting_lake
+from tests.support.worlds.export_world import ExportWorld
+from tests.support.worlds.lake import commit, upload
 
 
 @pytest.fixture

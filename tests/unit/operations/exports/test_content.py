@@ -7,9 +7,9 @@ from graveler.export.model import ExportState
 from graveler.model import AddressType, Entry
 from graveler.operations import branches, merges, writes
 from graveler.operations.exports import requests
-from tests.support.export_lakes import LATEST, is_exported
-from tests.support.export_world import FOREIGN, REPO, ExportWorld, export_world
-from tests.support.lake import commit, upload
+from tests.support.worlds.export_lakes import LATEST, is_exported
+from tests.support.worlds.export_world import FOREIGN, REPO, ExportWorld, export_world
+from tests.support.worlds.lake import commit, upload
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from graveler.operations import writes
-from tests.support.counting import Calls, engine_around
-from tests.support.export_world import REPO, ExportWorld, export_world
-from tests.support.lake import commit, upload
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.worlds.export_world import REPO, ExportWorld, export_world
+from tests.support.worlds.lake import commit, upload
 
 LATEST = "s3://out/latest"
 CHANGES = 10

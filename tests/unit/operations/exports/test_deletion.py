@@ -9,11 +9,11 @@ from graveler.export.model import BranchExport, ExportConfiguration
 from graveler.operations import branches
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
-from tests.support.counting import Calls, engine_around
-from tests.support.export_lakes import lake_of_twelve
-from tests.support.export_world import REPO, ExportWorld
-from tests.support.faults import FailAt, Meanwhile
-from tests.support.lake import commit, upload
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.faults.faults import FailAt, Meanwhile
+from tests.support.worlds.export_lakes import lake_of_twelve
+from tests.support.worlds.export_world import REPO, ExportWorld
+from tests.support.worlds.lake import commit, upload
 
 DEV = ExportConfiguration("s3://out/dev", is_continuous=True)
 

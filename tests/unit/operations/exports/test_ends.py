@@ -9,16 +9,16 @@ from graveler.export.lifecycle import RENEWAL_S
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
-from tests.support.export_jobs import WorkersInTurns
-from tests.support.export_lakes import (
+from tests.support.worlds.export_jobs import WorkersInTurns
+from tests.support.worlds.export_lakes import (
     LATEST,
     is_exported,
     lake_of_twelve,
     step,
     stepped,
 )
-from tests.support.export_world import MARK, REPO, ExportWorld
-from tests.support.lake import commit, upload
+from tests.support.worlds.export_world import MARK, REPO, ExportWorld
+from tests.support.worlds.lake import commit, upload
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import pytest
 from graveler.errors import InvalidInputError, ThrottledError
 from graveler.export.model import ExportState
 from graveler.operations.exports import requests
-from tests.support.export_lakes import LATEST, is_exported, lake_of_twelve
-from tests.support.export_world import REPO, ExportWorld
-from tests.support.lake import commit, upload
+from tests.support.worlds.export_lakes import LATEST, is_exported, lake_of_twelve
+from tests.support.worlds.export_world import REPO, ExportWorld
+from tests.support.worlds.lake import commit, upload
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from graveler.export.model import ExportState
 from graveler.operations import writes
 from graveler.operations.exports import requests
-from tests.support.export_world import MARK, REPO, ExportWorld, export_world
-from tests.support.lake import commit, upload
+from tests.support.worlds.export_world import MARK, REPO, ExportWorld, export_world
+from tests.support.worlds.lake import commit, upload
 
 LATEST = "s3://out/latest"
 HADOOP = ("^SUCCESS$", ".*/_SUCCESS$")

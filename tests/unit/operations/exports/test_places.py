@@ -8,10 +8,10 @@ from graveler.export.model import ExportConfiguration, ExportRequest, ExportStat
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
-from tests.support.export_lakes import stepped
-from tests.support.export_world import REPO, ExportWorld, export_world
-from tests.support.lake import commit, upload
-from tests.support.runners import SteppedRunner
+from tests.support.faults.runners import SteppedRunner
+from tests.support.worlds.export_lakes import stepped
+from tests.support.worlds.export_world import REPO, ExportWorld, export_world
+from tests.support.worlds.lake import commit, upload
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from graveler.export.model import ExportConfiguration, ExportState
 from graveler.export.settings import ExportSettings
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
-from tests.support.export_world import REPO, ExportWorld, export_world
-from tests.support.lake import commit, upload
+from tests.support.worlds.export_world import REPO, ExportWorld, export_world
+from tests.support.worlds.lake import commit, upload
 
 CONFIGURATION = ExportConfiguration(
     "s3://out/latest", "s3://out/status", ("^SUCCESS$",), is_continuous=True

@@ -8,8 +8,9 @@ from graveler.export.model import ExportRequest, ExportState
 from graveler.export.settings import ExportSettings
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
-from tests.support.counting import engine_around
-from tests.support.export_lakes import (
+from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.faults.counting import engine_around
+from tests.support.worlds.export_lakes import (
     LATEST,
     REQUEST,
     due_messages,
@@ -18,9 +19,8 @@ from tests.support.export_lakes import (
     step,
     stepped,
 )
-from tests.support.export_world import REPO, ExportWorld
-from tests.support.lake import commit, upload
-from tests.support.memory import MemoryObjectStore
+from tests.support.worlds.export_world import REPO, ExportWorld
+from tests.support.worlds.lake import commit, upload
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ from graveler.export.model import ExportState
 from graveler.operations import branches, links, writes
 from graveler.operations.exports import requests
 from graveler.ports import UploadedPart
-from tests.support.export_lakes import LATEST, stepped
-from tests.support.export_reports import (
+from tests.support.fakes.memory_objects import MemoryObjectStore
+from tests.support.worlds.export_lakes import LATEST, stepped
+from tests.support.worlds.export_reports import (
     STATUS,
     change,
     head,
@@ -18,9 +19,8 @@ from tests.support.export_reports import (
     refuse,
     reporting_lake,
 )
-from tests.support.export_world import REPO, ExportWorld, export_world
-from tests.support.lake import commit, upload
-from tests.support.memory_objects import MemoryObjectStore
+from tests.support.worlds.export_world import REPO, ExportWorld, export_world
+from tests.support.worlds.lake import commit, upload
 
 
 @pytest.fixture

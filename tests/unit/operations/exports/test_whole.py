@@ -9,14 +9,14 @@ from graveler.export.model import ExportRequest, ExportState
 from graveler.operations import writes
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
-from tests.support.counting import Calls, engine_around
-from tests.support.export_jobs import WorkersInTurns
-from tests.support.export_lakes import LATEST, is_exported, lake_of_twelve
-from tests.support.export_reports import STATUS, holds, read
-from tests.support.export_reports import head as head_of
-from tests.support.export_world import REPO, ExportWorld
-from tests.support.lake import commit, upload
-from tests.support.memory import MemoryObjectStore
+from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.worlds.export_jobs import WorkersInTurns
+from tests.support.worlds.export_lakes import LATEST, is_exported, lake_of_twelve
+from tests.support.worlds.export_reports import STATUS, holds, read
+from tests.support.worlds.export_reports import head as head_of
+from tests.support.worlds.export_world import REPO, ExportWorld
+from tests.support.worlds.lake import commit, upload
 
 REPORTED = {"status_path": STATUS, "is_continuous": True}
 

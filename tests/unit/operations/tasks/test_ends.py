@@ -16,11 +16,12 @@ from graveler.errors import (
 from graveler.operations import branches, commits, dumps, merges, repositories
 from graveler.operations.tasks.requests import cancel, status
 from graveler.tasks import LEASE_S, TAKES_MAX, TaskMessage, TaskState
-from tests.support.counting import Calls, engine_around
-from tests.support.faults import Crash, CrashAt, FailAt, Meanwhile
-from tests.support.scenarios import REPO, contents, outside, upload
-from tests.support.slices import predictable_slices
-from tests.support.task_scenarios import (
+from tests.support.fakes.tasks import run, run_all
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.faults.faults import Crash, CrashAt, FailAt, Meanwhile
+from tests.support.worlds.scenarios import REPO, contents, outside, upload
+from tests.support.worlds.slices import predictable_slices
+from tests.support.worlds.task_scenarios import (
     SCENARIOS,
     assert_completed,
     diverged_world,
@@ -28,7 +29,6 @@ from tests.support.task_scenarios import (
     places,
     task_now,
 )
-from tests.support.tasks import run, run_all
 
 COMMIT = SCENARIOS[0]
 

@@ -7,12 +7,12 @@ from graveler.model import Commit
 from graveler.operations import branches, dumps, merges, replays
 from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience
 from graveler.tasks import TaskSettings
-from tests.support import scenarios
-from tests.support.dumps import make_bare, refs_of
-from tests.support.engines import MemoryWorld
-from tests.support.lake import REPO, commit, history, new_lake, paths, upload
-from tests.support.task_scenarios import IMPATIENT, diverged_world
-from tests.support.tasks import run_all
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.tasks import run_all
+from tests.support.worlds import scenarios
+from tests.support.worlds.dumps import make_bare, refs_of
+from tests.support.worlds.lake import REPO, commit, history, new_lake, paths, upload
+from tests.support.worlds.task_scenarios import IMPATIENT, diverged_world
 
 MERGE = merges.MergeRequest("somebody")
 BY_HAND = TaskSettings()

@@ -9,11 +9,12 @@ from graveler.layout import task_folder
 from graveler.operations import commits, repositories
 from graveler.operations.tasks.requests import cancel
 from graveler.tasks import LEASE_S, TaskMessage, TaskSettings, TaskState
-from tests.support.counting import Calls, engine_around
-from tests.support.faults import Crash, CrashAt, Meanwhile
-from tests.support.scenarios import REPO, contents, outside, upload
-from tests.support.slices import predictable_slices
-from tests.support.task_scenarios import (
+from tests.support.fakes.tasks import run, run_all
+from tests.support.faults.counting import Calls, engine_around
+from tests.support.faults.faults import Crash, CrashAt, Meanwhile
+from tests.support.worlds.scenarios import REPO, contents, outside, upload
+from tests.support.worlds.slices import predictable_slices
+from tests.support.worlds.task_scenarios import (
     SCENARIOS,
     assert_completed,
     effects,
@@ -21,7 +22,6 @@ from tests.support.task_scenarios import (
     places,
     task_now,
 )
-from tests.support.tasks import run, run_all
 
 COMMIT = SCENARIOS[0]
 NAMES = [scenario.name for scenario in SCENARIOS]

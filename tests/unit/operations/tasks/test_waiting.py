@@ -22,12 +22,13 @@ from graveler.operations.tasks.requests import OUTCOME_LIFE_S, cancel
 from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience
 from graveler.retention.rules import RetentionRules
 from graveler.tasks import TaskKind, TaskMessage, TaskSettings, TaskState
-from tests.support.counting import engine_around
-from tests.support.dumps import make_bare, refs_of
-from tests.support.engines import MemoryWorld
-from tests.support.faults import Meanwhile
-from tests.support.scenarios import REPO, contents, outside, upload
-from tests.support.task_scenarios import (
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.tasks import run, run_all
+from tests.support.faults.counting import engine_around
+from tests.support.faults.faults import Meanwhile
+from tests.support.worlds.dumps import make_bare, refs_of
+from tests.support.worlds.scenarios import REPO, contents, outside, upload
+from tests.support.worlds.task_scenarios import (
     IMPATIENT,
     SCENARIOS,
     TaskScenario,
@@ -35,7 +36,6 @@ from tests.support.task_scenarios import (
     effects,
     tasks_of,
 )
-from tests.support.tasks import run, run_all
 
 COMMIT, MERGE, REVERT, *_ = SCENARIOS
 NAMES = [scenario.name for scenario in SCENARIOS]

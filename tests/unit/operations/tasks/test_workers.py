@@ -13,11 +13,11 @@ from graveler.operations import repositories
 from graveler.operations.engine import Engine
 from graveler.operations.tasks.slices import SliceJob, apply_job
 from graveler.tasks import TaskSettings, TaskState
-from tests.support.engines import MemoryWorld
-from tests.support.scenarios import REPO, outside
-from tests.support.slices import slices_of
-from tests.support.task_scenarios import SCENARIOS, TaskScenario, assert_completed, task_now
-from tests.support.tasks import run
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.tasks import run
+from tests.support.worlds.scenarios import REPO, outside
+from tests.support.worlds.slices import slices_of
+from tests.support.worlds.task_scenarios import SCENARIOS, TaskScenario, assert_completed, task_now
 
 COMMIT, MERGE = SCENARIOS[:2]
 NAMES = [scenario.name for scenario in SCENARIOS]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.server.http.chunks import BrokenBodyError, Chunks
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 PIPELINED = b"GET / HTTP/1.1\r\n"
 

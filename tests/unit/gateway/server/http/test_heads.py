@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.server.http.heads import HEAD_BYTES_MAX, RefusedError, check_begun, opening_of
-from tests.support.cases import for_each
+from tests.support.checks.cases import for_each
 
 HOST = "Host: any\r\n"
 

@@ -16,8 +16,8 @@ from gateway.server.http import processes
 from gateway.server.http.processes import Processes
 from gateway.server.http.worker import _next
 from local.ports import free_port
-from tests.support.http_server import RawClient, until
-from tests.support.served import FOLDER
+from tests.support.servers.http_server import RawClient, until
+from tests.support.servers.served import FOLDER
 
 GET = b"GET / HTTP/1.1\r\nHost: any\r\n\r\n"
 
@@ -29,7 +29,7 @@ class Program:
         self.folder, self.port = folder, port
         self.log = (folder / "log").open("a+")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.served", target, str(port), str(workers), str(stop_s)],
+            [sys.executable, "-m", "tests.support.servers.served", target, str(port), str(workers), str(stop_s)],
             env={**os.environ, FOLDER: str(folder)},
             stdout=self.log,
             stderr=self.log,
@@ -134,7 +134,7 @@ def test_a_worker_that_cannot_start_ends_the_program_with_an_exit_code(tmp_path)
         assert served.exit_code() == 1
     log = (tmp_path / "log").read_text()
     assert "there are no stores" in log
-    assert "tests.support.served:nothing cannot serve" in log
+    assert "tests.support.servers.served:nothing cannot serve" in log
 
 
 def test_a_worker_that_can_start_no_more_is_tried_again_and_the_program_lives(tmp_path):

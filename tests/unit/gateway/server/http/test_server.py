@@ -13,7 +13,7 @@ from gateway.server.http.client import Client
 from gateway.server.http.connection import Limits
 from gateway.server.http.exchange import ClientGoneError
 from gateway.server.http.server import Server
-from tests.support.http_server import RawClient, read_whole, running, until
+from tests.support.servers.http_server import RawClient, read_whole, running, until
 
 HOST = b"Host: any\r\n"
 GET = b"GET / HTTP/1.1\r\n" + HOST + b"\r\n"

@@ -1,0 +1,30 @@
+"""The lines of `graveler --help`, as the commands' own help begins.
+
+`python -m tests.support.clients.summaries` writes them into cli/summaries.py, after a command was added.
+"""
+
+from pathlib import Path
+
+from typer.main import get_command
+
+from cli import summaries
+from cli.main import MODULES, app
+
+
+def first_sentences() -> dict[str, str]:
+    """Return the first paragraph of each command's help, on one line."""
+    program = get_command(app)
+    paragraphs = {name: _help_of(program, name).split("\n\n")[0] for name in MODULES}
+    return {name: " ".join(text.split()) for name, text in paragraphs.items()}
+
+
+def _help_of(program: object, name: str) -> str:
+    command = program.get_command(None, name)  # type: ignore[attr-defined]
+    return command.help or ""
+
+
+if __name__ == "__main__":
+    file = Path(summaries.__file__)
+    before, _, _ = file.read_text(encoding="utf-8").partition("SUMMARIES =")
+    lines = [f'    "{name}": "{text}",\n' for name, text in first_sentences().items()]
+    file.write_text(f"{before}SUMMARIES = {{\n{''.join(lines)}}}\n", encoding="utf-8")
