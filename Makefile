@@ -20,6 +20,7 @@ JARS_FETCHED := $(GRAVELER_JARS)/.fetched-$(word 1,$(shell cksum <local/pom.xml)
 LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
 # npm's own note of what it installed for the web page.
 PAGE_INSTALLED := webui/node_modules/.package-lock.json
+CDK_INSTALLED := node_modules/.package-lock.json
 
 help: ## Show this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,9 +58,9 @@ test: check jars browser $(PAGE_INSTALLED) ## Everything: check, the slow tests,
 	HYPOTHESIS_PROFILE=thorough $(VENV)/bin/pytest -m "(slow or simulation or hypothesis) and not ($(ELSEWHERE))" -n auto
 	$(VENV)/bin/pytest -m "(server or packages or browser) and not long" -n 2 --dist loadfile
 
-test-long: install jars browser $(PAGE_INSTALLED) ## What is rare, long or exhaustive: TESTS="tests/browser …" for parts
+test-long: install jars browser $(PAGE_INSTALLED) $(CDK_INSTALLED) ## What is rare, long or exhaustive: TESTS="tests/browser …" for parts
 	$(VENV)/bin/pytest -m long -n 2 --dist loadfile $(TESTS) || [ $$? = 5 ]
-	HYPOTHESIS_PROFILE=deep $(VENV)/bin/pytest -m hypothesis -n 2 --timeout 7200 $(or $(TESTS),tests/property) || [ $$? = 5 ]
+	HYPOTHESIS_PROFILE=deep $(VENV)/bin/pytest -m hypothesis -n 2 --timeout 7200 $(TESTS) || [ $$? = 5 ]
 
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
 	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
@@ -149,10 +150,10 @@ $(COMMAND_INSTALLED): pyproject.toml $(RUNTIME_INSTALLED)
 	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv --quiet --no-deps --editable .
 	@touch $@
 
-$(PAGE_INSTALLED): webui/package-lock.json
+$(PAGE_INSTALLED) $(CDK_INSTALLED): %node_modules/.package-lock.json: %package-lock.json
 	@command -v npm >/dev/null || \
-	  { echo "npm is missing, which builds the web page; on Debian: apt install nodejs npm" >&2; exit 1; }
-	@npm ci --prefix webui --no-audit --no-fund
+	  { echo "npm is missing, which installs $@; on Debian: apt install nodejs npm" >&2; exit 1; }
+	@npm ci --prefix ./$* --no-audit --no-fund
 	@touch $@
 
 $(JARS_FETCHED):

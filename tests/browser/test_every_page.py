@@ -103,6 +103,16 @@ def test_a_page_of_each_kind_fits_a_telephone_and_keeps_nobody_out(
     assert faults(check, names) == {}
 
 
+def test_every_page_opens_without_an_error(visiting, session, places):
+    visit = visiting(storage_state=session, **LOOKS["light"])
+
+    def check(name):
+        assert visit.open(places[name]).locator("h1").count() == 1
+        assert visit.problems == []
+
+    assert faults(check, places) == {}
+
+
 def test_no_page_has_a_serious_barrier(survey):
     found = {name: seen.barriers for name, seen in survey.found.items() if seen.barriers}
     assert found == {}

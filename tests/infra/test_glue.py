@@ -219,8 +219,6 @@ def littered(world: ServerWorld, uploaded: Callable[..., str]) -> tuple[str, dic
     return name, uris
 
 
-# What is Spark's alone: tests/unit/glue_jobs has the arguments and the environment.
-@pytest.mark.long
 def test_spark_submit_collects_garbage_of_the_repository_and_region_that_follow_the_script(
     glue, world, uploaded
 ):

@@ -199,8 +199,7 @@ def test_a_restart_neither_loses_nor_repeats_events(own_stack):
     commit_ids = [commit(own_stack, "restarted", 1)]
     wait_until(lambda: committed(own_stack, "restarted") == commit_ids)
     commit_ids.append(commit(own_stack, "restarted", 2))
-    wait_until(lambda: committed(own_stack, "restarted") == commit_ids)
-    end_background(own_stack, signal.SIGTERM)
+    own_stack.restart()
     commit_ids.append(commit(own_stack, "restarted", 3))
     wait_until(lambda: len(committed(own_stack, "restarted")) >= 3)
     assert committed(own_stack, "restarted") == commit_ids

@@ -240,7 +240,7 @@ def test_kill_9_of_its_parent_ends_it(tmp_path):
         stdout=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 300
-    while not is_listening(s3_port):
+    while not (is_listening(port) and is_listening(s3_port)):
         assert time.monotonic() < deadline
         assert parent.poll() is None
         time.sleep(0.05)

@@ -28,7 +28,7 @@ def for_each(
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         tables = [table, *getattr(test, "tables", [])]
-        try_row: Callable[..., None] = inspect.unwrap(test)
+        try_row: Callable[..., None] = vars(test).get("try_row", test)
 
         @wraps(try_row)
         def try_rows(*receiver: object, subtests: pytest.Subtests, **fixtures: Any) -> None:
@@ -36,7 +36,7 @@ def for_each(
                 values = {name: value for row, _ in cells for name, value in row.items()}
                 try:
                     try_row(*receiver, **fixtures, **values)
-                except (Exception, pytest.fail.Exception):
+                except (Exception, pytest.fail.Exception, pytest.skip.Exception):
                     with subtests.test(", ".join(f"{shown!s:.80}" for _, shown in cells)):
                         raise
 
@@ -44,7 +44,9 @@ def for_each(
         asked = inspect.signature(try_row).parameters.values()
         fixture = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
         kept = [each for each in asked if each.name not in known]
-        vars(try_rows).update(tables=tables, __signature__=inspect.Signature([*kept, fixture]))
+        vars(try_rows).update(
+            tables=tables, try_row=try_row, __signature__=inspect.Signature([*kept, fixture])
+        )
         return try_rows
 
     return decorate

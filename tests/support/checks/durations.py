@@ -73,9 +73,11 @@ class Durations:
                 assert isinstance(value, float | int)
                 self._costs_s[report.nodeid] = value
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, exitstatus: int
+    ) -> None:
         expensive = {node_id: cost_s for node_id, cost_s in self._costs_s.items() if cost_s}
-        if self._task == "write":
+        if self._task == "write" and exitstatus == pytest.ExitCode.OK:
             LIST.write_text("".join(f"{line}\n" for line in lines_of(self._costs_s)))
         elif self._task == "show":
             new = [node_id for node_id in expensive if not self._is_listed(node_id)]

@@ -106,7 +106,7 @@ class ApiClient:
     def fork(self) -> "ApiClient":
         """Return a client of an independent copy of all stores."""
         made = copy(self)
-        made.world, made.accounts = self.world.fork(), _copy_of(self.accounts)
+        made.world, made.accounts = self.world.anew(), _copy_of(self.accounts)
         made._begin()
         return made
 
