@@ -14,9 +14,7 @@ def main_of(stores: Stores, repository: Repository) -> Branch:
     return branch
 
 
-LONG_PREFIXES = [
-    pytest.param(each, marks=pytest.mark.long) for each in ("0", "00000000000000", "f")
-]
+LONG_PREFIXES = [pytest.param(each, marks=pytest.mark.long) for each in ("0", "f")]
 
 
 class TestCommits:
@@ -83,7 +81,7 @@ class TestCommits:
         assert list(stores.refs.every_commit(repository)) == expected
         assert len(list(stores.refs.every_commit(create(stores)))) == 1
 
-    @pytest.mark.parametrize("prefix", ["", "ffffffffffff", *LONG_PREFIXES])
+    @pytest.mark.parametrize("prefix", ["", "00000000000000", "ffffffffffff", *LONG_PREFIXES])
     def test_all_of_many_commits_come_by_id_wherever_their_ids_are(
         self, stores: Stores, repository: Repository, prefix: str
     ) -> None:
