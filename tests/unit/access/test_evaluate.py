@@ -66,6 +66,13 @@ def test_addresses_of_both_families_are_compared_with_blocks(address, is_inside)
     assert decide(READ, allow("fs:*"), outside, facts=facts).is_allowed is is_inside
 
 
+def test_every_address_of_a_family_is_none_of_the_other():
+    for block, address in (("0.0.0.0/0", "2001:db8::5"), ("::/0", "10.1.2.3")):
+        condition = {"IpAddress": {"SourceIp": [block]}}
+        facts = {"SourceIp": address}
+        assert not decide(READ, allow("fs:*", "*", condition), facts=facts).is_allowed
+
+
 def test_blocks_of_mapped_addresses_are_blocks_of_ipv4_addresses():
     condition = {"IpAddress": {"SourceIp": ["::ffff:10.0.0.0/104"]}}
     assert decide(READ, allow("fs:*", "*", condition), facts={"SourceIp": "10.9.9.9"}).is_allowed

@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote_plus
@@ -158,6 +158,16 @@ def test_reports_without_versions(kind: str) -> None:
         content = written.getvalue()
     objects = report(kind, content, fileSchema=schema)
     assert candidates(objects) == [(address(1), 5, CUTOFF_S - 1)]
+
+
+def test_a_point_in_a_namespace_is_a_point() -> None:
+    rows = [Row(f"re.o/{address(1)}"), Row(f"repo/{address(2)}")]
+    objects = report("CSV", as_csv(rows))
+    inventory = read_manifest(objects, MANIFEST, f"s3://{BUCKET}/re.o")
+    territory = replace(TERRITORY, namespace=f"s3://{BUCKET}/re.o")
+    (uri,) = inventory.files
+    found = candidates_among(listed_in(objects, inventory, uri), inventory.bucket, territory)
+    assert found.column("address").to_pylist() == [address(1)]
 
 
 @pytest.mark.parametrize("kind", WRITERS)
