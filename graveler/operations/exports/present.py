@@ -6,6 +6,7 @@ from contextlib import suppress
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.export.addresses import object_uri
+from graveler.export.model import Destination
 from graveler.export.work import Work
 from graveler.ports import ListedObject, ObjectInfo, ObjectStore
 
@@ -14,7 +15,7 @@ _SKIPPED_MAX = 1000
 
 
 def present_in(
-    objects: ObjectStore, work: Work, path: str, *, was_whole: bool
+    objects: ObjectStore, work: Work, destination: Destination
 ) -> Callable[[bytes, bytes], str]:
     """Return a function from key and value to the ETag of an object that needs no copy, else "".
 
@@ -24,7 +25,7 @@ def present_in(
     it show who wrote an object, so everything is copied to a path that never was whole.
     """
     bases = [base for base in work.bases if base.id]
-    listing = _Listing(objects, work, path)
+    listing = _Listing(objects, work, destination.path)
 
     def present(key: bytes, value: bytes) -> str:
         if not bases or any(base.get(key) != value for base in bases):
@@ -32,12 +33,12 @@ def present_in(
         entry = value_entry(value)
         # No object can have this key, or the path must not be listed.
         with suppress(InvalidInputError):
-            found = listing.find(object_uri(path, key))
+            found = listing.find(object_uri(destination.path, key))
             if found is not None and found.size_bytes == entry.size_bytes:
                 return found.checksum if found.checksum == entry.checksum else ""
         return ""
 
-    return present if work.is_whole and was_whole else lambda _key, _value: ""
+    return present if work.is_whole and destination.was_whole else lambda _key, _value: ""
 
 
 class _Listing:

@@ -155,11 +155,9 @@ class _Runner:
             Patterns(run.configuration.last_keys_in_prefix_regexps),
             has_marks=known.has_marks,
             position=Position(progress.after, progress.put_off),
-            present=present_in(
-                self._engine.objects, self._work, known.path, was_whole=known.was_whole
-            ),
+            present=present_in(self._engine.objects, self._work, known),
         )
-        transfer = ExportTransfer(self._requests, self._work, run.configuration.path)
+        transfer = ExportTransfer(self._requests, self._work, known.path)
         at_once = self._engine.export_settings.requests_at_once
         with pool_of(at_once) as pool:
             try:

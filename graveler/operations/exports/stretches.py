@@ -19,7 +19,7 @@ from typing import Protocol
 from graveler.errors import GravelerError
 from graveler.export import lifecycle
 from graveler.export.lifecycle import LEASE_MARGIN_S, RENEWAL_S, destination_of
-from graveler.export.model import ExportState, Progress
+from graveler.export.model import Destination, ExportState, Progress
 from graveler.export.patterns import Patterns
 from graveler.export.schedule import RunFailedError, Schedule
 from graveler.export.stretches import Stretch, StretchResult
@@ -45,10 +45,8 @@ class RunSpec:
     runner: str
     head: MetaRangeID
     bases: tuple[MetaRangeID, ...]
-    path: str
+    destination: Destination
     patterns: tuple[str, ...]
-    has_marks: bool
-    was_whole: bool
     has_manifest: bool
 
     @classmethod
@@ -56,7 +54,6 @@ class RunSpec:
         """Describe the leased run."""
         run = lease.run
         configuration = run.configuration
-        known = destination_of(lease.record, configuration.path)
         return cls(
             repository=lease.repository,
             branch=lease.record.branch,
@@ -64,10 +61,8 @@ class RunSpec:
             runner=run.runner,
             head=work.head.id,
             bases=tuple(base.id for base in work.bases),
-            path=configuration.path,
+            destination=destination_of(lease.record, configuration.path),
             patterns=configuration.last_keys_in_prefix_regexps,
-            has_marks=known.has_marks,
-            was_whole=known.was_whole,
             has_manifest=bool(configuration.status_path),
         )
 
@@ -143,12 +138,12 @@ def carry_out_stretch(engine: Engine, run: RunSpec, stretch: Stretch) -> Stretch
     walk = Walk(
         work,
         Patterns(run.patterns),
-        has_marks=run.has_marks,
+        has_marks=run.destination.has_marks,
         stretch=(stretch.start, stretch.end),
-        present=present_in(engine.objects, work, run.path, was_whole=run.was_whole),
+        present=present_in(engine.objects, work, run.destination),
     )
     requests = RetriedRequests(engine, ObservedLease(engine, run).check)
-    transfer = ExportTransfer(requests, work, run.path)
+    transfer = ExportTransfer(requests, work, run.destination.path)
     at_once = engine.export_settings.requests_at_once
     with pool_of(at_once) as pool:
         schedule = Schedule(transfer, Progress(), pool, at_once)
