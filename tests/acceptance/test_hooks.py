@@ -48,7 +48,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def target() -> Iterator[Target]:
     with Target() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
 

@@ -143,7 +143,7 @@ def refusing():
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Refusal)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
     server.server_close()

@@ -21,7 +21,7 @@ from tests.support.worlds.shapes import SHAPES
 ROOT = Path(__file__).parents[2]
 
 # Fixtures behind which a synth stands.
-_SYNTHS = {"synths", "deployment_of"}
+_SYNTHS = {"synths", "deployment_of", "deployment"}
 
 
 def make_archives(folder: Path, *, compiled: bool = True) -> None:

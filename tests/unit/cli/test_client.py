@@ -238,6 +238,14 @@ def test_after_a_post_303_is_read(host):
     assert "authorization" in last.headers
 
 
+@pytest.mark.parametrize("status", [301, 302])
+def test_a_put_that_has_moved_stays_a_put(host, status):
+    moved = host((status, {"Location": "/there"}, b""), OK)
+    send(server_at(moved.url), "PUT", {"a": 1})
+    last = moved.seen[1]
+    assert (last.method, last.target, json.loads(last.body)) == ("PUT", "/there", {"a": 1})
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_credentials_go_to_no_other_host(host, status):
     store = host((200, {}, b'{"bytes": 1}'))

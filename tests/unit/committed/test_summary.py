@@ -110,9 +110,12 @@ def test_a_range_with_a_damaged_summary_is_refused(stored):
 
 
 def test_a_summary_of_another_file_is_refused(stored):
-    blocks = [WholeTable.from_bytes("file", stored.content).block(at) for at in range(3)]
-    alien = summarize(blocks, RANGES).encode()
-    for encoded in (b"", alien, alien[:-32]):
+    table = WholeTable.from_bytes("file", stored.content)
+    blocks = [table.block(at) for at in range(len(table))]
+    alien = summarize(blocks[:3], RANGES).encode()
+    keys, values = blocks[0]
+    of_one_size = summarize([(keys, values[::-1]), *blocks[1:]], RANGES).encode()
+    for encoded in (b"", alien, alien[:-32], of_one_size):
         stored.content = rewritten(stored.content, encoded)
         with pytest.raises(CorruptDataError, match=rf"{stored.range_id}.*summary"):
             stored.commit(CHANGE)

@@ -98,6 +98,12 @@ def test_a_form_whose_policy_names_no_bucket_is_refused(stack):
     assert form(stack, {"key": "main/d"}, b"content", covers_bucket=False).status == 403
 
 
+def test_a_form_with_a_larger_file_than_s3_takes_at_once_is_refused(stack, monkeypatch):
+    monkeypatch.setattr("gateway.operations.forms.PUT_BYTES_MAX", 6)
+    assert form(stack, {"key": "main/c"}, b"content").code == "EntityTooLarge"
+    assert form(stack, {"key": "main/c"}, b"conten").status == 204
+
+
 def test_a_large_form_without_its_last_line_break_stores_nothing(stack):
     content = bytes(300_000)
     assert form(stack, {"key": "main/c"}, content).status == 204
