@@ -21,10 +21,10 @@ from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report, text
 from tests.support.servers.spark import spark, spark_session
 from tests.support.worlds.addresses import address, partition
-from tests.support.worlds.collected import MARKS, Collected, world
+from tests.support.worlds.collected import WARNINGS, Collected, world
 from tests.support.worlds.server_world import ServerWorld
 
-pytestmark = MARKS
+pytestmark = [pytest.mark.server, *WARNINGS]
 
 __all__ = ["spark", "spark_session", "world"]
 

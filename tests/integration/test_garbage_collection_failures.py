@@ -11,10 +11,10 @@ from graveler.operations import repositories
 from graveler.operations.protocol.lookup import current_branch
 from graveler.retention.files import RULES_FILE
 from tests.support.servers.spark import spark, spark_session
-from tests.support.worlds.collected import MARKS, Collected, world
+from tests.support.worlds.collected import WARNINGS, Collected, world
 from tests.support.worlds.server_world import ServerWorld
 
-pytestmark = MARKS
+pytestmark = [pytest.mark.server, *WARNINGS]
 
 __all__ = ["spark", "spark_session", "world"]
 

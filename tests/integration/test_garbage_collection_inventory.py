@@ -9,15 +9,16 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.support.servers.spark import spark, spark_session
 from tests.support.servers.stack import BUCKET
 from tests.support.worlds.addresses import address, partition
-from tests.support.worlds.collected import MARKS, Collected, world
+from tests.support.worlds.collected import WARNINGS, Collected, world
 from tests.support.worlds.server_world import ServerWorld
 
-pytestmark = MARKS
+pytestmark = [pytest.mark.server, *WARNINGS]
 
 __all__ = ["spark", "spark_session", "world"]
 

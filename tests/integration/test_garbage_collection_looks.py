@@ -20,10 +20,10 @@ from graveler.ports import ObjectStore
 from graveler.retention.looks import Look, begin_look
 from graveler.retention.runs import LEASE
 from tests.support.servers.spark import deployment, spark, spark_session
-from tests.support.worlds.collected import DAY_S, MARKS, Collected, world
+from tests.support.worlds.collected import DAY_S, WARNINGS, Collected, world
 from tests.support.worlds.server_world import ServerWorld
 
-pytestmark = MARKS
+pytestmark = [pytest.mark.server, *WARNINGS]
 
 __all__ = ["spark", "spark_session", "world"]
 

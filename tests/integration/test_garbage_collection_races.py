@@ -14,10 +14,10 @@ from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import UploadedPart
 from graveler.uploads import Upload
 from tests.support.servers.spark import spark_session
-from tests.support.worlds.collected import DAY_S, MARKS, Collected, world
+from tests.support.worlds.collected import DAY_S, WARNINGS, Collected, world
 from tests.support.worlds.server_world import ServerWorld
 
-pytestmark = MARKS
+pytestmark = [pytest.mark.server, *WARNINGS]
 
 __all__ = ["spark_session", "world"]
 

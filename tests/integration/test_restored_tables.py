@@ -36,10 +36,10 @@ from graveler.staging.listing import PageQuery
 from graveler.times import NS_PER_S
 from tests.support.servers.spark import deployment, spark, spark_session
 from tests.support.servers.stack import BUCKET
-from tests.support.worlds.collected import MARKS, Collected, world
+from tests.support.worlds.collected import WARNINGS, Collected, world
 from tests.support.worlds.server_world import ServerWorld
 
-pytestmark = MARKS
+pytestmark = [pytest.mark.server, *WARNINGS]
 
 __all__ = ["spark", "spark_session", "world"]
 

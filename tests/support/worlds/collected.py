@@ -24,9 +24,8 @@ from tests.support.servers.spark import IGNORED, UNCLOSED, deployment
 from tests.support.servers.stack import BUCKET
 from tests.support.worlds.server_world import ServerWorld, open_world
 
-# Marks of the modules that use this one.
-MARKS = [
-    pytest.mark.server,
+# Marks of the modules that use this one, beside `server`.
+WARNINGS = [
     pytest.mark.filterwarnings(IGNORED),
     pytest.mark.filterwarnings(UNCLOSED),
 ]
