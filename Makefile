@@ -54,9 +54,10 @@ check: install ## Format, lint, types, import rules and every test that is fast
 durations: install ## Write anew which tests are too slow for check: tests/slow.txt
 	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation)" --slow-tests write
 
+# Three workers for two cores: one of them often waits, for a server or a browser.
 test: check jars browser $(PAGE_INSTALLED) ## Everything: check, the slow tests, simulations, servers, a browser, synths and builds
-	HYPOTHESIS_PROFILE=thorough $(VENV)/bin/pytest -m "(slow or simulation or hypothesis) and not ($(ELSEWHERE))" -n auto
-	$(VENV)/bin/pytest -m "(server or packages or browser) and not long" -n 2 --dist loadfile
+	HYPOTHESIS_PROFILE=thorough $(VENV)/bin/pytest -n 3 --dist loadfile \
+	  -m "(slow or simulation or hypothesis or server or packages or browser) and not long"
 
 test-long: install jars browser $(PAGE_INSTALLED) $(CDK_INSTALLED) ## What is rare, long or exhaustive: TESTS="tests/browser …" for parts
 	$(VENV)/bin/pytest -m long -n 2 --dist loadfile $(TESTS) || [ $$? = 5 ]

@@ -228,19 +228,12 @@ def test_spark_submit_collects_garbage_of_the_repository_and_region_that_follow_
     assert [is_there(world, uris[path]) for path in ("kept", "deleted")] == [True, False]
 
 
+@pytest.mark.long
 def test_garbage_is_swept_with_the_packages_of_glue(glue, world, uploaded):
     name, uris = littered(world, uploaded)
     done = glue.run("garbage_collection", "--repository", name, "--debug-minimum-age-s", "0")
     assert done.returncode == 0, done.stdout + done.stderr
     assert [is_there(world, uris[path]) for path in ("kept", "deleted")] == [True, False]
-
-    imported = glue.imported()
-    checkout = [each for each in imported["path"] if each and Path(each).is_relative_to(ROOT)]
-    assert all(Path(each).is_relative_to(glue.python.parents[1]) for each in checkout)
-    assert imported["versions"]["pyarrow"] == "17.0.0"
-    assert imported["versions"]["numpy"] == "1.26.4"
-    for package in ("botocore", "msgspec", "urllib3"):
-        assert imported["found"][package].startswith(str(glue.folder)), package
 
 
 def test_a_branch_is_exported_with_the_packages_of_glue(glue, world, uploaded, queues):
@@ -255,6 +248,14 @@ def test_a_branch_is_exported_with_the_packages_of_glue(glue, world, uploaded, q
     listed = world.engine().objects.list_objects(f"{target}/")
     exported = {each.uri.removeprefix(f"{target}/") for each in listed}
     assert {"days/1/a", "days/1/b", "readme"} <= exported
+
+    imported = glue.imported()
+    checkout = [each for each in imported["path"] if each and Path(each).is_relative_to(ROOT)]
+    assert all(Path(each).is_relative_to(glue.python.parents[1]) for each in checkout)
+    assert imported["versions"]["pyarrow"] == "17.0.0"
+    assert imported["versions"]["numpy"] == "1.26.4"
+    for package in ("botocore", "msgspec", "urllib3"):
+        assert imported["found"][package].startswith(str(glue.folder)), package
 
 
 def test_what_the_archive_leaves_to_glue_suits_what_it_brings():

@@ -96,6 +96,7 @@ def test_another_machine_packs_the_same_functions(tmp_path):
         assert (tmp_path / f"graveler-function-{name}.zip").read_bytes() == content, name
 
 
+@pytest.mark.long
 def test_another_machine_builds_the_same_archive_of_the_jobs(jobs_archive, tmp_path):
     program = (
         "import platform; from layers.jobs import build; build.build(None, platform.machine())"

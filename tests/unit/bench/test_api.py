@@ -222,6 +222,7 @@ def test_neighbours_are_keys_in_a_row_of_the_base():
 
 
 @pytest.mark.server
+@pytest.mark.long
 def test_every_row_of_a_running_system_has_its_figures(stack: Stack, capsys, tmp_path):
     sizes = "--n 12 --n1 4 --nstat 12 --reps 1 --branches 6 --bases 300 --big 300 --log 3 --conc 4"
     place = ["--ns", "s3://graveler/bench-api", "-o", str(tmp_path / "report.json")]

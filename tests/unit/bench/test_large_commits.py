@@ -30,6 +30,7 @@ def _staged(load: Load) -> Iterator[Change]:
 
 
 @pytest.mark.server
+@pytest.mark.long
 def test_a_staged_load_is_what_a_commit_reads() -> None:
     load = Load(Dataset(9_000), range(0, 9_000, 3), version=1)
     assert list(in_fresh_process(_staged, load)) == list(load.changes())
