@@ -113,8 +113,8 @@ def test_a_summary_of_another_file_is_refused(stored):
     table = WholeTable.from_bytes("file", stored.content)
     blocks = [table.block(at) for at in range(len(table))]
     alien = summarize(blocks[:3], RANGES).encode()
-    keys, values = blocks[0]
-    of_one_size = summarize([(keys, values[::-1]), *blocks[1:]], RANGES).encode()
+    swapped = blocks[0]._replace(values=blocks[0].values[::-1])
+    of_one_size = summarize([swapped, *blocks[1:]], RANGES).encode()
     for encoded in (b"", alien, alien[:-32], of_one_size):
         stored.content = rewritten(stored.content, encoded)
         with pytest.raises(CorruptDataError, match=rf"{stored.range_id}.*summary"):
