@@ -54,7 +54,7 @@ def test_any_key_is_written_read_listed_copied_and_deleted(key):
 def test_the_api_has_the_entry_that_was_written(stack):
     found = objects.stat(stack.engine, REPO, "main", b"a").entry
     assert (found.checksum, found.size_bytes, found.content_type) == (ETAG, 10, "text/csv")
-    assert found.metadata == {"owner": "ann"}
+    assert found.metadata == {"X-Amz-Meta-owner": "ann"}
 
 
 @for_each("name", ["owner", "a-b_c.d"])
@@ -70,7 +70,9 @@ def test_the_api_has_the_entry_that_was_written(stack):
 def test_metadata_are_the_same_through_the_api_and_s3(stack, name, sent, stored):
     stack.ask("PUT", "/repo/main/b", b"", headers={f"x-amz-meta-{name}": sent})
     found = objects.stat(stack.engine, REPO, "main", b"b").entry.metadata
-    assert {key: " ".join(value.split()) for key, value in found.items()} == {name: stored}
+    assert {key: " ".join(value.split()) for key, value in found.items()} == {
+        f"X-Amz-Meta-{name}": stored
+    }
     header = stack.ask("HEAD", "/repo/main/b").headers[f"x-amz-meta-{name}"]
     again = stack.ask("PUT", "/repo/main/c", b"", headers={f"x-amz-meta-{name}": header})
     assert again.status == 200
