@@ -99,7 +99,7 @@ def test_both_doors_show_the_same_object(
         here = s3.head_object(Bucket=repository.id, Key=f"main/{path}")
         there = main.object(path).stat()
         assert here["ETag"] == f'"{there.checksum}"'
-        assert here["Metadata"] == s3_metadata(there.metadata)
+        assert here["Metadata"] == s3_metadata(there.metadata or {})
         assert here["ContentType"] == there.content_type
         assert here["ContentLength"] == there.size_bytes == len(content)
         assert int(here["LastModified"].timestamp()) == there.mtime
