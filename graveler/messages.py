@@ -47,6 +47,7 @@ class Refusal(Enum):
 
     BAD_PARAMETER = InvalidInputError, 'parameter "{name}" in query has an error: {problem}'
     BAD_PATH_PARAMETER = InvalidInputError, 'parameter "{name}" in path has an error: {problem}'
+    BAD_HEADER = InvalidInputError, 'parameter "{name}" in header has an error: {problem}'
     BAD_BODY = InvalidInputError, "request body has an error: {problem}"
     BAD_REPOSITORY_NAME = (
         InvalidInputError,

@@ -8,6 +8,7 @@ from gateway.operations.tags import tag_count_headers, without_tags
 from gateway.protocol import dates, metadata
 from gateway.transfer.store import Reading
 from graveler.http import untrusted
+from graveler.user_metadata import s3_metadata
 
 # Documents have names that users chose, and the web page may have the same origin.
 DOCUMENT_HEADERS: Mapping[str, str] = {"Content-Type": "application/xml", **untrusted.HEADERS}
@@ -45,7 +46,7 @@ def object_headers(found: Object) -> dict[str, str]:
         "Content-Type": _header_text(found.content_type) or metadata.DEFAULT_CONTENT_TYPE,
         "Accept-Ranges": "bytes",
         **untrusted.HEADERS,  # the web page may have the same origin
-        **metadata.metadata_headers(without_tags(found.metadata)),
+        **metadata.metadata_headers(s3_metadata(without_tags(found.metadata))),
         **tag_count_headers(found.metadata),
     }
 

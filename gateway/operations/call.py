@@ -57,7 +57,7 @@ class Call:
         Raises:
             S3Error: the key names only a ref, its path is too long, or a version is named.
         """
-        if self.parameters.get("versionId", NULL_VERSION) != NULL_VERSION:
+        if (self.parameters.get("versionId") or NULL_VERSION) != NULL_VERSION:
             raise S3Error(
                 Code.NO_SUCH_VERSION, "Objects have no versions here: read them at a commit's ID"
             )

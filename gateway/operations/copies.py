@@ -48,9 +48,7 @@ def source_of(call: Call) -> tuple[str, Object]:
     Raises:
         S3Error: the header is malformed, there is no such object, or a condition does not hold.
     """
-    header = call.header("x-amz-copy-source")
-    assert header is not None
-    named = copy_source(header)
+    named = copy_source(call.header("x-amz-copy-source") or "")
     try:
         found = call.lake.stat(Place(named.bucket, named.ref, named.path))
     except BucketRefusedError:

@@ -13,9 +13,13 @@ from gateway.lake.port import Description, Stored
 from gateway.operations.answers import DOCUMENT_HEADERS, Answer, etag_of
 from gateway.operations.call import Call
 from gateway.operations.content import Arriving, Content
-from gateway.operations.tags import with_tags
-from gateway.operations.writes import PUT_BYTES_MAX, SMALL_BYTES_MAX, UNSIGNED, requirement_of
-from gateway.protocol import metadata
+from gateway.operations.writes import (
+    PUT_BYTES_MAX,
+    SMALL_BYTES_MAX,
+    UNSIGNED,
+    described,
+    requirement_of,
+)
 from gateway.protocol.addressing import Target
 from gateway.protocol.bodies import payload
 from gateway.protocol.bodies.algorithms import ALGORITHMS
@@ -173,9 +177,8 @@ def _head_of(head: Head, form: Form) -> Head:
 
 
 def _description(call: Call, form: Form) -> Description:
-    described = metadata.user_metadata(call.head)
     tags = parse_tagging(form.fields["tagging"].encode()) if form.fields.get("tagging") else {}
-    return Description(metadata.content_type(call.head), with_tags(described, tags))
+    return described(call.head, tags)
 
 
 def _answer(call: Call, form: Form, checksum: str) -> Answer:

@@ -1,8 +1,9 @@
 """What of an address does not exist: a bucket, a key, or only the data of the object."""
 
+from gateway.lake.port import Lake
 from gateway.operations.call import Call
 from gateway.operations.errors import error_of
-from gateway.protocol.addressing import copy_source
+from gateway.protocol.addressing import Target, copy_source, split_key
 from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.store import DataChangedError, DataMissingError
 from graveler.errors import (
@@ -14,6 +15,17 @@ from graveler.errors import (
 )
 
 _READS = frozenset({"GET", "HEAD"})
+
+
+def check_endpoint(lake: Lake, target: Target) -> None:
+    """Check that the client's endpoint is the gateway, not the API's URL, which ends in `/api/v1`.
+
+    Raises:
+        S3Error: the request names the branch `v1` of a repository `api` that does not exist.
+    """
+    is_of_api = target.bucket == "api" and split_key(target.key).ref == "v1"
+    if is_of_api and not lake.has_repository(target.bucket):
+        raise S3Error(Code.NO_SUCH_BUCKET_POSSIBLE_API_ENDPOINT)
 
 
 def missing(call: Call, error: NotFoundError | InvalidInputError) -> S3Error:

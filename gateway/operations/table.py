@@ -154,7 +154,8 @@ def operation_of(head: Head, target: Target) -> Operation:
     """
     level = _O if target.key else _B if target.bucket else _S
     named = _SUB_RESOURCES.intersection(head.parameters)
-    copies_ = head.header("x-amz-copy-source") is not None
+    # An empty source is refused: without it, the request would store an empty object.
+    copies_ = head.sent_header("x-amz-copy-source") is not None
     has_method = False
     for row in OPERATIONS:
         if (row.method, row.level) != (head.method, level):

@@ -1,7 +1,7 @@
 """PutObject: the content goes to S3 under a new address, and then an entry names it."""
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from gateway.lake.port import Description, Place, Sending, Stored, Writing
 from gateway.operations.answers import Answer, etag_of
@@ -9,7 +9,9 @@ from gateway.operations.call import Call
 from gateway.operations.tags import tags_of_header, with_tags
 from gateway.protocol import conditions, metadata
 from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.head import Head
 from graveler.model import Requirement
+from graveler.user_metadata import stored_metadata
 
 UNSIGNED = "UNSIGNED-PAYLOAD"
 
@@ -104,9 +106,17 @@ def description_of(call: Call) -> Description:
     Raises:
         S3Error: the metadata or the tags are malformed or too large.
     """
-    described = metadata.user_metadata(call.head)
-    tags = tags_of_header(call.header("x-amz-tagging"))
-    return Description(metadata.content_type(call.head), with_tags(described, tags))
+    return described(call.head, tags_of_header(call.header("x-amz-tagging")))
+
+
+def described(head: Head, tags: Mapping[str, str]) -> Description:
+    """Return what the head says of the object, with these tags.
+
+    Raises:
+        S3Error: the metadata are too large.
+    """
+    stored = stored_metadata(metadata.user_metadata(head))
+    return Description(metadata.content_type(head), with_tags(stored, tags))
 
 
 def requirement_of(call: Call) -> Requirement:

@@ -80,6 +80,8 @@ def split_key(key: bytes) -> RefAndPath:
 def copy_source(header: str) -> CopySource:
     """Return the object that the header x-amz-copy-source names.
 
+    Here a plus means a space, as in a query and unlike in a path: S3 reads the header so.
+
     Raises:
         S3Error: INVALID_ARGUMENT if it names no object; NOT_IMPLEMENTED for a version.
     """
@@ -89,7 +91,7 @@ def copy_source(header: str) -> CopySource:
     if parameter and version_id != _NULL_VERSION:
         raise S3Error(Code.NOT_IMPLEMENTED, details={"Header": "x-amz-copy-source"})
     # Some clients encode the slashes as well, so split after decoding.
-    decoded = _decoded(text)
+    decoded = _decoded(text.replace("+", " "))
     if decoded is None:
         raise _invalid_source(header, "Copy Source must be URL-encoded UTF-8")
     bucket, _, key = decoded.removeprefix(b"/").partition(b"/")

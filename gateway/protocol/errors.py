@@ -138,6 +138,15 @@ class Code(Enum):
         "Your request was missing a required header.",
     )
     NO_SUCH_BUCKET = ("NoSuchBucket", 404, "The specified bucket does not exist")
+    # lakeFS's, for a client whose endpoint is the API's URL.
+    NO_SUCH_BUCKET_POSSIBLE_API_ENDPOINT = (
+        "ErrNoSuchBucketPossibleAPIEndpoint",
+        404,
+        (
+            'Repository "api" not found; this can happen if your endpoint URL mistakenly ends in '
+            '"/api/v1".'
+        ),
+    )
     NO_SUCH_KEY = ("NoSuchKey", 404, "The specified key does not exist.")
     NO_SUCH_UPLOAD = (
         "NoSuchUpload",

@@ -35,7 +35,14 @@ class Head:
     headers: Sequence[tuple[str, str]]
 
     def header(self, name: str) -> str | None:
-        """Return the header's value, several joined by commas; None if it is absent."""
+        """Return the header's value, several joined by commas; None if it is absent or empty.
+
+        Clients send an empty header for an option that is not set.
+        """
+        return self._joined.get(name) or None
+
+    def sent_header(self, name: str) -> str | None:
+        """Return the header's value as `header` does, but "" for an empty one."""
         return self._joined.get(name)
 
     @cached_property

@@ -27,6 +27,8 @@ _HEADER_TEXT = re.compile("[ -~\xa0-\xff]*")
 # RFC 2047; spaces between two encoded words do not count.
 _ENCODED_WORD = re.compile(r"=\?([A-Za-z0-9-]+)\?([BbQq])\?([^? ]*)\?=")
 _BETWEEN_WORDS = re.compile(r"(?<=\?=)[ \t]+(?==\?)")
+# A word has 75 characters, 12 of them around its text.
+_WORD_CHARACTERS_MAX = 63
 _CHARSETS = frozenset({"utf-8", "us-ascii", "iso-8859-1"})
 
 # Parameters of a signed GET, and the headers whose values they replace.
@@ -56,19 +58,18 @@ def user_metadata(head: Head) -> dict[str, str]:
 
 
 def metadata_headers(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of an object's user metadata.
+    """Return the headers of an object's user metadata, whose names are in lower case.
 
-    x-amz-missing-meta counts the rest: names that no header can have, or that differ in case
-    only, and whatever makes the head longer than clients read.
+    x-amz-missing-meta counts the rest: names that no header can have, and whatever makes the head
+    longer than clients read.
     """
     headers: dict[str, str] = {}
     size_bytes = 0
-    for key, text in metadata.items():
-        name, value = key.lower(), _header_of_text(text)
+    for name, text in metadata.items():
+        value = _header_of_text(text)
         grown_bytes = size_bytes + len(name) + len(value)
         if (
             _NAME.fullmatch(name)
-            and _PREFIX + name not in headers
             and len(headers) < _HEADERS_MAX
             and grown_bytes <= _HEADERS_BYTES_MAX
         ):
@@ -111,10 +112,24 @@ def _names(head: Head) -> Iterator[str]:
 
 
 def _header_of_text(text: str) -> str:
+    """Return the text, in RFC 2047's words if no header can carry it: as lakeFS cuts them."""
     if _PLAIN.fullmatch(text) and "=?" not in text:
         return text
-    encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
-    return f"=?UTF-8?B?{encoded}?="
+    words = [""]
+    for character in text:
+        encoded = _in_word(character)
+        if len(words[-1]) + len(encoded) > _WORD_CHARACTERS_MAX:
+            words.append("")
+        words[-1] += encoded
+    return " ".join(f"=?utf-8?q?{word}?=" for word in words)
+
+
+def _in_word(character: str) -> str:
+    if character == " ":
+        return "_"
+    if "!" <= character <= "~" and character not in "=?_":
+        return character
+    return "".join(f"={byte:02X}" for byte in character.encode("utf-8", "replace"))
 
 
 def _text_of_header(value: str) -> str:

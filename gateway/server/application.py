@@ -17,7 +17,7 @@ from gateway.operations.call import Call
 from gateway.operations.content import Arriving, Content
 from gateway.operations.errors import error_of
 from gateway.operations.forms import Form, is_form, post_object
-from gateway.operations.missing import missing, without_data
+from gateway.operations.missing import check_endpoint, missing, without_data
 from gateway.operations.table import operation_of
 from gateway.protocol.addressing import Target, bucket_of_host, target_of
 from gateway.protocol.bodies.payload import UNSIGNED
@@ -97,6 +97,7 @@ class Application:
             pair = self._key_pair(presented.access_key_id)
             verified = self._verified(presented, head, pair)
             head = head.with_hoisted_headers() if presented.kind is Kind.VERSION_4_QUERY else head
+            check_endpoint(self._lakes.lake(pair.user, address), target)
             operation = operation_of(head, target)
             record.operation, run = operation.name, operation.run
         elif is_form(head, target):

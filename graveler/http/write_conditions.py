@@ -17,10 +17,10 @@ def requirement_of(headers: Mapping[str, str]) -> Requirement:
     """Return what the headers, with names in lower case, require of the object at the path.
 
     Raises:
-        InvalidInputError: If-Match is no list of entity tags.
+        InvalidInputError: If-Match is no list of entity tags, or one of them is empty.
         UnsupportedError: If-None-Match has another value than `*`.
     """
-    match, none_match = headers.get("if-match"), headers.get("if-none-match")
+    match, none_match = given(headers, "If-Match"), given(headers, "If-None-Match")
     if none_match is not None and none_match.strip() != _ANY:
         raise Refusal.NOT_SERVED.error(f"If-None-Match: {none_match} of writes; use *")
     is_absent = none_match is not None
@@ -29,6 +29,18 @@ def requirement_of(headers: Mapping[str, str]) -> Requirement:
     if match.strip() == _ANY:
         return Requirement(is_absent, is_present=True)
     return Requirement(is_absent, checksums=_checksums_of(match))
+
+
+def given(headers: Mapping[str, str], name: str) -> str | None:
+    """Return the header; None if it is absent.
+
+    Raises:
+        InvalidInputError: it is empty: whoever sends it means a condition, and names none.
+    """
+    value = headers.get(name.lower())
+    if value is not None and not value.strip():
+        raise Refusal.BAD_HEADER.error(name=name, problem="empty value is not allowed")
+    return value
 
 
 def _checksums_of(match: str) -> frozenset[str]:

@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 from lakefs_sdk import models
 
 from graveler.http.auth import MEMORY_S
+from graveler.user_metadata import s3_metadata
 from tests.acceptance.s3 import S3Client, boto3_client
 from tests.support.clients.raw_s3 import RawConnection, Signer
 from tests.support.servers.stack import BUCKET, Stack
@@ -98,12 +99,13 @@ def test_both_doors_show_the_same_object(
         here = s3.head_object(Bucket=repository.id, Key=f"main/{path}")
         there = main.object(path).stat()
         assert here["ETag"] == f'"{there.checksum}"'
-        assert here["Metadata"] == there.metadata
+        assert here["Metadata"] == s3_metadata(there.metadata or {})
         assert here["ContentType"] == there.content_type
         assert here["ContentLength"] == there.size_bytes == len(content)
         assert int(here["LastModified"].timestamp()) == there.mtime
         assert read(s3, repository, f"main/{path}") == content
         assert main.object(path).reader().read() == content
+    assert main.object("by-s3").stat().metadata == {"X-Amz-Meta-color": "red"}  # as lakeFS
 
 
 def test_what_one_door_deletes_the_other_does_not_find(

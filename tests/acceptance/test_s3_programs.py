@@ -146,3 +146,38 @@ def test_the_aws_command_line_copies_syncs_and_deletes(
     assert "Contents" not in run(
         "aws", "s3api", "list-objects-v2", "--bucket", bucket, "--prefix", "main/"
     )
+
+
+ODD_NAMES = [
+    "a b",
+    "a+b",
+    "a%20b",
+    "a%2Bb",
+    "ä",
+    "a&b=c",
+    "a'b",
+    'a"b',
+    "a#b?c",
+    "a++b  c",
+    "[a]{b}",
+]
+
+
+def test_names_of_any_letters_are_copied_moved_and_synced(
+    run: Run, bucket: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "odd"
+    source.mkdir()
+    for name in ODD_NAMES:
+        (source / name).write_text(name)
+    odd = contents(source)
+    place = f"s3://{bucket}/main"
+    run("s5cmd", "cp", f"{source}/", f"{place}/a/")
+    run("s5cmd", "cp", f"{place}/a/*", f"{place}/b/")
+    run("s5cmd", "mv", f"{place}/b/*", f"{place}/c/")
+    run("aws", "s3", "mv", "--recursive", f"{place}/c/", f"{place}/d/")
+    run("rclone", "move", f"lake:{bucket}/main/d", f"lake:{bucket}/main/e")
+    run("aws", "s3", "sync", f"{place}/e/", f"{place}/f/")
+    run("s5cmd", "sync", f"{place}/f/*", f"{tmp_path}/back/")
+    assert contents(tmp_path / "back") == odd
+    assert run("s5cmd", "ls", f"{place}/").split() == ["DIR", "a/", "DIR", "e/", "DIR", "f/"]

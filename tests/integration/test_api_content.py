@@ -263,3 +263,20 @@ def test_a_damaged_file_fails_until_it_is_repaired(api):
     api.world.files.files.update(whole)
     for path in (f"{READ}/ls", READ):
         assert api.ask("GET", path, path="dir/a.txt").status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("GET", READ, "If-None-Match"),
+        ("GET", READ, "Range"),
+        ("POST", "/repositories/repo/branches/main/objects", "If-None-Match"),
+        ("POST", "/repositories/repo/branches/main/objects", "If-Match"),
+        ("PUT", "/repositories/repo/settings/branch_protection", "If-Match"),
+    ],
+)
+def test_an_empty_condition_is_refused_as_lakefs_refuses_it(api, method, path, name):
+    reply = api.ask(method, path, [], path="dir/a.txt", headers={name.lower(): ""})
+    message = f'parameter "{name}" in header has an error: empty value is not allowed'
+    assert (reply.status, reply.json["message"]) == (400, message)
+    assert api.ask("GET", READ, path="dir/a.txt").content == b"0123456789"

@@ -118,6 +118,12 @@ PROVOKED = [
         'parameter "repository" in path has an error: value is required but missing',
     ),
     (
+        R.BAD_HEADER,
+        ("GET", f"{ONE}?path=a", None, {"if-none-match": ""}),
+        400,
+        'parameter "If-None-Match" in header has an error: empty value is not allowed',
+    ),
+    (
         R.BAD_BODY,
         ("POST", f"{MAIN}/commits", b"{"),
         400,

@@ -7,6 +7,7 @@ from functions.api.request import Request
 from functions.api.routes.presigning import presigned_get
 from functions.api.routing import Operations
 from graveler.http import byte_range, object_headers
+from graveler.http.write_conditions import given
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.model import Entry
 from graveler.operations import objects
@@ -33,7 +34,7 @@ def get_object(request: Request) -> Answer:
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
     entry = found.entry
-    if object_headers.is_unmodified(request.header("if-none-match"), entry):
+    if object_headers.is_unmodified(given(request.headers, "If-None-Match"), entry):
         return answers.empty(304, {"ETag": object_headers.etag_of(entry)})
     if request.query.flag("presign"):
         return _redirect(request, found)
@@ -72,8 +73,8 @@ def head_object(request: Request) -> Answer:
 
 
 def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
-    header = request.header("range")
-    if not header or not object_headers.honors_range(request.header("if-range"), entry):
+    header = given(request.headers, "Range")
+    if header is None or not object_headers.honors_range(request.header("if-range"), entry):
         return None
     return byte_range.parse(header, entry.size_bytes)
 

@@ -7,6 +7,7 @@ from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import NotFoundError
 from graveler.http import requests, responses
+from graveler.http.write_conditions import given
 from graveler.model import ProtectionRule
 from graveler.operations import repositories
 
@@ -37,7 +38,7 @@ def set_rules(request: Request) -> Answer:
     rules = request.decode(list[requests.ProtectionRuleBody])
     # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
     patterns = dict.fromkeys(rule.pattern for rule in rules)
-    if_match = request.header("if-match")
+    if_match = given(request.headers, "If-Match")
     repositories.set_protection_rules(
         request.engine,
         request.repository,

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from graveler.errors import InvalidInputError
 from graveler.ports import ObjectDescription
+from graveler.user_metadata import s3_metadata
 
 # What CopyObject copies from the source; a multipart upload needs it as parameters.
 _KEPT = (
@@ -24,8 +25,6 @@ _KEPT = (
     "Metadata",
 )
 
-# Clients of S3 gateways leave this in front of names of user metadata.
-_PREFIX = re.compile("^x-amz-meta-", re.IGNORECASE)
 # The characters of a header's name (RFC 9110) except the percent sign, which escapes all others.
 _NAME_CHARACTERS = "!#$&'*+-.^_`|~"
 # An encoded word has at most 75 characters. A character has up to 4 bytes and is not split.
@@ -62,7 +61,8 @@ def description_parameters(description: ObjectDescription) -> dict[str, object]:
     Raises:
         InvalidInputError: no header can carry the content type.
     """
-    metadata = {_name(name): _text(text) for name, text in description.metadata.items()}
+    named = s3_metadata(description.metadata)
+    metadata = {_name(name): _text(text) for name, text in named.items()}
     return content_type_parameters(description.content_type) | {"Metadata": metadata}
 
 
@@ -72,7 +72,7 @@ def parameters_of_stored(answer: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _name(name: str) -> str:
-    return quote(_PREFIX.sub("", name, count=1).lower(), safe=_NAME_CHARACTERS)
+    return quote(name, safe=_NAME_CHARACTERS)
 
 
 def _text(text: str) -> str:

@@ -6,6 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from graveler.operations import merges, objects
+from graveler.user_metadata import s3_metadata
 from tests.support.checks.cases import for_each
 from tests.support.worlds.gateway_calls import TAGGING
 from tests.support.worlds.gateway_stack import REPO, GatewayStack
@@ -35,7 +36,9 @@ def described(stack, key="main/b", repository=REPO):
     entry = objects.stat(stack.engine, repository, ref, path.encode()).entry
     reply = stack.ask("GET", f"/{repository}/{key}", query={"tagging": ""})
     pairs = reply.texts("TagSet/Tag/Key"), reply.texts("TagSet/Tag/Value")
-    metadata = {name: entry.metadata[name] for name in entry.metadata if ":" not in name}
+    metadata = s3_metadata(
+        {name: entry.metadata[name] for name in entry.metadata if ":" not in name}
+    )
     return entry.content_type, metadata, dict(zip(*pairs, strict=True))
 
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -143,3 +144,42 @@ def test_scripts_of_an_object_do_not_run_in_the_origin_of_the_api(stack):
 def test_hoisted_headers_have_a_character_for_each_byte(sent, header):
     head = Head("PUT", "/", f"X-Amz-Meta-a={sent}", ())
     assert head.with_hoisted_headers().header("x-amz-meta-a") == header
+
+
+def test_an_empty_header_counts_as_absent_and_its_signature_covers_it(stack):
+    empty = dict.fromkeys(
+        ["if-match", "if-none-match", "x-amz-storage-class", "x-amz-tagging", "x-amz-object-lock-mode",
+         "x-amz-metadata-directive", "x-amz-copy-source-if-match", "x-amz-copy-source-range", "range"],
+        "",
+    )  # fmt: skip
+    source = {"x-amz-copy-source": f"{REPO}/main/a"}
+    kept = {"x-amz-meta-empty": ""}
+    assert stack.ask("PUT", f"/{REPO}/main/c", b"c", headers=empty | kept).status == 200
+    assert stack.ask("PUT", f"/{REPO}/main/d", headers=empty | source).status == 200
+    reply = stack.ask("GET", f"/{REPO}/main/c", headers=empty)
+    assert (reply.status, reply.content, reply.headers["x-amz-meta-empty"]) == (200, b"c", "")
+    assert form(stack, {"key": "main/e", **empty}, b"e").status == 204
+    head = stack.signed("GET", f"/{REPO}/main/c", headers={"x-amz-storage-class": ""})
+    without = [pair for pair in head.headers if pair[0] != "x-amz-storage-class"]
+    assert stack.send(replace(head, headers=without)).code == "SignatureDoesNotMatch"
+
+
+def test_an_empty_checksum_is_a_wrong_one(stack):
+    for name in ("content-md5", "x-amz-checksum-crc32", "x-amz-trailer"):
+        assert stack.ask("PUT", f"/{REPO}/main/c", b"c", headers={name: ""}).status == 400
+
+
+def test_a_client_whose_endpoint_is_the_url_of_the_api_is_told_so(stack):
+    for method, query in (("GET", ""), ("GET", "list-type=2"), ("GET", "location"), ("PUT", "")):
+        for path in ("/api/v1", "/api/v1/", "/api/v1/lake", "/api/v1/lake/main/a"):
+            reply = stack.ask(method, path, query=query)
+            assert (reply.status, reply.code) == (404, "ErrNoSuchBucketPossibleAPIEndpoint")
+            assert 'your endpoint URL mistakenly ends in "/api/v1"' in reply.text("Message")
+    assert stack.ask("GET", "/api/v2/lake").code == "NoSuchBucket"
+
+
+def test_a_repository_may_have_the_name_of_the_api(stack):
+    stack.repository("api")
+    stack.branch("v1", repository="api")
+    assert stack.ask("PUT", "/api/v1/a", b"a").status == 200
+    assert stack.ask("GET", "/api/v1/a").content == b"a"

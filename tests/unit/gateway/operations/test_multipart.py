@@ -61,7 +61,7 @@ def test_parts_become_the_object(stack):
     assert (head["etag"], head["content-type"]) == (etag, "text/csv")
     assert (head["x-amz-meta-owner"], head["x-amz-tagging-count"]) == ("ann", "1")
     entry = objects.stat(stack.engine, REPO, "main", b"up").entry
-    assert entry.metadata["owner"] == "ann"
+    assert entry.metadata["X-Amz-Meta-owner"] == "ann"
     assert open_ids(stack) == []
 
 

@@ -178,7 +178,8 @@ def test_an_unknown_version_is_not_taken_for_the_object(method, query):
 def test_the_version_of_objects_without_versions_is_the_object(method):
     stack = GatewayStack()
     stack.put("main/a", b"old")
-    assert stack.ask(method, "/repo/main/a", query={"versionId": "null"}).status in {200, 204}
+    for version in ("null", ""):  # lakeFS ignores an empty one, and so does DeleteObjects
+        assert stack.ask(method, "/repo/main/a", query={"versionId": version}).status in {200, 204}
 
 
 @for_each(

@@ -33,7 +33,9 @@ TABLE = [
     ({"if-match": '"x"'}, FAILED),
     ({"if-match": '"ABC"'}, FAILED),
     ({"if-match": 'W/"abc"'}, FAILED),
-    ({"if-match": ""}, FAILED),
+    ({"if-match": ""}, PROCEED),
+    ({"if-none-match": ""}, PROCEED),
+    ({"if-match": "", "if-unmodified-since": BEFORE}, FAILED),
     ({"if-none-match": '"abc"'}, NOT_MODIFIED),
     ({"if-none-match": "abc"}, NOT_MODIFIED),
     ({"if-none-match": 'W/"abc"'}, NOT_MODIFIED),
@@ -107,7 +109,6 @@ def test_a_write_requires_what_its_headers_say(headers, condition):
     "headers",
     [
         {"if-none-match": '"a"'},
-        {"if-none-match": ""},
         {"if-none-match": "*, *"},
         {"if-none-match": "*", "if-match": "*"},
         {"if-none-match": "*", "if-match": '"a"'},
