@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from graveler.errors import InvalidInputError, MergeConflictError
+from graveler.errors import InvalidInputError, MergeConflictError, StillRunningError
 from graveler.operations import diffs, merges, pulls, replays, writes
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
@@ -50,6 +50,13 @@ def by_task(world, source, branch):
     run_all(world.task_queue, world.engine())
 
 
+def by_a_request_that_leaves_it_to_a_task(world, source, branch):
+    world.task_settings = TaskSettings(request_work_s=0, request_wait_s=0)
+    with pytest.raises(StillRunningError):
+        merge(world.engine(), source, branch)
+    run_all(world.task_queue, world.engine())
+
+
 def by_pull_request(world, source, branch):
     asked = pulls.PullRequestCreation("somebody", source, branch, "title")
     pulls.merge(world.engine(), REPO, pulls.create(world.engine(), REPO, asked).id, "somebody")
@@ -81,7 +88,11 @@ def test_a_merge_deletes_what_the_source_deleted_and_a_comparison_shows_it(sourc
     assert paths(engine, branch) == sorted({b"a", b"b", b"d", b"s"} - {path})
 
 
-@for_each("way", [by_task, by_pull_request], ids=lambda way: way.__name__)
+@for_each(
+    "way",
+    [by_task, by_a_request_that_leaves_it_to_a_task, by_pull_request],
+    ids=lambda way: way.__name__,
+)
 def test_tasks_and_pull_requests_merge_likewise(way):
     world = crossed_lake()
     for path in (b"d", b"s"):
