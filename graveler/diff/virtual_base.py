@@ -17,6 +17,7 @@ it never holds UNSETTLED.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from heapq import merge as heap_merge
 from itertools import combinations, groupby
 
@@ -114,45 +115,58 @@ def changes_since(
     if isinstance(base, MetaRange):
         yield from watching(diff(base, source, start, end, passed=passed))
         return
-    reached = dict.fromkeys(range(len(base.ancestors)), start)  # by each diff that has not ended
-    done = start
-
-    def passing(number: int) -> Passed:
-        def note(key: bytes) -> None:
-            reached[number] = key
-            everywhere = max(done, min(reached.values()))
-            if passed is not None and everywhere > start:
-                passed(everywhere)
-
-        return note
-
-    streams = [
-        watching(diff(ancestor, source, start, end, passed=passing(number)))
-        for number, ancestor in enumerate(base.ancestors)
-    ]
-    nexts: dict[int, Difference] = {}
-
-    def advance(numbers: Iterable[int]) -> None:
-        for number in numbers:
-            found = next(streams[number], None)
-            if found is None:
-                nexts.pop(number, None)
-                del reached[number]
-            else:
-                nexts[number] = found
-
-    advance(range(len(streams)))
-    while nexts:
-        key = min(each.key for each in nexts.values())
-        here = {number: each for number, each in nexts.items() if each.key == key}
-        right = next(iter(here.values())).right
+    beside = _Diffs(passed, start)
+    for number, ancestor in enumerate(base.ancestors):
+        note = partial(beside.note, number)
+        beside.add(watching(diff(ancestor, source, start, end, passed=note)))
+    beside.go_on(start, range(len(base.ancestors)))
+    while beside.nexts:
+        key = min(each.key for each in beside.nexts.values())
+        found = {number: each for number, each in beside.nexts.items() if each.key == key}
+        right = next(iter(found.values())).right
         # An ancestor without a difference has the content of the source.
-        values = [here[n].left if n in here else right for n in range(len(streams))]
+        values = [
+            found[number].left if number in found else right
+            for number in range(len(base.ancestors))
+        ]
         left = base.merged(key, values)
         if not same_record(left, right):
             yield Difference(key, left, right)
-        done = key
-        advance(here)
+        beside.go_on(key, found)
+
+
+class _Diffs:
+    """Diffs side by side: the next difference of each, by its number, until it ends."""
+
+    def __init__(self, passed: Passed | None, start: bytes) -> None:
+        self.nexts: dict[int, Difference] = {}
+        self._passed = passed
+        self._start = self._done = start
+        self._streams: list[Iterator[Difference]] = []
+        self._reached: dict[int, bytes] = {}  # up to which key a diff has compared everything
+
+    def add(self, stream: Iterator[Difference]) -> None:
+        """Add one more diff."""
+        self._reached[len(self._streams)] = self._start
+        self._streams.append(stream)
+
+    def go_on(self, done: bytes, numbers: Iterable[int]) -> None:
+        """Get the next differences of these diffs; everything up to the key was consumed."""
+        self._done = done
+        for number in numbers:
+            found = next(self._streams[number], None)
+            if found is not None:
+                self.nexts[number] = found
+            else:
+                self.nexts.pop(number, None)
+                del self._reached[number]
+
+    def note(self, number: int, key: bytes) -> None:
+        """Note that a diff has compared everything up to the key."""
+        self._reached[number] = key
+        everywhere = max(self._done, min(self._reached.values()))
+        if self._passed is not None and everywhere > self._start:
+            self._passed(everywhere)
 
 
 def changed_ranges_since(base: Base, source: MetaRange) -> Iterator[bytes]:
