@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from graveler.errors import InvalidInputError, MergeConflictError, StillRunningError
-from graveler.operations import diffs, merges, pulls, replays, writes
+from graveler.operations import branches, diffs, merges, pulls, replays, writes
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
 from tests.support.checks.cases import for_each
@@ -24,7 +24,7 @@ from tests.support.worlds.lake import (
 )
 
 # There are two best common ancestors. A merge that takes one of them fails in one direction.
-BRANCHES = [("source", "main"), ("main", "source")]
+DIRECTIONS = [("source", "main"), ("main", "source")]
 
 
 def crossed_lake():
@@ -76,7 +76,7 @@ def listed(engine, branch):
     return {path: content(engine, branch, path) for path in paths(engine, branch)}
 
 
-@for_each(("source", "branch"), BRANCHES)
+@for_each(("source", "branch"), DIRECTIONS)
 @for_each("path", [b"a", b"d", b"s"])
 def test_a_merge_deletes_what_the_source_deleted_and_a_comparison_shows_it(source, branch, path):
     engine = crossed_lake().engine()
@@ -102,7 +102,7 @@ def test_tasks_and_pull_requests_merge_likewise(way):
     assert paths(world.engine(), "main") == [b"a", b"b"]
 
 
-@for_each(("source", "branch"), BRANCHES)
+@for_each(("source", "branch"), DIRECTIONS)
 @for_each("undone", ["main^1", "main^2"])
 def test_a_merge_undoes_what_the_source_reverted(source, branch, undone):
     world = new_lake()
@@ -117,41 +117,33 @@ def test_a_merge_undoes_what_the_source_reverted(source, branch, undone):
     )
 
 
-@for_each(("source", "branch"), BRANCHES)
 @for_each("text", [b"X", None])
-def test_where_the_crossed_merges_conflicted_two_sides_that_differ_conflict(source, branch, text):
+def test_where_the_crossed_merges_conflicted_two_sides_that_differ_conflict(text):
     """Crossing merges settled b for S. Nobody knows which side of a difference is the newer one."""
+    engine = crossed_lake().engine()
 
-    def change(engine, branch):
+    def change(branch):
         if text is None:
             writes.delete(engine, REPO, branch, b"b")
         else:
             upload(engine, b"b", text, branch)
+        upload(engine, branch.encode(), b"N", branch)
         commit(engine, branch)
 
-    engine = crossed_lake().engine()
-    change(engine, source)
-    upload(engine, b"new", b"N", source)
-    commit(engine, source)
-    assert compared(engine, branch, source) == ([("conflict", b"b"), ("added", b"new")], b"")
+    change("source")
+    assert compared(engine, "main", "source") == ([("conflict", b"b"), ("added", b"source")], b"")
     with pytest.raises(MergeConflictError):
-        merge(engine, source, branch)
-    before = listed(engine, branch)
-    merge(engine, source, branch, "dest-wins")
-    assert listed(engine, branch) == before | {b"new": b"N"}
-
-    engine = crossed_lake().engine()
-    change(engine, source)
-    merge(engine, source, branch, "source-wins")
-    assert listed(engine, branch) == listed(engine, source)
-
-    engine = crossed_lake().engine()
-    change(engine, source)
-    change(engine, branch)
-    upload(engine, b"new", b"N", source)
-    commit(engine, source)
-    merge(engine, source, branch)
-    assert listed(engine, branch) == listed(engine, source)
+        merge(engine, "source", "main")
+    before = listed(engine, "main")
+    for name in ("wins", "loses", "agrees"):
+        branches.create(engine, REPO, name=name, source="main")
+    merge(engine, "source", "wins", "dest-wins")
+    assert listed(engine, "wins") == before | {b"source": b"N"}
+    merge(engine, "source", "loses", "source-wins")
+    assert listed(engine, "loses") == listed(engine, "source")
+    change("agrees")
+    merge(engine, "source", "agrees")
+    assert listed(engine, "agrees") == listed(engine, "source") | {b"agrees": b"N"}
 
 
 def test_a_merge_joins_equal_branches_after_a_crossing_and_the_next_has_nothing_to_do(engine):
