@@ -92,6 +92,13 @@ def same_content(one: bytes, other: bytes) -> bool:
     return one == other or value_identity(one) == value_identity(other)
 
 
+def same_record(one: bytes | None, other: bytes | None) -> bool:
+    """Return whether two stored values have equal identities, or both are missing."""
+    if one is None or other is None:
+        return one is other
+    return same_content(one, other)
+
+
 def encode_entry(entry: Entry) -> bytes:
     """Return the Entry message; metadata in key order, so that equal entries give equal bytes."""
     message = messages.Entry(

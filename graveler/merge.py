@@ -17,6 +17,9 @@ The rules are those of lakeFS's documentation (A, B, C: contents; X: no object):
     X     B       C            conflict   both added, differently
 
 A strategy settles every conflict for one side, its deletions included.
+
+After crossed merges, the base is virtual (`graveler.diff.virtual_base`). Where it is unsettled, the
+two sides conflict unless they are equal.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +30,8 @@ from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import SLICE_WEIGHT, Slice, plan
 from graveler.committed.store import Committed
 from graveler.diff.three_way import Meeting, source_changes
-from graveler.diff.two_way import Difference, changed_ranges, diff
+from graveler.diff.two_way import Difference
+from graveler.diff.virtual_base import Base, changed_ranges_since, changes_since
 from graveler.messages import Refusal
 from graveler.model import Change
 
@@ -49,7 +53,7 @@ def check_strategy(strategy: str) -> None:
 
 
 def merge_changes(
-    base: MetaRange,
+    base: Base,
     source: MetaRange,
     destination: MetaRange,
     strategy: str = "",
@@ -66,7 +70,8 @@ def merge_changes(
         MergeConflictError: both sides changed a key differently, and there is no strategy.
         CorruptDataError: a file is missing, or is not what was written.
     """
-    for found in source_changes(watching(diff(base, source, start, end)), destination):
+    changes = changes_since(base, source, start, end, watching=watching)
+    for found in source_changes(changes, destination):
         if found.meeting is Meeting.CONFLICT:
             if not strategy:
                 path = found.change.key.decode("utf-8", "replace")
@@ -78,7 +83,7 @@ def merge_changes(
 
 def plan_merge(
     committed: Committed,
-    base: MetaRange,
+    base: Base,
     source: MetaRange,
     destination: MetaRange,
     strategy: str = "",
@@ -99,7 +104,7 @@ def plan_merge(
     def changes(start: bytes, end: bytes | None) -> Iterator[Change]:
         return merge_changes(base, source, destination, strategy, start, end)
 
-    touched = watching(changed_ranges(base, source))
+    touched = watching(changed_ranges_since(base, source))
     return plan(
         destination,
         committed.breaking,

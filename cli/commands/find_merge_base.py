@@ -1,4 +1,4 @@
-"""`graveler find-merge-base`: the commit that a merge compares both sides with."""
+"""`graveler find-merge-base`: a best common ancestor of two refs."""
 
 from collections.abc import Iterator
 

@@ -12,7 +12,7 @@ from enum import Enum
 
 from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import Difference
-from graveler.entries import same_content
+from graveler.entries import same_record
 
 
 class Meeting(Enum):
@@ -32,12 +32,6 @@ class SourceChange:
     meeting: Meeting
 
 
-def _same(one: bytes | None, other: bytes | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return same_content(one, other)
-
-
 def source_changes(changes: Iterable[Difference], destination: MetaRange) -> Iterator[SourceChange]:
     """Yield each change from base to source with the destination's record, in the given order.
 
@@ -46,9 +40,9 @@ def source_changes(changes: Iterable[Difference], destination: MetaRange) -> Ite
     """
     for change in changes:
         present = destination.get(change.key)
-        if _same(present, change.left):
+        if same_record(present, change.left):
             meeting = Meeting.ALONE
-        elif _same(present, change.right):
+        elif same_record(present, change.right):
             meeting = Meeting.AGREED
         else:
             meeting = Meeting.CONFLICT

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 from graveler.committed.metarange import MetaRange
 from graveler.diff.three_way import Meeting, source_changes
-from graveler.diff.two_way import Difference, diff
+from graveler.diff.two_way import Difference
+from graveler.diff.virtual_base import UNSETTLED, Base, changes_since
 from graveler.messages import within
 from graveler.model import Change, Repository
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.changes import opened_base
 from graveler.operations.protocol.lookup import current_branch, in_repository, resolving
 from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
 from graveler.operations.protocol.watching import TimeLimit
-from graveler.refs.merge_base import merge_base
 from graveler.refs.resolve import Resolved, Staging, resolve_commit
+from graveler.refs.virtual_base import base_of_merge
 from graveler.staging.listing import CommonPrefix, ListPage, PageOverError, PageQuery, list_page
 from graveler.staging.overlay import effective_changes, overlaid_differences
 
@@ -22,7 +24,8 @@ from graveler.staging.overlay import effective_changes, overlaid_differences
 class DiffEntry:
     """One entry of a diff: an object, or a common prefix (kind prefix_changed).
 
-    left and right are the object on each side, None if it does not exist there.
+    left and right are the object on each side, None if it does not exist there. left of a conflict
+    is None too if crossed merges conflict there already.
     """
 
     kind: str  # added, removed, changed, conflict or prefix_changed
@@ -54,7 +57,7 @@ def _key(found: _Found) -> bytes:
 
 def _page(repository: Repository, page: ListPage[_Found]) -> ListPage[DiffEntry]:
     def shown(path: bytes, stored: bytes | None) -> ObjectStat | None:
-        return None if stored is None else object_stat(repository, path, stored)
+        return None if stored in (None, UNSETTLED) else object_stat(repository, path, stored)
 
     results: list[DiffEntry | CommonPrefix] = []
     for item in page.results:
@@ -122,8 +125,8 @@ def between_refs(
         if two_dot:
             items = right.differences(left_content, query)
             return _page(found, list_page(lambda s, e: _kinds(items(s, e)), _key, query))
-        base = merge_base(history, left.id, resolved.commit_id)
-        items = right.differences(engine.metarange(found, base.metarange_id), query)
+        base = opened_base(engine, found, base_of_merge(history, left.id, resolved.commit_id))
+        items = right.differences(base, query)
         return _page(
             found, list_page(lambda s, e: _compared(items(s, e), left_content), _key, query)
         )
@@ -142,14 +145,14 @@ class _Right:
         self._view = View(engine, repository, tokens, content)
         self._limit = limit
 
-    def differences(self, base: MetaRange, query: PageQuery) -> "_Items":
+    def differences(self, base: Base, query: PageQuery) -> "_Items":
         return _Items(base, self._view, query, self._limit)
 
 
 class _Items:
     """Differences from base to a view, from any key on; later calls start at later keys."""
 
-    def __init__(self, base: MetaRange, view: View, query: PageQuery, limit: "_PageLimit") -> None:
+    def __init__(self, base: Base, view: View, query: PageQuery, limit: "_PageLimit") -> None:
         self._base = base
         self._limit = limit
         self._view = view
@@ -159,8 +162,8 @@ class _Items:
         view, staged = self._view, self._staged
         if staged is None:
             passed = self._limit.check
-            return diff(self._base, view.committed, start, end, passed=passed)
-        committed = diff(self._base, view.committed, start, end)
+            return changes_since(self._base, view.committed, start, end, passed=passed)
+        committed = changes_since(self._base, view.committed, start, end)
         changes = self._limit.over(staged.from_path(start))
         return overlaid_differences(committed, changes, self._base)
 

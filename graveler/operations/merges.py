@@ -45,6 +45,7 @@ from graveler.operations.tasks.waiting import (
 from graveler.pulls import PullRequestMerge
 from graveler.refs import merge_base as refs_merge_base
 from graveler.refs.resolve import resolve_commit
+from graveler.refs.virtual_base import base_of_merge
 from graveler.tasks import Task, TaskKind
 
 _PRE_MERGE = "pre-merge"
@@ -237,13 +238,13 @@ def merge_commit(
         now = require_clean(engine, repository, now, is_dirty)
         history = engine.history(repository)
         source, head = history.commits([source_id, now.commit_id])
-        base = refs_merge_base.merge_base(history, source.id, head.id)
-        if source.metarange_id == base.metarange_id and not (request.allow_empty or request.force):
+        base = base_of_merge(history, source.id, head.id)
+        if source.metarange_id == base and not (request.allow_empty or request.force):
             raise Refusal.NOTHING_TO_MERGE.error(
                 f"{source_ref!r} changed nothing since the merge base", branch=branch.name
             )
         onto = engine.metarange(repository, head.metarange_id)
-        to_merge = Merged(base.metarange_id, source.metarange_id, request.strategy)
+        to_merge = Merged(base, source.metarange_id, request.strategy)
         with _conflicts_of(branch):
             merged = apply_merge(apply, repository, onto, to_merge)
         made = new_commit(
@@ -318,7 +319,7 @@ def _pass_before(
 def merge_base(
     engine: Engine, repository: str, source_ref: str, destination_ref: str
 ) -> tuple[CommitID, CommitID, CommitID]:
-    """Return the commit IDs of source, destination and merge base.
+    """Return the commit IDs of source, destination and merge base: of several, lakeFS's choice.
 
     Raises:
         InvalidInputError: a name or a ref is malformed, or the two have no common ancestor.

@@ -1,19 +1,20 @@
-"""The merge base: the best common ancestor of two commits.
+"""The merge bases: the best common ancestors of two commits.
 
 Theory of operation. Each of the two commits has a colour and passes it to its parents, which pass
 their colours on, down the graph. The commit of the highest generation is always next, so all its
-children have passed their colours before it does. The first commit that gets both colours is the
-candidate, and lakeFS's merge base (pkg/graveler/ref/merge_base_finder.go).
+children have passed their colours before it does. A commit that has both colours is a common
+ancestor. It shadows its own ancestors, which are no better ones. So a commit that has both colours
+and no shadow when it is next is a best common ancestor.
 
-If merges cross, several common ancestors may exist of which none leads to another. We keep lakeFS's
-choice among them. But the candidate may also be an ancestor of a better one. Let M have the parents
-(old, new), where old is an ancestor of new: each merge into a branch that had not moved makes such
-a commit. Then old gets its colours from M directly and not by way of new. A merge with base old
-would bring back what one side has deleted since.
+If merges cross, there are several of which none leads to another. The walk continues until no other
+one can come: one of the colours is only left in the shadow. In most histories that is so at the
+first one.
 
-So the walk continues until it reaches the candidate. Each common ancestor that it meets before
-shadows its own ancestors. If the candidate is shadowed, the merge base is the first of those common
-ancestors, which nothing can shadow.
+lakeFS's merge base (pkg/graveler/ref/merge_base_finder.go) is the first commit that gets both
+colours. It is the first of ours, if it is one of them. It may also be an ancestor of a better one.
+Let M have the parents (old, new), where old is an ancestor of new: each merge into a branch that
+had not moved makes such a commit. Then old gets its colours from M directly and not by way of new.
+A merge with base old would bring back what one side has deleted since.
 """
 
 from heapq import heappop, heappush
@@ -25,7 +26,7 @@ from graveler.refs.history import History
 # Most branches are merged soon after they were created; the walk reads ahead in growing steps.
 READ_AHEAD = 16
 
-_LEFT, _RIGHT, _SHADOW = 1, 2, 4
+_LEFT, _RIGHT, _SHADOW, _DONE = 1, 2, 4, 8
 _BOTH = _LEFT | _RIGHT
 
 # A commit in the queue; the highest generation is first, and of equal ones the newest. The numbers
@@ -34,40 +35,77 @@ _Waiting = tuple[int, int, int, Commit]
 
 
 def merge_base(history: History, left_id: CommitID, right_id: CommitID) -> Commit:
-    """Return the best common ancestor of two commits; one of them, if the other leads to it.
+    """Return a best common ancestor of two commits; one of them, if the other leads to it.
+
+    Of several it is lakeFS's choice. A merge compares with all of them (`virtual_base`).
 
     Raises:
         InvalidInputError: they have no common ancestor.
         CorruptDataError: a commit is missing.
     """
+    return merge_bases(history, left_id, right_id)[0]
+
+
+def merge_bases(history: History, left_id: CommitID, right_id: CommitID) -> list[Commit]:
+    """Return all best common ancestors of two commits, lakeFS's choice first.
+
+    Raises:
+        InvalidInputError: they have no common ancestor.
+        CorruptDataError: a commit is missing.
+    """
+    found = best_common_ancestors(history, left_id, right_id)
+    if not found:
+        raise InvalidInputError(
+            f"commits {left_id} and {right_id} have no common ancestor, so they cannot be merged"
+        )
+    return found
+
+
+def best_common_ancestors(history: History, left_id: CommitID, right_id: CommitID) -> list[Commit]:
+    """Return all best common ancestors of two commits, lakeFS's choice first; there may be none.
+
+    Raises:
+        CorruptDataError: a commit is missing.
+    """
     if left_id == right_id:
-        return history.commit(left_id)
+        return [history.commit(left_id)]
     walk = history.walk(READ_AHEAD)
     colours = {left_id: _LEFT, right_id: _RIGHT}
     queue = sorted(map(_waiting, history.commits([left_id, right_id])))
-    candidate_id: CommitID | None = None
-    highest: Commit | None = None
-    while queue:
+    in_queue = [0, 1, 1, 0, 0, 0, 0, 0]  # how many commits of each colour
+    choice_id: CommitID | None = None
+    found: list[Commit] = []
+    while queue and not (found and _is_over(in_queue)):
         commit = heappop(queue)[-1]
         colour = colours[commit.id]
-        if commit.id == candidate_id:
-            return highest if highest and colour & _SHADOW else commit
-        if colour & _BOTH == _BOTH:
-            highest = highest or commit
+        colours[commit.id] |= _DONE
+        in_queue[colour] -= 1
+        if colour == _BOTH:
+            found.append(commit)
             colour |= _SHADOW
+            if _is_over(in_queue):
+                break  # without reading its parents
         new_ids = [p for p in dict.fromkeys(commit.parents) if p not in colours]
         if new_ids:
             for parent in walk.parents(commit, new_ids):
                 heappush(queue, _waiting(parent))
         for parent_id in commit.parents:
-            coloured = colours[parent_id] = colours.get(parent_id, 0) | colour
-            if not candidate_id and coloured & _BOTH == _BOTH:
-                candidate_id = parent_id
-    if candidate_id:  # only if stored generations do not fall from child to parent
-        return history.commit(candidate_id)
-    raise InvalidInputError(
-        f"commits {left_id} and {right_id} have no common ancestor, so they cannot be merged"
-    )
+            before = colours.get(parent_id, 0)
+            coloured = colours[parent_id] = before | colour
+            if not choice_id and coloured & _BOTH == _BOTH:
+                choice_id = parent_id
+            if coloured < _DONE and coloured != before:
+                in_queue[coloured] += 1
+                if before:
+                    in_queue[before] -= 1
+    if not found and choice_id:  # only if stored generations do not fall from child to parent
+        return [history.commit(choice_id)]
+    return sorted(found, key=lambda commit: commit.id != choice_id)
+
+
+def _is_over(in_queue: list[int]) -> bool:
+    """Return whether no further best common ancestor can come."""
+    return not (in_queue[_BOTH] or (in_queue[_LEFT] and in_queue[_RIGHT]))
 
 
 def _waiting(commit: Commit) -> _Waiting:

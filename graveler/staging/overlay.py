@@ -7,11 +7,18 @@ hides the path.
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge as heap_merge
+from typing import Protocol
 
-from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import Difference
-from graveler.entries import same_content
+from graveler.entries import same_record
 from graveler.model import Change, Record
+
+
+class Records(Protocol):
+    """What staged changes are compared with."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the stored value of the key, or None."""
 
 
 def newest_changes(tokens: Sequence[Iterable[Change]]) -> Iterator[Change]:
@@ -53,7 +60,7 @@ def live_records(changes: Iterator[Change], committed: Iterator[Record]) -> Iter
         change = next(changes, None)
 
 
-def effective_changes(changes: Iterable[Change], committed: MetaRange) -> Iterator[Difference]:
+def effective_changes(changes: Iterable[Change], committed: Records) -> Iterator[Difference]:
     """Yield the changes that would change the commit's records, in the given order.
 
     A staged value with the committed bytes changes nothing, and neither does a tombstone of a
@@ -65,21 +72,15 @@ def effective_changes(changes: Iterable[Change], committed: MetaRange) -> Iterat
             yield Difference(path, present, value)
 
 
-def _content_changes(
-    path: bytes, value: bytes | None, committed: MetaRange
-) -> Iterator[Difference]:
+def _content_changes(path: bytes, value: bytes | None, committed: Records) -> Iterator[Difference]:
     """Yield the change if it changes the commit's content."""
     for change in effective_changes([(path, value)], committed):
-        if (
-            change.left is None
-            or change.right is None
-            or not same_content(change.left, change.right)
-        ):
+        if not same_record(change.left, change.right):
             yield change
 
 
 def overlaid_differences(
-    differences: Iterator[Difference], changes: Iterator[Change], base: MetaRange
+    differences: Iterator[Difference], changes: Iterator[Change], base: Records
 ) -> Iterator[Difference]:
     """Yield the differences from base to a commit with staged changes over it.
 

@@ -338,6 +338,33 @@ def test_refs_are_compared_from_their_merge_base_unless_asked_otherwise(api):
     assert folded == [{"type": "prefix_changed", "path": "dir/", "path_type": "common_prefix"}]
 
 
+def test_a_comparison_after_crossed_merges_shows_what_the_merge_does(api):
+    api.branch("dev")
+    for branch in ("main", "dev"):
+        api.upload("both", branch.encode(), branch=branch)
+        api.upload(branch, branch=branch)
+        api.commit(branch=branch)
+    main, dev = (
+        api.ask("GET", f"{REPO}/refs/{name}/commits").json["results"][0]["id"]
+        for name in ("main", "dev")
+    )
+    api.ask("POST", f"{REPO}/refs/{dev}/merge/main", {"strategy": "dest-wins"})
+    api.ask("POST", f"{REPO}/refs/{main}/merge/dev", {"strategy": "source-wins"})
+    for name in ("both", "main", "dev"):
+        api.ask("DELETE", f"{REPO}/branches/dev/objects", path=name)
+    api.commit(branch="dev")
+    page = api.ask("GET", f"{REPO}/refs/main/diff/dev", include_right_stats="true").json
+    models.DiffList.from_dict(page)
+    assert [(row["type"], row["path"], "right" in row) for row in page["results"]] == [
+        ("conflict", "both", False),  # both had changed it, so no side of it is the older one
+        ("removed", "dev", True),
+        ("removed", "main", True),
+    ]
+    assert api.ask("POST", f"{REPO}/refs/dev/merge/main", {}).status == 409
+    assert api.ask("POST", f"{REPO}/refs/dev/merge/main", {"strategy": "source-wins"}).status == 200
+    assert api.ask("GET", f"{REPO}/refs/main/objects/ls").json["results"] == []
+
+
 @pytest.mark.parametrize("delimiter", ["", "/", "//"])
 @pytest.mark.parametrize("path", ["/branches/dev/diff", "/refs/main/diff/dev%24"])
 def test_pages_of_a_diff_show_paths_that_begin_with_the_last_one_before(api, path, delimiter):

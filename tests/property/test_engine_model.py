@@ -20,9 +20,10 @@ from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Commit, Requirement
 from graveler.operations import branches, commits, merges, objects, replays, tags, writes
 from graveler.operations.protocol import heads, lookup
+from tests.support.worlds.crossed_model import best_common
 from tests.support.worlds.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
 from tests.support.worlds.model import same_records
-from tests.support.worlds.repository_model import ModelBranch
+from tests.support.worlds.repository_model import ModelBase, ModelBranch
 from tests.support.worlds.strategies import branch_names, tag_names
 
 CONTENTS = st.sampled_from([b"A", b"B", b"C"])
@@ -143,7 +144,7 @@ class EngineMachine(EngineBesideModel):
         self.model.branches[branch].seal()
 
     def merge_into(
-        self, branch: str, sides: tuple[Commit, Commit], strategy: str, do: Callable[[], Commit],
+        self, branch: str, sides: tuple[ModelBase, Commit], strategy: str, do: Callable[[], Commit],
         *, kind: str,
     ) -> None:  # fmt: skip
         """Check a merge, and what merges by another name, against the table."""
@@ -154,7 +155,7 @@ class EngineMachine(EngineBesideModel):
         result = model.contents[head.id]
         if expected is None:
             result = model.merged(branch, base, source, strategy)
-        if kind in ("merge", "cherry-pick") and base.metarange_id == source.metarange_id:
+        if kind in ("merge", "cherry-pick") and base.metarange_ids == {source.metarange_id}:
             expected = expected or NoChangesError
         if kind == "revert" and expected is None and result == model.contents[head.id]:
             if not result:
@@ -196,15 +197,22 @@ class EngineMachine(EngineBesideModel):
         branch = self.draw_branch_to_merge_into(data)
         self.merge_ref(branch, *self.draw_ref(data), strategy, squash)
 
+    @rule(strategy=STRATEGIES, data=st.data())
+    def merge_both_ways_at_once(self, strategy: str, data: st.DataObject) -> None:
+        one, other = self.draw_branch_to_merge_into(data), self.draw_branch_to_merge_into(data)
+        heads = [self.model.branches[branch].head for branch in (one, other)]
+        self.merge_ref(one, heads[1], heads[1], strategy, squash=False)
+        self.merge_ref(other, heads[0], heads[0], strategy, squash=False)
+
     def merge_ref(self, branch: str, ref: str, source_id: str, strategy: str, squash: bool) -> None:
         head = self.model.branches[branch].head
         *ends, base_id = merges.merge_base(self.engine, REPO, ref, branch)
         assert ends == [source_id, head]
-        assert base_id in self.model.ancestors(source_id) & self.model.ancestors(head)
+        assert base_id in best_common(self.model.parents, source_id, head)
         request = merges.MergeRequest("committer", strategy=strategy, squash=squash)
         self.merge_into(
             branch,
-            (self.model.commits[base_id], self.model.commits[source_id]),
+            (self.model.base_of_merge(source_id, head), self.model.commits[source_id]),
             strategy,
             lambda: merges.merge(self.engine, REPO, ref, branch, request),
             kind="merge",
@@ -232,7 +240,8 @@ class EngineMachine(EngineBesideModel):
             self.attempt(InvalidInputError, do)
         else:
             parent = self.model.commits[commit.parents[(number or 1) - 1]]
-            sides = (parent, commit) if pick else (commit, parent)
+            base, source = (parent, commit) if pick else (commit, parent)
+            sides = (self.model.base_at(base), source)
             self.merge_into(branch, sides, "", do, kind="cherry-pick" if pick else "revert")
 
     # Refs

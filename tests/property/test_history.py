@@ -11,7 +11,7 @@ from graveler.errors import InvalidInputError, NotFoundError
 from graveler.model import Commit, CommitID
 from graveler.refs.history import History
 from graveler.refs.log import log
-from graveler.refs.merge_base import merge_base
+from graveler.refs.merge_base import merge_base, merge_bases
 from graveler.refs.resolve import resolve_commit
 from tests.unit.refs.graphs import CountingRefs, child_of
 
@@ -96,7 +96,7 @@ def test_a_log_read_page_by_page_is_the_obvious_log(data, graph, first_parent, a
 
 
 @given(st.data(), graphs())
-def test_a_merge_base_is_a_best_common_ancestor_whichever_side_comes_first(data, graph):
+def test_merge_bases_are_the_best_common_ancestors_whichever_side_comes_first(data, graph):
     left = data.draw(st.sampled_from(graph.commits)).id
     right = data.draw(st.sampled_from(graph.commits)).id
     common = graph.ancestors(left) & graph.ancestors(right)
@@ -104,10 +104,13 @@ def test_a_merge_base_is_a_best_common_ancestor_whichever_side_comes_first(data,
         with pytest.raises(InvalidInputError):
             merge_base(graph.history(), left, right)
         return
-    base = merge_base(graph.history(), left, right).id
-    assert base in common
-    assert [other for other in common if base in graph.ancestors(other)] == [base]
-    assert merge_base(graph.history(), right, left).id == base
+    best = [
+        one for one in common if [each for each in common if one in graph.ancestors(each)] == [one]
+    ]
+    found = [commit.id for commit in merge_bases(graph.history(), left, right)]
+    assert sorted(found) == sorted(best)
+    assert [commit.id for commit in merge_bases(graph.history(), right, left)] == found
+    assert merge_base(graph.history(), left, right).id == found[0]
 
 
 def obvious_climb(graph: Graph, commit: Commit, modifiers: str) -> Commit:

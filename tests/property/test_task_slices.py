@@ -88,20 +88,24 @@ def test_a_commit_by_slices_is_the_commit_in_one_pass(breaking, weight, at_once,
     weight=WEIGHTS,
     at_once=st.sampled_from([1, 3]),
     base=CHANGES,
-    ours=CHANGES,
-    theirs=CHANGES,
+    steps=st.lists(st.tuples(CHANGES, CHANGES), min_size=1, max_size=3),
     strategy=st.sampled_from(["source-wins", "dest-wins"]),
 )
 def test_a_merge_by_slices_is_the_merge_in_one_pass(
-    breaking, weight, at_once, base, ours, theirs, strategy
+    breaking, weight, at_once, base, steps, strategy
 ):
+    """Between two steps, the branches are merged into each other at once."""
     world = new_world(breaking, base)
     branches.create(world.engine(), REPO, name="dev", source="main")
-    for branch, changes in (("main", ours), ("dev", theirs)):
-        stage_all(world.engine(), branch, changes)
-        commit(world.engine(), branch)
-    plain = world.fork()
     asked = merges.MergeRequest("somebody", strategy=strategy, allow_empty=True)
+    for number, changes_of_both in enumerate(steps):
+        heads = {name: commits.get(world.engine(), REPO, name).id for name in ("main", "dev")}
+        for branch, other, changes in zip(heads, ("dev", "main"), changes_of_both, strict=True):
+            if number:
+                merges.merge(world.engine(), REPO, heads[other], branch, asked)
+            stage_all(world.engine(), branch, changes)
+            commit(world.engine(), branch)
+    plain = world.fork()
     world.task_settings = TaskSettings(slices_at_once=at_once)
     task = merges.start_merge(world.engine(), REPO, "dev", "main", asked)
     expected = merges.merge(plain.engine(), REPO, "dev", "main", asked)

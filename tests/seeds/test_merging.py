@@ -33,7 +33,7 @@ STATEMENTS = {
     "000.44": said(
         "the merge base the nearest common parent of the two commits",
         "tests/property/test_history.py::"
-        "test_a_merge_base_is_a_best_common_ancestor_whichever_side_comes_first",
+        "test_merge_bases_are_the_best_common_ancestors_whichever_side_comes_first",
     ),
     **{
         NUMBERS[row]: said(f"{' '.join(row[:3])} → {row[3].replace('!', 'conflict')}: {text}", LAW)

@@ -1,6 +1,7 @@
 """What has to hold when a schedule has come to its end, and everybody is done or gone."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graveler.addresses import physical_uri
@@ -13,6 +14,8 @@ from tests.simulation.task_verdict import check_tasks
 from tests.simulation.tasks import deliver_all
 from tests.simulation.worlds import NAMESPACE, REPO, stored_value
 from tests.support.checks.linearizability import Operation, check_history
+from tests.support.worlds.crossed_model import base_of
+from tests.support.worlds.model import Records, differences, merged
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
@@ -28,6 +31,7 @@ def judge(simulation: "Simulation") -> None:
     try:
         deliver_all(simulation)
         _check_events(simulation)
+        _check_merges(simulation, repository)
         _check_exports(simulation, repository)
         _check_objects(simulation)
         _check_tokens(simulation)
@@ -141,6 +145,28 @@ def _check_events(simulation: "Simulation") -> None:
             fresh = commit.message.startswith("#") and name == REPO
             if fresh and told[commit.id] != 1:
                 simulation.problem("event", f"{told[commit.id]} events of commit {commit}")
+
+
+def _check_merges(simulation: "Simulation", repository: Repository | None) -> None:
+    """A merge commit has what all best common ancestors and its parents say."""
+    if repository is None:
+        return
+    found = simulation.world.refs.records_of(repository).commits
+    made = [each for each in found.values() if each.message.startswith("#") and each.parents[1:]]
+    if not made:
+        return
+    parents: Mapping[str, Sequence[str]] = {each.id: each.parents for each in found.values()}
+    contents: Mapping[str, Records] = {
+        each.id: dict(simulation.reader.metarange(repository, each.metarange_id).records())
+        for each in found.values()
+    }
+    for each in made:
+        onto, source = each.parents
+        base = base_of(parents, contents, source, onto)
+        expected = merged(base, contents[source], contents[onto], "source-wins")
+        wrong = [path for path, *_ in differences(expected, contents[each.id])]
+        if wrong:
+            simulation.problem("merge", f"{each.message} has other objects at {wrong}")
 
 
 def _check_exports(simulation: "Simulation", repository: Repository | None) -> None:

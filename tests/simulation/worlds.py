@@ -12,7 +12,7 @@ from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.model import ExportConfiguration, ExportRequest
 from graveler.model import Entry, Repository
-from graveler.operations import branches, commits, dumps, repositories, retention, writes
+from graveler.operations import branches, commits, dumps, merges, repositories, retention, writes
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
@@ -100,6 +100,15 @@ def plain(breaking: Breaking | None = None) -> Start:
     _place_foreign(start)
     repositories.create(start.world.engine(), name=REPO, storage_namespace=NAMESPACE)
     _history(start)
+    return start
+
+
+def crossed() -> Start:
+    """As plain; then each branch was merged into the other one at once."""
+    start = plain()
+    for branch, other, strategy in (("main", "d1", "dest-wins"), ("dev", "c2", "source-wins")):
+        request = merges.MergeRequest("start", strategy=strategy)
+        merges.merge(start.world.engine(), REPO, start.commits[other], branch, request)
     return start
 
 
@@ -198,7 +207,18 @@ def dumped() -> Start:
 
 WORLDS: dict[str, Callable[[], Start]] = {
     made.__name__: made
-    for made in (plain, staged, restaged, sliced, sliced_staged, exported, foreign, nested, dumped)
+    for made in (
+        plain,
+        crossed,
+        staged,
+        restaged,
+        sliced,
+        sliced_staged,
+        exported,
+        foreign,
+        nested,
+        dumped,
+    )
 }
 
 

@@ -6,6 +6,7 @@ the same changes.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import msgspec
 
@@ -13,6 +14,7 @@ from graveler.committed.apply import Applied, apply_changes
 from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Changes, Slice, plan
+from graveler.diff.virtual_base import Base, CrossedBase
 from graveler.imports.changes import import_changes, is_whole, plan_import
 from graveler.imports.keys import KeyInterval
 from graveler.merge import merge_changes, plan_merge
@@ -20,6 +22,7 @@ from graveler.model import Change, MetaRangeID, Repository, StagingToken
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import View
 from graveler.operations.protocol.watching import Watching, unwatched
+from graveler.refs.virtual_base import VirtualBase
 
 
 class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
@@ -51,9 +54,12 @@ class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
 
 
 class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
-    """What a metarange changed since another one, merged into the base (`graveler.merge`)."""
+    """What a metarange changed since another one, merged into the base (`graveler.merge`).
 
-    since: MetaRangeID
+    After crossed merges, the other one is virtual.
+    """
+
+    since: MetaRangeID | VirtualBase
     theirs: MetaRangeID
     strategy: str = ""
 
@@ -79,8 +85,9 @@ class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
         since, theirs = self._sides(engine, repository)
         return plan_merge(engine.committed, since, theirs, base, self.strategy, watching=watching)
 
-    def _sides(self, engine: Engine, repository: Repository) -> tuple[MetaRange, MetaRange]:
-        return engine.metarange(repository, self.since), engine.metarange(repository, self.theirs)
+    def _sides(self, engine: Engine, repository: Repository) -> tuple[Base, MetaRange]:
+        since = opened_base(engine, repository, self.since)
+        return since, engine.metarange(repository, self.theirs)
 
 
 class Imported(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
@@ -117,6 +124,12 @@ Source = Staged | Merged | Imported
 
 # Applies a source's changes to a base, and stores the resulting metarange.
 Apply = Callable[[Repository, MetaRange, Source], Applied]
+
+
+def opened_base(engine: Engine, repository: Repository, base: MetaRangeID | VirtualBase) -> Base:
+    """Return the content of a merge's base; reading it raises if a part does not exist."""
+    opened = partial(engine.metarange, repository)
+    return CrossedBase(base, opened) if isinstance(base, VirtualBase) else opened(base)
 
 
 def apply_at_once(engine: Engine, watching: Watching) -> Apply:

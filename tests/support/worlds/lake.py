@@ -71,3 +71,18 @@ def apart(engine: Engine, *, source: dict[str, str], destination: dict[str, str]
 def merge(engine: Engine, strategy: str = "") -> Commit:
     request = merges.MergeRequest("somebody", strategy=strategy, allow_empty=True)
     return merges.merge(engine, REPO, "source", "main", request)
+
+
+def cross(engine: Engine, strategy: str = "") -> None:
+    """Merge `source` and `main` into each other at once.
+
+    The strategy is main's; source takes its side as well.
+    """
+    heads = {"source": named(engine, "source"), "main": named(engine, "main")}
+    mirrored = {"source-wins": "dest-wins", "dest-wins": "source-wins", "": ""}
+    for branch, other, wins in (
+        ("main", heads["source"], strategy),
+        ("source", heads["main"], mirrored[strategy]),
+    ):
+        request = merges.MergeRequest("somebody", strategy=wins)
+        merges.merge(engine, REPO, other, branch, request)

@@ -1,9 +1,11 @@
 """A reference model of a repository in plain dictionaries."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graveler.errors import GravelerError, InvalidInputError, MergeConflictError
 from graveler.model import Change, Commit
+from tests.support.worlds.crossed_model import ancestors, base_of, best_common
 from tests.support.worlds.model import (
     Conflict,
     Records,
@@ -46,6 +48,14 @@ class ModelBranch:
             if path in self.staged and self.staged[path] is value:
                 del self.staged[path]
         self.restored = {}
+
+
+@dataclass(frozen=True)
+class ModelBase:
+    """What a merge compares both sides with; the metaranges of the commits that it is made of."""
+
+    content: Records
+    metarange_ids: frozenset[str]
 
 
 class ModelRepository:
@@ -98,7 +108,7 @@ class ModelRepository:
         self.branches[branch].clear()
 
     def merge_error(
-        self, branch: str, base: Commit, source: Commit, strategy: str
+        self, branch: str, base: ModelBase, source: Commit, strategy: str
     ) -> type[GravelerError] | None:
         """Return the error that a merge into the branch raises; None if it succeeds."""
         if self.uncommitted(branch):
@@ -109,24 +119,35 @@ class ModelRepository:
             return MergeConflictError
         return None
 
-    def merged(self, branch: str, base: Commit, source: Commit, strategy: str) -> Records:
+    def merged(self, branch: str, base: ModelBase, source: Commit, strategy: str) -> Records:
         """The content of a merge into the branch's head."""
         head = self.commits[self.branches[branch].head]
-        if base.metarange_id == head.metarange_id:
+        if base.metarange_ids == {head.metarange_id}:
             return self.contents[source.id]
         contents = self.contents
-        return merged(contents[base.id], contents[source.id], contents[head.id], strategy)
+        return merged(base.content, contents[source.id], contents[head.id], strategy)
+
+    @property
+    def parents(self) -> Mapping[str, Sequence[str]]:
+        return {commit.id: commit.parents for commit in self.commits.values()}
+
+    def base_of_merge(self, source_id: str, head_id: str) -> ModelBase:
+        """Return what a merge of the two commits compares both with."""
+        return ModelBase(
+            base_of(self.parents, self.contents, source_id, head_id),
+            frozenset(
+                self.commits[one].metarange_id
+                for one in best_common(self.parents, source_id, head_id)
+            ),
+        )
+
+    def base_at(self, commit: Commit) -> ModelBase:
+        """Return the commit as a base."""
+        return ModelBase(self.contents[commit.id], frozenset([commit.metarange_id]))
 
     def ancestors(self, commit_id: str) -> set[str]:
         """Return the commit and all its ancestors."""
-        found: set[str] = set()
-        todo = [commit_id]
-        while todo:
-            one = todo.pop()
-            if one not in found:
-                found.add(one)
-                todo += self.commits[one].parents
-        return found
+        return ancestors(self.parents, commit_id)
 
     def log(self, commit_id: str) -> list[str]:
         """Return the ancestors, newest first; the tests' clock gives every commit its own date."""

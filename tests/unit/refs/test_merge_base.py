@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import InvalidInputError
-from graveler.refs.merge_base import merge_base
+from graveler.refs.merge_base import merge_base, merge_bases
 from tests.support.checks.cases import for_each
 from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
 
@@ -44,6 +44,18 @@ def test_a_branch_that_both_sides_merged_is_their_base_and_not_what_lies_below_i
     main, dev = child_of(old, new, message="main"), child_of(old, new, message="dev")
     refs.add([old, new, main, dev])
     assert merge_base(refs.history(), main.id, dev.id) == new
+
+
+def test_crossed_merges_have_two_bases_and_lakefs_choice_is_the_first():
+    refs = CountingRefs()
+    root = child_of()
+    older, newer = child_of(root, message="older"), child_of(root, message="newer", date=2**31)
+    left, right = child_of(older, newer, message="left"), child_of(older, newer, message="right")
+    refs.add([root, older, newer, left, right])
+    history = refs.history()
+    assert merge_bases(history, left.id, right.id) == [older, newer]
+    assert merge_base(history, right.id, left.id) == older
+    assert len(refs.requests) == 2
 
 
 def test_histories_without_a_common_commit_cannot_be_merged():

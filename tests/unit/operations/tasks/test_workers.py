@@ -9,12 +9,14 @@ import msgspec
 import pytest
 
 from graveler.errors import CorruptDataError, ThrottledError
-from graveler.operations import repositories
+from graveler.operations import merges, repositories, writes
 from graveler.operations.engine import Engine
 from graveler.operations.tasks.slices import SliceJob, apply_job
-from graveler.tasks import TaskSettings, TaskState
+from graveler.tasks import TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run
+from tests.support.worlds.lake import REPO as LAKE
+from tests.support.worlds.lake import apart, commit, cross, new_lake, paths
 from tests.support.worlds.scenarios import REPO, outside
 from tests.support.worlds.slices import slices_of
 from tests.support.worlds.task_scenarios import SCENARIOS, TaskScenario, assert_completed, task_now
@@ -67,6 +69,21 @@ def test_workers_have_the_same_effect_as_one_process(scenario):
     run(runner_with(workers), message)
     assert_completed(workers.world, message, scenario)
     assert len(workers.jobs) > 1 or scenario.name == "cherry-pick"  # which has no safe cut
+
+
+def test_workers_merge_after_crossed_merges():
+    world = new_lake()
+    apart(world.engine(), source={"s": "S"}, destination={"d": "D"})
+    cross(world.engine())
+    for path in (b"d", b"s"):
+        writes.delete(world.engine(), LAKE, "source", path)
+    commit(world.engine(), "source")
+    asked = merges.MergeRequest("somebody")
+    task = merges.start_merge(world.engine(), LAKE, "source", "main", asked)
+    workers = Workers(world)
+    run(runner_with(workers), TaskMessage(LAKE, task.id))
+    assert paths(world.engine(), "main") == [b"a"]
+    assert workers.jobs[0]["source"]["since"]["sets"]
 
 
 def test_a_job_carries_no_content_and_no_secret():

@@ -37,10 +37,7 @@ export function ObjectDiff({ source, path, row, previous, next, open }: ObjectPr
   }, []);
   const { data, failure, reload } = useResource(
     ['object diff', source.name, path, row?.type],
-    async signal => {
-      const known = row ?? { path, type: 'changed', path_type: 'object' };
-      return versionsOf(source.repository, await source.sides(known, signal), path, signal);
-    },
+    signal => versionsOf(source.repository, source.sides, path, signal),
   );
   return (
     <section class="stack" aria-labelledby="object-diff">

@@ -32,8 +32,8 @@ export interface DiffSource {
     query: { prefix: string; after: string; delimiter?: string },
     signal: AbortSignal,
   ) => Promise<Page<DiffRow>>;
-  /** Return the refs that hold the object before and after the change. */
-  sides: (row: DiffRow, signal: AbortSignal) => Promise<Sides>;
+  /** The refs that hold an object before and after the change. */
+  sides: Sides;
   /** Return what the two sides of the row are called above its content. */
   labels: (row: DiffRow | undefined) => Sides;
 }
@@ -51,7 +51,7 @@ export function uncommittedSource(repository: string, branch: string): DiffSourc
         }),
       ),
     // `branch@` is the last commit, without what is staged.
-    sides: async () => ({ left: `${branch}@`, right: branch }),
+    sides: { left: `${branch}@`, right: branch },
     labels: () => ({ left: 'Last commit', right: 'Uncommitted' }),
   };
 }
@@ -91,17 +91,9 @@ export function refsSource(
           signal,
         }),
       ),
-    // A conflict is between the two refs; any other change is one since the merge base.
-    sides: async (row, signal) => {
-      if (kind === 'two_dot' || row.type === 'conflict') return { left, right };
-      const base = await answer(
-        api.GET('/repositories/{repository}/refs/{sourceRef}/merge/{destinationBranch}', {
-          params: { path: { repository, sourceRef: right, destinationBranch: left } },
-          signal,
-        }),
-      );
-      return { left: base.base_commit_id, right };
-    },
+    // Where only `right` changed an object, `left` has it as it was before: of crossed merges, no
+    // single commit has all of that.
+    sides: { left, right },
     labels: row =>
       kind === 'two_dot' || row?.type === 'conflict' ? labels : { ...labels, left: 'Before' },
   };
