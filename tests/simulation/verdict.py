@@ -28,6 +28,7 @@ def judge(simulation: "Simulation") -> None:
     try:
         deliver_all(simulation)
         _check_events(simulation)
+        _check_protection(simulation)
         _check_exports(simulation, repository)
         _check_objects(simulation)
         _check_tokens(simulation)
@@ -141,6 +142,18 @@ def _check_events(simulation: "Simulation") -> None:
             fresh = commit.message.startswith("#") and name == REPO
             if fresh and told[commit.id] != 1:
                 simulation.problem("event", f"{told[commit.id]} events of commit {commit}")
+
+
+def _check_protection(simulation: "Simulation") -> None:
+    """A branch that is protected from the start changes by merges only."""
+    refs = simulation.world.refs
+    repository = refs.repository(REPO)
+    protected = {rule.pattern for rule in repository.protection_rules} if repository else set()
+    for event in refs.events:
+        if event.detail.get("branch") in protected and event.kind != "merge_completed":
+            simulation.problem("protection", f"{event.kind} of branch {event.detail['branch']}")
+    if protected:  # what is staged is committed at the end
+        repositories.set_protection_rules(simulation.reader, REPO, ())
 
 
 def _check_exports(simulation: "Simulation", repository: Repository | None) -> None:

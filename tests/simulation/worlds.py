@@ -11,7 +11,7 @@ from graveler.dump.files import RefsDump
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.model import ExportConfiguration, ExportRequest
-from graveler.model import Entry, Repository
+from graveler.model import Entry, ProtectionRule, Repository
 from graveler.operations import branches, commits, dumps, repositories, retention, writes
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
@@ -100,6 +100,14 @@ def plain(breaking: Breaking | None = None) -> Start:
     _place_foreign(start)
     repositories.create(start.world.engine(), name=REPO, storage_namespace=NAMESPACE)
     _history(start)
+    return start
+
+
+def protected() -> Start:
+    """main is protected: it changes by merges only."""
+    start = plain()
+    rules = [ProtectionRule("main")]
+    repositories.set_protection_rules(start.world.engine(), REPO, rules)
     return start
 
 
@@ -198,7 +206,10 @@ def dumped() -> Start:
 
 WORLDS: dict[str, Callable[[], Start]] = {
     made.__name__: made
-    for made in (plain, staged, restaged, sliced, sliced_staged, exported, foreign, nested, dumped)
+    for made in (
+        *(plain, protected, staged, restaged, sliced),
+        *(sliced_staged, exported, foreign, nested, dumped),
+    )
 }
 
 
