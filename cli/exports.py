@@ -57,9 +57,11 @@ class Exports:
         """Return the branch's configuration."""
         return self._server.ask("GET", _CONFIGURATION, self._names, Configuration)
 
-    def configure(self, configuration: Configuration) -> None:
-        """Replace the branch's configuration."""
-        self._server.ask("PUT", _CONFIGURATION, self._names, str, configuration)
+    def configure(self, configuration: Configuration, *, force: bool = False) -> None:
+        """Replace the branch's configuration; force: although the path holds objects."""
+        self._server.ask(
+            "PUT", _CONFIGURATION, self._names, str, configuration, query={"force": force or None}
+        )
 
     def forget(self) -> None:
         """Delete the export of the branch, and free its path."""

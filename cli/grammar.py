@@ -23,6 +23,7 @@ from typer.main import get_command, get_group
 
 from cli import plugins
 from cli.errors import UsageError
+from cli.output import harmless
 from cli.session import Session
 from cli.values import simplified
 
@@ -219,7 +220,8 @@ class Program(Group):
         except Exception as error:
             self._has_debug = bool(ctx.params["debug"])
             if self._has_debug and not isinstance(error, typer.Exit):
-                typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+                trace = "".join(traceback.format_exception(error))
+                typer.echo(harmless(trace), err=True, nl=False)
             # Typer ends silently after BrokenPipeError: nobody reads the output any more.
             if isinstance(error, (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError)):
                 raise

@@ -33,9 +33,11 @@ _FALSE = {"0", "f", "F", "false", "FALSE", "False"}
 _BRIGHT = {"red": 91, "green": 92, "yellow": 93, "blue": 94}
 _BOLD = 1
 _CONSENT = {"y", "yes"}
-# What moves the cursor, or worse, if an object's name or a commit's message holds it: all but
-# colors, tabs and line ends.
-_STEERING = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]")
+# What moves the cursor, or worse, if an object's name or a commit's message holds it: all but tabs,
+# line ends, and the colors of lines that may have some.
+_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LAST_CONTROLS = re.compile(r"[\x7f-\x9f]")
+_STEERING_BUT_COLORS = re.compile(rf"(?!\x1b\[[0-9;]*m){_STEERING.pattern}")
 
 
 @dataclass
@@ -57,13 +59,14 @@ class Output:
     def line(self, text: str = "") -> None:
         """Print a line for people; with --json, nothing."""
         if not self.as_json:
-            text = _harmless(text) if self.is_terminal else text
-            # `paint` decides about colors; anything else is a name, and stays as it is.
-            typer.echo(text, self._stream, color=True)
+            # `paint` colors for terminals only; what a file holds may be shown by one later.
+            typer.echo(harmless(text, colors=self.is_terminal), self._stream, color=True)
 
     def json(self, value: object) -> None:
         """Print one object as JSON on one line."""
-        typer.echo(msgspec.json.encode(value).decode())
+        # JSON escapes but the last control characters, some of which steer terminals as well.
+        text = msgspec.json.encode(value).decode()
+        typer.echo(_LAST_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
     def item(self, value: T, lines: Callable[[T], Iterable[str]]) -> None:
         """Print an object: as JSON, or as these lines."""
@@ -126,7 +129,7 @@ class Output:
 
     def warn(self, text: str) -> None:
         """Print a line on standard error."""
-        typer.echo(_harmless(text) if sys.stderr.isatty() else text, err=True)
+        typer.echo(harmless(text), err=True)
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask for consent, unless it was given by --yes.
@@ -178,7 +181,7 @@ class Output:
         from rich.table import Table  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        texts = [[Text.from_ansi(_harmless(cell)) for cell in row] for row in rows]
+        texts = [[Text.from_ansi(harmless(cell, colors=True)) for cell in row] for row in rows]
         console = Console(file=self._stream, force_terminal=True, highlight=False)
         drawn = Table(box=box.ASCII2, header_style="")
         columns = [[head, *(row[at].plain for row in texts)] for at, head in enumerate(heads)]
@@ -198,9 +201,10 @@ class Output:
         console.print(drawn)
 
 
-def _harmless(text: str) -> str:
-    """Return the text with what would steer the terminal written out in hexadecimal digits."""
-    return _STEERING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+def harmless(text: str, *, colors: bool = False) -> str:
+    """Return the text with what would steer a terminal written out; colors may stay."""
+    pattern = _STEERING_BUT_COLORS if colors else _STEERING
+    return pattern.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def _wait_for(pager: "subprocess.Popen[str]") -> None:

@@ -163,6 +163,8 @@ class Refusal(Enum):
 
     PROTECTED_FROM_WRITES = ForbiddenError, "cannot write to protected branch"
     PROTECTED_FROM_COMMITS = ForbiddenError, "cannot commit to protected branch"
+    PROTECTED_FROM_RESETS = ForbiddenError, "protected branch"
+    PROTECTED_FROM_DELETION = ForbiddenError, "cannot delete protected branch"
     READ_ONLY = ForbiddenError, "read-only repository"
     DEFAULT_BRANCH = ForbiddenError, "cannot delete repository default branch"
 

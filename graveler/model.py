@@ -45,7 +45,11 @@ class Entry(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class ProtectionRule:
-    """Branches whose name matches the glob refuse the blocked actions."""
+    """Branches whose name matches the glob refuse the blocked actions.
+
+    lakeFS's rule is the pattern alone, and its clients write back what they read. So what a rule
+    does not say is blocked: a client that drops a field may refuse more, and never less.
+    """
 
     pattern: str
     block_staging_write: bool = True

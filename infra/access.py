@@ -81,6 +81,7 @@ class Access:
             *self._tables_key(),
             *self._secrets(("kms:Decrypt", "kms:Encrypt")),
             *self._read_lakes(self.settings.dump_place),  # restores read there
+            *self._find_exports(),
             self._objects("PutObjects", _PUT, self.namespaces),
             self._in_namespaces("DeleteMarks", ("s3:DeleteObject",), "_lakefs/dummy"),
             _statement("StartTasks", ("sqs:SendMessage",), [tasks_arn]),
@@ -177,10 +178,12 @@ class Access:
         if self.settings.exports:
             export = (*_PUT, "s3:DeleteObject", "s3:GetObject")
             statements.append(self._objects("WriteExports", export, self.settings.exports))
-            statements.append(
-                self._buckets("FindExports", ("s3:ListBucket",), self.settings.exports)
-            )
-        return statements
+        return [*statements, *self._find_exports()]
+
+    def _find_exports(self) -> list[iam.PolicyStatement]:
+        """Return the listing of what is where branches are exported."""
+        places = self.settings.exports
+        return [self._buckets("FindExports", ("s3:ListBucket",), places)] if places else []
 
     def garbage_collection(self) -> list[iam.PolicyStatement]:
         """Return the garbage collection's: delete objects, only under `data/`; write reports."""

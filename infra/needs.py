@@ -19,6 +19,7 @@ class Need:
 
 _TAGS = "ListTagsForResource TagResource UntagResource"
 _APIS = "arn:{partition}:apigateway:{region}::/*"
+_DISTRIBUTIONS = "arn:{partition}:cloudfront::{account}:distribution/*"
 _API = Need("apigateway", "DELETE GET PATCH POST PUT", _APIS)
 # API Gateway writes access logs by a delivery, and has a role of its own for domains.
 _API_LOG = Need(
@@ -188,6 +189,15 @@ NEEDS: Mapping[str, Sequence[Need]] = {
             f"ModifyBudget ViewBudget {_TAGS}",
             "arn:{partition}:budgets::{account}:budget/@",
         ),
+    ),
+    "CloudFront::Distribution": (
+        # AWS makes the IDs of distributions, so their tags say whose they are.
+        Need(
+            "cloudfront",
+            f"CreateDistribution GetDistribution GetDistributionConfig {_TAGS}",
+            _DISTRIBUTIONS,
+        ),
+        Need("cloudfront", "DeleteDistribution UpdateDistribution", _DISTRIBUTIONS, "ours"),
     ),
     "CloudWatch::Alarm": (
         Need("cloudwatch", f"DeleteAlarms PutMetricAlarm {_TAGS}", "alarm:@-*"),

@@ -155,7 +155,7 @@ def revert_and_cherry_pick(world: World) -> None:
 
 
 def protect_branch(world: World) -> None:
-    """Refuse writes and commits on a protected branch, and let a merge pass."""
+    """Refuse writes, commits, reverts and its deletion on a protected branch; let a merge pass."""
     protected = world.create_branch("stable")
     world.create_branch("feature")
     rules = f"{world.path}/settings/branch_protection"
@@ -167,6 +167,9 @@ def protect_branch(world: World) -> None:
     refused = world.api.send("POST", target, content=b"1", headers=kind, path="a")
     refused.expect(403)
     world.api.send("POST", f"{protected}/commits", {"message": "m"}).expect(403)
+    undone = {"ref": "stable", "parent_number": 1}
+    world.api.send("POST", f"{protected}/revert", undone).expect(403)
+    world.api.send("DELETE", protected).expect(403)
     world.upload("feature", "a", b"reviewed")
     world.commit("feature", "feature")
     world.api.send("POST", f"{world.path}/refs/feature/merge/stable", {}).expect(200)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.errors import NotInstalledError, UsageError
-from cli.output import Color, Output
+from cli.output import Color, Output, harmless
 from cli.session import Session, session_of
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def command(
     report = journey.run(
         world,
         skip or (),
-        show=lambda step: None if json_ else typer.echo(step.line()),
-        warn=lambda text: typer.echo(text, err=True),
+        show=lambda step: None if json_ else typer.echo(harmless(step.line())),
+        warn=lambda text: typer.echo(harmless(text), err=True),
     )
     _print(report, as_json=json_)
     raise typer.Exit(report.exit_code)
@@ -135,7 +135,8 @@ def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
     found = []
     for finding in inspect(Account(region), stack):
         found.append(finding)
-        typer.echo(json.dumps(finding.as_json()) if as_json else "\n".join(finding.lines()))
+        lines = "\n".join(finding.lines())
+        typer.echo(json.dumps(finding.as_json()) if as_json else harmless(lines))
     if not as_json:
         counts = {level: sum(each.level is level for each in found) for level in Level}
         typer.echo(", ".join(f"{count} {level}" for level, count in counts.items()))
@@ -170,4 +171,4 @@ def _print(report: "Report", *, as_json: bool) -> None:
         typer.echo(json.dumps(report.as_json()))
         return
     for line in report.summary():
-        typer.echo(line)
+        typer.echo(harmless(line))

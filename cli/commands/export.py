@@ -78,6 +78,9 @@ def set_(
             "exported. May be repeated.",
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Export to the path although it holds objects.")
+    ] = False,
 ) -> None:
     """Set the export configuration of a branch, in place of any it had, and export its head."""
     session = session_of(context)
@@ -88,7 +91,7 @@ def set_(
             "--continuous=false exports once, now"
         )
     wanted = Configuration(path, status_path, tuple(prefix_regex or ()), continuous)
-    Exports(session.server, branch).configure(wanted)
+    Exports(session.server, branch).configure(wanted, force=force)
 
 
 @app.command("run", cls=Command)

@@ -6,6 +6,7 @@ _STATUS_<time>.json                             whether the exported objects are
 """
 
 import json
+import re
 from collections.abc import Mapping
 
 from graveler.export.model import ExportConfiguration, ExportState
@@ -43,6 +44,16 @@ def manifest_file(file: str) -> str:
 def longest_name(repository: str, branch: str) -> str:
     """Return a name as long as the longest that a branch's exports have under the status path."""
     return manifest_file(_name(repository, branch, CommitID("0" * ID_LENGTH)))
+
+
+def is_report(uri: str, configuration: ExportConfiguration, repository: str, branch: str) -> bool:
+    """Whether the URI is that of a file which exports of the branch write to the status path."""
+    place, _, name = uri.rpartition("/")
+    of_commit = (
+        re.escape(f"{repository}-{branch}-") + rf"[0-9a-f]{{{ID_LENGTH}}}(\.manifest\.jsonl)?"
+    )
+    is_named = re.fullmatch(rf"{of_commit}|_STATUS_[0-9T]{{15}}\.[0-9]{{9}}Z\.json", name)
+    return place == configuration.status_path and is_named is not None
 
 
 def latest_file(configuration: ExportConfiguration, started_ns: int) -> str:

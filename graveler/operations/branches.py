@@ -132,7 +132,7 @@ def delete(
     Raises:
         InvalidInputError: a name is malformed.
         NotFoundError: the repository or the branch does not exist.
-        ForbiddenError: it is the default branch, or the repository is read-only.
+        ForbiddenError: it is the default branch or protected, or the repository is read-only.
         HookFailedError: a hook stops the deletion.
         PreconditionFailedError: an action file in the branch's head is malformed.
         ContentionError: the branch or its export changed in each try.
@@ -146,6 +146,7 @@ def delete(
         check_writable(found, force=force)
         if name == found.default_branch:
             raise Refusal.DEFAULT_BRANCH.error(repr(name))
+        check_can_commit(found, name, force=force, refusal=Refusal.PROTECTED_FROM_DELETION)
         content = engine.content(found, branch.commit_id)
         head = branch.commit_id
         about = Occurrence(run_id="", event="delete-branch", source_ref=head, branch=name)
@@ -256,7 +257,7 @@ def hard_reset(
         ContentionError: other writers moved the head in each try.
     """
     found, branch = current_branch(engine, repository, name)
-    check_can_commit(found, name, force=force)
+    check_can_commit(found, name, force=force, refusal=Refusal.PROTECTED_FROM_RESETS)
     with within(f"hard-reset {name} to {ref}"):
         commit_id = resolve_commit_id(engine.refs, engine.history(found), ref)
 

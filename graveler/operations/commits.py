@@ -42,7 +42,7 @@ from graveler.operations.protocol.heads import (
 from graveler.operations.protocol.lookup import current_branch, in_repository
 from graveler.operations.protocol.protection import check_can_commit
 from graveler.operations.protocol.watching import TimeLimit
-from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.requests import start, status
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
@@ -180,9 +180,9 @@ def run_commit(hold: Hold) -> None:
     request = msgspec.convert(hold.task.request, CommitRequest)
     found, current = hold.current_branch()
     check_can_commit(found, current.name, force=request.force)
-    gate = task_gate(hold)
+    gate, ending = task_gate(hold), DirectEnding(hold, force=request.force)
     if request.source_metarange is not None:
-        _commit_metarange(gate, found, current, request, hold)
+        _commit_metarange(gate, found, current, request, ending)
         return
     if hold.task.covers in (UNSEALED, SEALING):
         about = about_commit(current.name, request.message, request.committer, request.metadata)
@@ -191,7 +191,7 @@ def run_commit(hold: Hold) -> None:
         hold.cover(SEALING)
         current = seal(engine, *hold.current_branch())
         hold.cover(newest_sealed(current))
-    _commit_sealed(gate, found, current, request, apply_by_slices(hold), hold)
+    _commit_sealed(gate, found, current, request, apply_by_slices(hold), ending)
 
 
 def _committable(

@@ -61,9 +61,10 @@ from graveler.operations.protocol.heads import (
     new_commit,
     require_clean,
 )
-from graveler.operations.protocol.lookup import check_writable, current_branch, in_repository
+from graveler.operations.protocol.lookup import current_branch, in_repository
+from graveler.operations.protocol.protection import check_can_commit
 from graveler.operations.tasks import requests
-from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import commit_of
@@ -99,11 +100,12 @@ def check_start(
     Raises:
         InvalidInputError: a source is invalid, the branch has uncommitted changes, a name is
             malformed, or the request is too large.
-        ForbiddenError: the repository is read-only, or the deployment does not allow a source.
+        ForbiddenError: the branch is protected, the repository is read-only, or the deployment
+            does not allow a source.
         NotFoundError: the repository or the branch does not exist.
     """
     found, current = current_branch(engine, repository, branch)
-    check_writable(found, force=request.force)
+    check_can_commit(found, branch, force=request.force)
     check_request(request, found.storage_namespace, engine.import_prefixes)
     check_commit_size(request.message, request.metadata)
     return found, require_clean(engine, found, current)
@@ -219,6 +221,7 @@ def commit_import(
     Raises:
         InvalidInputError: the branch has uncommitted changes.
         NotFoundError: the branch does not exist any more.
+        ForbiddenError: the branch is protected by now, or the repository is read-only.
         HookFailedError: a hook stops the commit.
         PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
@@ -236,7 +239,8 @@ def commit_import(
         applied = apply_import(apply, engine, repository, base, source)
         return move_to(gate, repository, now, head, request, applied.metarange_id)
 
-    move = move_head(engine, repository, branch, plan, hold)
+    ending = DirectEnding(hold, force=request.force)
+    move = move_head(engine, repository, branch, plan, ending)
     announce(engine, repository, move.starts)
     return made_commit(move)
 
@@ -313,7 +317,7 @@ def run_import(hold: Hold) -> None:
     engine = hold.engine
     request = msgspec.convert(hold.task.request, ImportRequest)
     repository, branch = hold.current_branch()
-    check_writable(repository, force=request.force)
+    check_can_commit(repository, branch.name, force=request.force)
     saved = Found.from_json(hold.task.saved["found"]) if "found" in hold.task.saved else _NOTHING
     listed = list_sources(engine, repository, request, _Watched(hold), saved)
     note_import(engine, repository, commit_import(hold, repository, branch, request, listed))

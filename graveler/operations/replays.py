@@ -33,8 +33,9 @@ from graveler.operations.protocol.heads import (
     new_commit,
     require_clean,
 )
-from graveler.operations.protocol.lookup import check_writable, current_branch
-from graveler.operations.tasks.hold import Hold
+from graveler.operations.protocol.lookup import current_branch
+from graveler.operations.protocol.protection import check_can_commit
+from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
@@ -95,7 +96,7 @@ def revert(
             uncommitted changes, a name or the ref is malformed, or message and metadata are too
             large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
-        ForbiddenError: the repository is read-only.
+        ForbiddenError: the branch is protected, or the repository is read-only.
         HookFailedError: a hook stops the revert.
         PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
@@ -170,7 +171,7 @@ def cherry_pick(
             parent; the branch has uncommitted changes; a name or the ref is malformed; or message
             and metadata are too large.
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
-        ForbiddenError: the repository is read-only.
+        ForbiddenError: the branch is protected, or the repository is read-only.
         HookFailedError: a hook stops the cherry-pick.
         PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
@@ -220,7 +221,7 @@ def _in_time(
     resolved = beside.of_repository(lambda known: _commit_of(engine, known, request.ref))
     is_dirty = beside.of_branch(lambda token: has_staged(engine, token))
     repository, branch = current_branch(engine, name, branch_name)
-    check_writable(repository, force=request.force)
+    check_can_commit(repository, branch.name, force=request.force)
     # Called only for a new replay: the branch itself may be the ref, and a repetition must not
     # replay the replay.
     asked = cache(lambda: ask(engine, repository, request, resolved(repository)))
@@ -267,8 +268,8 @@ def run_replay(hold: Hold) -> None:
     """
     asked = msgspec.convert(hold.task.request, _Replay)
     found, current = hold.current_branch()
-    check_writable(found, force=asked.force)
-    _replay(task_gate(hold), found, current, asked, apply_by_slices(hold), hold)
+    ending = DirectEnding(hold, force=asked.force)
+    _replay(task_gate(hold), found, current, asked, apply_by_slices(hold), ending)
 
 
 def _replay(

@@ -33,7 +33,9 @@ GATEWAY_CPUS = (256, 512, 1024, 2048, 4096)
 
 # A role's name has at most 64 characters: this one, the longest role's, and the longest region's.
 NAME_LENGTH_MAX = 64 - len("-garbage-collection-job-") - len("us-isof-south-1")
-_NAME = re.compile(rf"(?=.{{1,{NAME_LENGTH_MAX}}}$)[a-z](-?[a-z0-9])*(?<!-storage)")
+# A deployment has the stacks `name`, `name-storage` and `name-gateway`. A name that ends so would
+# be that of another deployment's stack, and replace it.
+_NAME = re.compile(rf"(?=.{{1,{NAME_LENGTH_MAX}}}$)[a-z](-?[a-z0-9])*(?<!-storage)(?<!-gateway)")
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
@@ -75,7 +77,8 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
         _NAME,
         (
             f"set at most {NAME_LENGTH_MAX} lower-case letters, digits and single hyphens: "
-            "a letter first, and not -storage at the end"
+            "a letter first, and neither -storage nor -gateway at the end, as another deployment's "
+            "stacks have"
         ),
     ),
     "alarm_email": (_EMAIL, "set it to an address such as you@example.com"),

@@ -171,7 +171,7 @@ def test_a_failed_export_waits_for_its_repair(run, prints, s3, repository, main)
     branch, bucket = f"lakefs://{repository.id}@main", f"{repository.id}-elsewhere"
     main.object("a").upload("1")
     commit = main.commit("first").id
-    prints("export", "set", branch, "--continuous", "--path", f"s3://{bucket}/out")
+    prints("export", "set", branch, "--continuous", "--force", "--path", f"s3://{bucket}/out")
     done = run("export", "status", "--follow", branch)
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("State: export-failed\n")

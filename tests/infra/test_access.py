@@ -289,6 +289,11 @@ def test_exports_write_to_their_destinations_and_their_own_pieces_only(prod):
             assert not can(prod, role, action, "arn:aws:s3:::company-lake/lake/r/_lakefs/0a1b2c")
 
 
+def test_the_api_looks_whether_a_destination_is_empty(prod):
+    assert can(prod, "api", "s3:ListBucket", "arn:aws:s3:::company-published")
+    assert not can(prod, "api", "s3:PutObject", "arn:aws:s3:::company-published/exports/main/a")
+
+
 def test_tasks_change_no_object_of_a_user_and_invoke_the_slices_alone(prod):
     for role in ("tasks", "slices"):
         for action in ("s3:DeleteObject", "s3:PutObject"):

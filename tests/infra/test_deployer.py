@@ -16,7 +16,7 @@ from infra.needs import NEEDS
 from infra.role import MANAGED_LENGTH_MAX
 from infra.settings import Settings
 from tests.infra.conftest import ROOT
-from tests.support.worlds.shapes import PROD
+from tests.support.worlds.shapes import PROD, SHAPES
 
 PAGE = (ROOT / "docs" / "continuous-deployment.md").read_text()
 
@@ -83,7 +83,9 @@ def statements(folder: Path) -> list[dict[str, Any]]:
     return [each for policy in policies(folder) for each in policy["Statement"]]
 
 
-def test_every_kind_of_resource_has_what_cloudformation_needs_for_it(deployment):
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_kind_of_resource_has_what_cloudformation_needs_for_it(deployment_of, name):
+    deployment = deployment_of(name)
     kinds = {each["Type"].removeprefix("AWS::") for each in deployment.all_resources.values()}
     assert kinds <= NEEDS.keys()
     services = {

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from infra.settings import Settings, SettingsError
 from tests.support.worlds.shapes import LONGEST
 
 # The property with the name that must be unique in an account and region, by kind.
@@ -66,6 +67,25 @@ def test_two_deployments_share_no_name(dev, named):
     assert len(names(dev)) == len(names(named))
     assert not names(dev) & names(named)
     assert "graveler-dev" not in json.dumps([named.storage, named.service])
+
+
+def test_a_name_with_which_something_would_be_called_as_another_deployments_is_refused(prod):
+    stacks = {("stack", each.name.removesuffix(".template.json")) for each in prod.template_files}
+    endings = {
+        (kind, begins, ends)
+        for kind, name in names(prod) | stacks
+        for begins, _, ends in [name.partition(prod.name)]
+    }
+    added = {
+        longer.removesuffix(ends)
+        for *alike, longer in endings
+        for *other, ends in endings
+        if alike == other and longer != ends and longer.endswith(ends)
+    }
+    assert {"-storage", "-gateway"} <= added
+    for ending in added:
+        with pytest.raises(SettingsError, match="stacks"):
+            Settings.of({"stage": "dev", "name": f"lake{ending}"})
 
 
 def test_every_name_begins_with_the_deployments(named):

@@ -129,7 +129,18 @@ def test_a_deployment_may_have_a_name_of_its_own(name):
 
 @for_each(
     "name",
-    ["Lake", "1lake", "lake-", "lake--a", "lake_a", "-lake", "a" * 26, "lake-storage", "läke"],
+    [
+        "Lake",
+        "1lake",
+        "lake-",
+        "lake--a",
+        "lake_a",
+        "-lake",
+        "a" * 26,
+        "lake-storage",
+        "graveler-dev-gateway",
+        "läke",
+    ],
 )
 def test_a_name_that_some_resource_could_not_have_is_refused(name):
     assert f"name is {name!r}: set at most 25 lower-case letters" in refusal(name=name)

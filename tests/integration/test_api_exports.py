@@ -88,6 +88,17 @@ def test_a_configuration_is_returned_as_it_was_put(api):
     assert (reply.status, reply.json) == (200, FULL)
 
 
+def test_a_first_export_over_objects_is_refused_unless_it_is_forced(api):
+    api.world.objects.put("s3://company/export/theirs", b"x", "text/plain")
+    body = {"exportPath": "s3://company/export"}
+    refused = api.ask("PUT", CONFIGURATION, body)
+    assert refused.status == 409
+    assert "'s3://company/export' is not empty: 's3://company/export/theirs'" in refused.message
+    assert api.ask("GET", CONFIGURATION).status == 404
+    assert api.ask("PUT", CONFIGURATION, body, query="force=true").status == 201
+    assert api.ask("PUT", CONFIGURATION, body).status == 201  # its own by now
+
+
 def test_a_put_replaces_the_whole_configuration(api):
     configure(api, **FULL | {"isContinuous": False})
     assert api.ask("GET", CONFIGURATION).json["isContinuous"] is False

@@ -181,12 +181,6 @@ def test_what_cannot_be_imported_into(api):
     assert api.ask("POST", path, {**asked, "force": True}).status == 202
 
 
-def test_a_protected_branch_takes_imports_as_in_lakefs(api):
-    rules = [{"pattern": "*"}]
-    api.ask("PUT", "/repositories/repo/settings/branch_protection", rules)
-    assert status(api, start(api))["completed"]
-
-
 def test_a_deployment_without_import_prefixes_says_so(api):
     storage = api.ask("GET", "/config").json["storage_config"]
     assert (storage["import_support"], storage["import_validity_regex"]) == (True, "^s3://")

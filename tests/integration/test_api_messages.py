@@ -372,9 +372,11 @@ PROVOKED = [
         403,
         "cannot commit to protected branch",
     ),
+    (R.PROTECTED_FROM_RESETS, ("PUT", f"{SAFE}/hard_reset?ref=main"), 403, "protected branch"),
+    (R.PROTECTED_FROM_DELETION, ("DELETE", SAFE), 403, "cannot delete protected branch"),
     (R.READ_ONLY, ("DELETE", "/repositories/frozen"), 403, "read-only repository"),
     (R.DEFAULT_BRANCH, ("DELETE", MAIN), 403, "cannot delete repository default branch"),
-    (R.IMPORT_ENDED, ("DELETE", f"{REPO}/branches/safe/import?id="), 409, "conflict found"),
+    (R.IMPORT_ENDED, ("DELETE", f"{REPO}/branches/side/import?id="), 409, "conflict found"),
     (R.ACCOUNT_EXISTS, ("POST", "/auth/users", {"id": "ann"}), 409, "Already exists"),
     (
         R.REPOSITORY_EXISTS,
@@ -454,7 +456,7 @@ def test_a_refusal_has_exactly_the_message_of_lakefs(api, row, request_, status,
     if row is Refusal.NAME_OF_COMMIT:
         more, message = [{"id": head, "ref": "main"}], f"commit ID {head}: conflict found"
     if row is Refusal.IMPORT_ENDED:
-        target += api.ask("POST", f"{REPO}/branches/safe/import", _import()).json["id"]
+        target += api.ask("POST", f"{REPO}/branches/side/import", _import()).json["id"]
         api.run_tasks()
     for pull in api.ask("GET", PULLS).json["results"]:
         target = target.replace(pull["status"].upper(), pull["id"])

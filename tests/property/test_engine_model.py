@@ -17,8 +17,17 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Commit, Requirement
-from graveler.operations import branches, commits, merges, objects, replays, tags, writes
+from graveler.model import Commit, ProtectionRule, Requirement
+from graveler.operations import (
+    branches,
+    commits,
+    merges,
+    objects,
+    replays,
+    repositories,
+    tags,
+    writes,
+)
 from graveler.operations.protocol import heads, lookup
 from tests.support.worlds.crossed_model import best_common
 from tests.support.worlds.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
@@ -305,6 +314,24 @@ class EngineMachine(EngineBesideModel):
         )
         if is_void:
             self.model.branches[branch].hard_reset(commit_id)
+
+    @rule(path=PATHS, data=st.data())
+    def protect_a_branch_for_a_moment(self, path: bytes, data: st.DataObject) -> None:
+        branch = self.draw_branch(data)
+        ref, _ = self.draw_ref(data)
+        name, undone = (self.engine, REPO, branch), replays.RevertRequest(ref, "committer", 1)
+        repositories.set_protection_rules(self.engine, REPO, [ProtectionRule(branch)])
+        for change in (
+            lambda: writes.delete(*name, path),
+            lambda: commits.commit(*name, commits.CommitRequest("m", "c", allow_empty=True)),
+            lambda: branches.reset(*name, kind="reset"),
+            lambda: branches.hard_reset(*name, ref=ref),
+            lambda: replays.revert(*name, undone),
+            lambda: replays.cherry_pick(*name, replays.CherryPickRequest(ref, "c", 1)),
+            lambda: branches.delete(*name),
+        ):
+            self.attempt(ForbiddenError, change)
+        repositories.set_protection_rules(self.engine, REPO, ())
 
     @rule()
     def drop_what_no_reader_needs(self) -> None:

@@ -101,7 +101,9 @@ class ExportMachine(RuleBasedStateMachine):
         branches.create(self.exported.engine(), REPO, name="live", source="main")
         self.exported.branch = "live"
         self.upload_and_commit({"a/1": b"A", "b/1": b"A"}, set())
-        self.exported.configure("s3://out/one", is_continuous=continuous, status_path="s3://out/s")
+        self.exported.configure(
+            "s3://out/one", is_continuous=continuous, status_path="s3://out/s", force=True
+        )
 
     @rule(
         put=st.dictionaries(KEYS, CONTENTS, max_size=4),
@@ -153,7 +155,7 @@ class ExportMachine(RuleBasedStateMachine):
     )
     def configure(self, path: str, patterns: Any, continuous: bool, status: str) -> None:
         do = lambda: self.exported.configure(  # noqa: E731
-            path, patterns=patterns, is_continuous=continuous, status_path=status
+            path, patterns=patterns, is_continuous=continuous, status_path=status, force=True
         )
         self.attempt(do, NotFoundError, ConflictError)
 

@@ -274,7 +274,7 @@ def test_a_failed_export_is_repaired_and_goes_on(clients, exported):
     bucket = f"missing-{uuid4().hex[:8]}"
     words = ("--path", f"s3://{bucket}/out", *exported.to_both[2:])
     follow = ("graveler", "export", "status", "--follow", exported.uri)
-    exported.export("set", "--continuous", *words)
+    exported.export("set", "--continuous", "--force", *words)  # nothing can be listed yet
     assert "State: export-failed" in clients.run(*follow).stdout
     failed = exported.status_file(exported.head)
     assert failed.startswith("status: export-failed, signalled_errors: ")

@@ -246,7 +246,8 @@ def _prepare_commits(actor: "Actor", op: Op) -> None:
 
 
 def _configure_export(actor: "Actor", op: Op) -> None:
-    requests.configure(actor.engine, REPO, op.branch, ExportConfiguration(EXPORTED))
+    configuration = ExportConfiguration(EXPORTED)
+    requests.configure(actor.engine, REPO, op.branch, configuration, force=True)
     actor.exports(op.branch, is_wanted=True)
 
 

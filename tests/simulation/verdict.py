@@ -32,6 +32,7 @@ def judge(simulation: "Simulation") -> None:
         deliver_all(simulation)
         _check_events(simulation)
         _check_merges(simulation, repository)
+        _check_protection(simulation)
         _check_exports(simulation, repository)
         _check_objects(simulation)
         _check_tokens(simulation)
@@ -167,6 +168,18 @@ def _check_merges(simulation: "Simulation", repository: Repository | None) -> No
         wrong = [path for path, *_ in differences(expected, contents[each.id])]
         if wrong:
             simulation.problem("merge", f"{each.message} has other objects at {wrong}")
+
+
+def _check_protection(simulation: "Simulation") -> None:
+    """A branch that is protected from the start changes by merges only."""
+    refs = simulation.world.refs
+    repository = refs.repository(REPO)
+    protected = {rule.pattern for rule in repository.protection_rules} if repository else set()
+    for event in refs.events:
+        if event.detail.get("branch") in protected and event.kind != "merge_completed":
+            simulation.problem("protection", f"{event.kind} of branch {event.detail['branch']}")
+    if protected:  # what is staged is committed at the end
+        repositories.set_protection_rules(simulation.reader, REPO, ())
 
 
 def _check_exports(simulation: "Simulation", repository: Repository | None) -> None:

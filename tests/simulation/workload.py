@@ -42,6 +42,7 @@ MIXES: dict[str, Mix] = {
     "reset_object": Mix("reset_object reset_prefix upload merge hard_reset get"),
     "commits": Mix(f"{COMMITS} {WRITES} {RESETS} get get_head"),
     "crossed": Mix("merge merge merge upload delete commit commit", "crossed", "main dev"),
+    "protected": Mix(f"{COMMITS} {RESETS} {WRITES} merge merge get get_head", "protected"),
     "unchanged": Mix("upload stage commit get merge collect", "plain restaged", same=0.5),
     "dump": Mix(f"dump {_HISTORY}", "plain dumped", amounts=(2, 2, 3), longest=4),
     "restore": Mix("dump restore restore commit upload collect", "dumped"),

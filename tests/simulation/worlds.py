@@ -11,7 +11,7 @@ from graveler.dump.files import RefsDump
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.model import ExportConfiguration, ExportRequest
-from graveler.model import Entry, Repository
+from graveler.model import Entry, ProtectionRule, Repository
 from graveler.operations import branches, commits, dumps, merges, repositories, retention, writes
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
@@ -112,6 +112,14 @@ def crossed() -> Start:
     return start
 
 
+def protected() -> Start:
+    """main is protected: it changes by merges only."""
+    start = plain()
+    rules = [ProtectionRule("main")]
+    repositories.set_protection_rules(start.world.engine(), REPO, rules)
+    return start
+
+
 def staged() -> Start:
     """One change of an object is sealed and not committed, one is staged over it."""
     return _staged("4", "5")
@@ -208,16 +216,8 @@ def dumped() -> Start:
 WORLDS: dict[str, Callable[[], Start]] = {
     made.__name__: made
     for made in (
-        plain,
-        crossed,
-        staged,
-        restaged,
-        sliced,
-        sliced_staged,
-        exported,
-        foreign,
-        nested,
-        dumped,
+        *(plain, crossed, protected, staged, restaged, sliced),
+        *(sliced_staged, exported, foreign, nested, dumped),
     )
 }
 

@@ -11,7 +11,7 @@ from graveler.access import resources as arns
 from graveler.access.resources import Below
 from graveler.errors import InvalidInputError
 from graveler.http import accounts as bodies
-from graveler.http import imports, requests
+from graveler.http import exports, imports, requests
 from graveler.imports.request import SourceType
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.messages import Refusal
@@ -123,16 +123,32 @@ NEW_POLICY = _one(
 )
 
 
-def _new_namespace(request: Request) -> str:
-    """Return the namespace as it will be stored: `s3://b/x/` must not pass for another."""
-    uri = request.decode(requests.RepositoryCreation).storage_namespace
+def _namespace(uri: str) -> str:
+    """Return the ARN of the place as it will be stored: `s3://b/x/` must not pass for another."""
     try:
         return arns.namespace_arn(normalized_storage_namespace(uri))
     except InvalidInputError:
         return arns.namespace_arn(uri)  # the route refuses it
 
 
-NAMESPACE = _one(arns.namespace_arn("{storage namespace}"), _new_namespace)
+NAMESPACE = _one(
+    arns.namespace_arn("{storage namespace}"),
+    lambda request: _namespace(request.decode(requests.RepositoryCreation).storage_namespace),
+)
+
+
+def _export_places(request: Request) -> Iterator[Below]:
+    body = request.decode(exports.ConfigurationBody)
+    for uri in filter(None, (body.export_path, body.export_status_path)):
+        yield Below(f"{_namespace(uri)}/")
+
+
+EXPORT_PLACES = Place(
+    tuple(
+        str(Below(arns.namespace_arn(f"{{{name}}}/"))) for name in ("export path", "status path")
+    ),
+    _export_places,
+)
 
 
 def _source_of_copy(request: Request) -> str:

@@ -202,7 +202,11 @@ NEEDS: Mapping[str, Row] = {
     "getContinuousExport": _on(Action.READ_BRANCH, places.BRANCH),
     "getExportStatus": _on(Action.READ_BRANCH, places.BRANCH),
     "listExportRuns": _on(Action.READ_BRANCH, places.BRANCH),
-    "setContinuousExport": _on(Action.EXPORT_CONFIG, places.BRANCH),
+    # Who gives lakeFS a place to write in needs the same for a new repository.
+    "setContinuousExport": Needs(
+        On(Action.EXPORT_CONFIG, places.BRANCH),
+        On(Action.ATTACH_STORAGE_NAMESPACE, places.EXPORT_PLACES),
+    ),
     "deleteContinuousExport": _on(Action.EXPORT_CONFIG, places.BRANCH),
     "runExport": _on(Action.CREATE_COMMIT, places.BRANCH),
     "repairExport": _on(Action.CREATE_COMMIT, places.BRANCH),

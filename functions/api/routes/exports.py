@@ -6,7 +6,7 @@ return a run's status, return the last runs, and delete the configuration.
 
 from functions.api import answers
 from functions.api.answers import Answer
-from functions.api.contract import CHANGE
+from functions.api.contract import CHANGE, FORCE
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http.exports import (
@@ -37,13 +37,20 @@ def get_configuration(request: Request) -> Answer:
     "PUT",
     _CONFIGURATION,
     "setContinuousExport",
+    parameters=(FORCE,),
     body=ConfigurationBody,
     answers={201: None},
     errors=CHANGE,
 )
 def set_configuration(request: Request) -> Answer:
     configuration = configuration_of(request.decode(ConfigurationBody))
-    requests.configure(request.engine, request.repository, request.branch, configuration)
+    requests.configure(
+        request.engine,
+        request.repository,
+        request.branch,
+        configuration,
+        force=request.query.flag("force"),
+    )
     return answers.empty(201)
 
 

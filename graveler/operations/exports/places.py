@@ -1,6 +1,7 @@
 """Keep exports apart from each other and from repositories: one writer for each place.
 
-A configuration is checked before it is stored, and again by the first run that would write to its
+A path that holds objects is exported to by force only, the first time. A configuration is checked
+before it is stored, and again by the first run that would write to its
 places. Two configurations that are stored at the same moment do not see each other: the second
 check stops both before they write. Deleting an export, alone or with its branch or repository,
 frees its places at once; but the next run there waits until the last runner has stopped.
@@ -13,7 +14,7 @@ from typing import Generic, TypeVar
 from graveler.errors import AlreadyExistsError, InvalidInputError
 from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of, has_runner
-from graveler.export.model import ExportConfiguration
+from graveler.export.model import BranchExport, ExportConfiguration
 from graveler.export.places import (
     ListedExport,
     Places,
@@ -22,6 +23,7 @@ from graveler.export.places import (
     places_of,
     wanted_places,
 )
+from graveler.export.status import is_report
 from graveler.model import Repository, RepositoryUID
 from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease, StoppedError
@@ -55,6 +57,30 @@ def check_places(
             )
         is_free = False
     return is_free
+
+
+def check_first_export(
+    engine: Engine,
+    repository: Repository,
+    branch: str,
+    record: BranchExport | None,
+    configuration: ExportConfiguration,
+) -> None:
+    """Raise if the branch would be exported for the first time to a path that holds objects.
+
+    Raises:
+        AlreadyExistsError: an object is there that the branch's own reports do not explain.
+        InvalidInputError: the path cannot be listed.
+    """
+    path = configuration.path
+    if record is not None and path in places_of(record).paths:
+        return
+    for listed in engine.objects.list_objects(f"{path}/"):
+        if not is_report(listed.uri, configuration, repository.name, branch):
+            raise AlreadyExistsError(
+                f"export path {path!r} is not empty: {listed.uri!r} is there, and the export would "
+                "overwrite objects that have its names: choose another path, or set force"
+            )
 
 
 def check_places_of_run(lease: Lease) -> None:

@@ -23,7 +23,7 @@ from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository
 from graveler.names import check_branch_name
 from graveler.operations.engine import Engine
 from graveler.operations.exports.pieces import delete_pieces
-from graveler.operations.exports.places import check_places
+from graveler.operations.exports.places import check_first_export, check_places
 from graveler.operations.exports.records import delete_record, new_run_id
 from graveler.operations.protocol.lookup import branch_not_found, current_branch, read_repository
 from graveler.operations.protocol.retries import retry_stale
@@ -54,13 +54,20 @@ class ExportStatus:
 
 
 def configure(
-    engine: Engine, repository: str, branch: str, configuration: ExportConfiguration
+    engine: Engine,
+    repository: str,
+    branch: str,
+    configuration: ExportConfiguration,
+    *,
+    force: bool = False,
 ) -> None:
     """Export the branch as configured from now on, beginning with its head.
 
+    force allows a first export to a path that holds objects.
+
     Raises:
-        InvalidInputError: a path is not allowed, or a pattern does not compile.
-        AlreadyExistsError: another branch is exported there.
+        InvalidInputError: a path is not allowed or cannot be listed, or a pattern does not compile.
+        AlreadyExistsError: another branch is exported there, or objects are there.
         ConflictError: the branch's earlier export was deleted, but its runner has not stopped yet.
         NotFoundError: the repository or the branch does not exist.
         ContentionError: too many concurrent updates of the export.
@@ -71,6 +78,8 @@ def configure(
         check_places(engine, found, branch, checked)
         if record is not None and record.is_forgotten:
             raise ConflictError("the deleted export of the branch has not stopped yet: retry")
+        if not force:
+            check_first_export(engine, found, branch, record, checked)
         return lifecycle.configured(record, branch, checked, current.commit_id)
 
     _change(engine, repository, branch, change)

@@ -1,5 +1,8 @@
 """Branch protection: which rules match a branch, and what they block.
 
+A protected branch changes by merges only. So each operation that stages on an existing branch, and
+each that moves or deletes its head, asks here; merges alone do not.
+
 A rule's pattern is a glob, as lakeFS matches it: `*`, `?`, `[a-z]`, `[!a-z]`, `{main,release-*}`.
 """
 
@@ -66,15 +69,22 @@ def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None
         raise Refusal.PROTECTED_FROM_WRITES.error(repr(branch))
 
 
-def check_can_commit(repository: Repository, branch: str, *, force: bool) -> None:
-    """Check that commits may be made on the branch.
+def check_can_commit(
+    repository: Repository,
+    branch: str,
+    *,
+    force: bool,
+    refusal: Refusal = Refusal.PROTECTED_FROM_COMMITS,
+) -> None:
+    """Check that the branch's head may be moved otherwise than by a merge, or deleted.
 
     Raises:
-        ForbiddenError: a rule blocks commits, or the repository is read-only and force is False.
+        ForbiddenError: a rule blocks commits, with the message of refusal; or the repository is
+            read-only and force is False.
     """
     check_writable(repository, force=force)
     if any(rule.block_commit for rule in _rules_of(repository, branch)):
-        raise Refusal.PROTECTED_FROM_COMMITS.error(repr(branch))
+        raise refusal.error(repr(branch))
 
 
 def _rules_of(repository: Repository, branch: str) -> Iterator[ProtectionRule]:

@@ -5,7 +5,7 @@ stops the work if it is unwanted, if another runner has taken it, or if time is 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from graveler import tasks
@@ -17,6 +17,7 @@ from graveler.operations.protocol.lookup import (
     read_repository,
     repository_not_found,
 )
+from graveler.operations.protocol.protection import check_can_commit
 from graveler.operations.protocol.retries import retry_stale
 from graveler.tasks import LATER_REPORT_S, LATER_S, REPORT_S, Task, TaskEnd
 from graveler.times import NS_PER_S
@@ -249,6 +250,33 @@ class Hold:
     def _refuse_unwanted(self) -> None:
         if self.task.is_unwanted:
             raise UnwantedError("a user cancelled the task")
+
+
+@dataclass(frozen=True, slots=True)
+class DirectEnding:
+    """The end of a task that changes its branch otherwise than by a merge.
+
+    Such a task may run for hours. So whether the branch is protected is read again beside the
+    transaction that moves its head.
+    """
+
+    hold: Hold
+    force: bool
+
+    def end_with(self, commit: Commit) -> TaskEnd:
+        """Return the end of the task whose result is the commit.
+
+        Raises:
+            ForbiddenError: the branch is protected by now, or the repository is read-only.
+            NotFoundError: the repository was deleted.
+        """
+        found = self.hold.current_repository()
+        check_can_commit(found, self.hold.task.branch, force=self.force)
+        return self.hold.end_with(commit)
+
+    def read_again(self) -> None:
+        """Read the task again; see `Hold.read_again`."""
+        self.hold.read_again()
 
 
 def task_event(engine: Engine, kind: str, repository: Repository, task: Task) -> Event:

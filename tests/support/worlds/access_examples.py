@@ -362,8 +362,15 @@ OF_REPOSITORIES = {
     "getContinuousExport": _branch("GET", "/continuous-export", "fs:ReadBranch"),
     "getExportStatus": _branch("GET", "/export-status", "fs:ReadBranch"),
     "listExportRuns": _branch("GET", "/export-runs", "fs:ReadBranch"),
-    "setContinuousExport": _branch(
-        "PUT", "/continuous-export", "fs:ExportConfig", {"exportPath": "s3://exports/x"}
+    "setContinuousExport": Example(
+        "PUT",
+        f"{_B}/continuous-export",
+        (
+            ("fs:ExportConfig", MAIN),
+            ("fs:AttachStorageNamespace", f"{FS}namespace/s3://exports/x/*"),
+            ("fs:AttachStorageNamespace", f"{FS}namespace/s3://exports/status/*"),
+        ),
+        {"exportPath": "s3://exports/x", "exportStatusPath": "s3://exports/status/"},
     ),
     "deleteContinuousExport": _branch("DELETE", "/continuous-export", "fs:ExportConfig"),
     "runExport": _branch("POST", "/export-hook", "fs:CreateCommit"),

@@ -243,13 +243,14 @@ class ExportWorld:
     # What users and functions do
 
     def configure(self, path: str = "s3://out/latest", **more: object) -> None:
+        force = bool(more.pop("force", False))
         patterns = more.pop("patterns", ())
         configuration = ExportConfiguration(
             path,
             last_keys_in_prefix_regexps=patterns,  # type: ignore[arg-type]
             **more,  # type: ignore[arg-type]
         )
-        requests.configure(self.engine(), REPO, self.branch, configuration)
+        requests.configure(self.engine(), REPO, self.branch, configuration, force=force)
 
     def destination(self, path: str = "s3://out/latest") -> Destination:
         assert self.record is not None

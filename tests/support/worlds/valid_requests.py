@@ -281,7 +281,7 @@ def _add_repositories(table: _Table) -> None:
     }
     export |= {"lastKeysInPrefixRegexp": ["^_SUCCESS$"], "isContinuous": True}
     table.add("getContinuousExport", names=exported)
-    table.add("setContinuousExport", export, names={"branch": "dev"})
+    table.add("setContinuousExport", export, names={"branch": "dev"}, force="true")
     table.add("deleteContinuousExport", names=exported)
     table.add("runExport", names=exported)
     table.add("repairExport", names=exported, status=409)  # nothing has failed

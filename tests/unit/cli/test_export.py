@@ -69,6 +69,13 @@ def test_set_sends_every_option_and_prints_nothing(graveler, server, flag, is_co
     assert asked.body == {**CONFIGURATION, "isContinuous": is_continuous}
 
 
+def test_set_goes_over_objects_by_force_only(graveler, server):
+    for flags, query in ((["--force"], "?force=true"), ([], "")):
+        server.will_answer("", status=201)
+        graveler.prints(*SET, "--continuous", *flags)
+        assert server.asked[-1].path == f"{BRANCH}/continuous-export{query}"
+
+
 def test_set_without_status_and_patterns_clears_them(graveler, server):
     server.will_answer("", status=201)
     graveler.prints(*SET, "--continuous")

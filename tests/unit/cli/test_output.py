@@ -179,9 +179,14 @@ def test_colors_reach_a_pipe_that_is_taken_for_a_terminal(capsys, monkeypatch):
     assert capsys.readouterr().out == "\x1b[92mx\x1b[0m\n"
 
 
-def test_a_pipe_gets_names_as_they_are(capsys):
-    Output().line("a\x1b[31mb\x1b[2Jc\rd")
-    assert capsys.readouterr().out == "a\x1b[31mb\x1b[2Jc\rd\n"
+def test_what_a_pipe_or_a_file_gets_steers_no_terminal_that_shows_it_later(capsys):
+    Output().line("a\x1b[31mb\x1b[2Jc\rd\te")
+    Output().table(["Name"], ["f\x9b2J"], lambda name: [name])
+    Output().warn("g\x07")
+    Output(as_json=True).json("h\x1bi\x9b")
+    found = capsys.readouterr()
+    assert found.out == ('a\\x1b[31mb\\x1b[2Jc\\x0dd\te\nf\\x9b2J\n"h\\u001bi\\u009b"\n')
+    assert found.err == "g\\x07\n"
 
 
 def test_ctrl_c_does_not_leave_a_pager_behind(terminal, tmp_path):

@@ -16,6 +16,7 @@ from graveler.errors import (
 )
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.imports.runs import Found
+from graveler.model import ProtectionRule
 from graveler.operations import commits, imports, objects, repositories
 from graveler.operations.protocol.lookup import read_repository
 from graveler.tasks import TaskState
@@ -160,6 +161,15 @@ def test_changes_staged_while_the_sources_are_listed_fail_the_import(engine):
     assert status.commit is None
     assert status.task.failure.message == "uncommitted changes (dirty branch)"
     assert paths(engine, "main") == [b"b"]
+
+
+def test_a_branch_that_is_protected_while_the_sources_are_listed_takes_no_import(engine):
+    put(engine, "in/a")
+    rules = [ProtectionRule("main")]
+    protecting = meanwhile(engine, lambda: repositories.set_protection_rules(engine, REPO, rules))
+    status = run(protecting, ("in/", ""))
+    assert status.task.failure.message == "cannot commit to protected branch"
+    assert paths(engine, "main") == []
 
 
 def test_a_repository_that_was_created_again_meanwhile_gets_nothing(engine):

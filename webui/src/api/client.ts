@@ -146,6 +146,7 @@ const ADVICE: Record<number, string> = {
 };
 
 const PROTECTED = 'Write to another branch and commit there. Then merge that branch into this one.';
+const RULE_FIRST = 'Remove the rule that protects it first.';
 
 /** Return what a person is told of an answer that refuses; `body` is the parsed answer, if any. */
 export function failureOfAnswer(status: number, body: unknown): Failure {
@@ -160,7 +161,8 @@ export function failureOfAnswer(status: number, body: unknown): Failure {
       ? [sentence(`${message} ${details}`), ADVICE[status]]
       : [sentence(message), ADVICE[status], sentence(details)]
   ).filter(Boolean);
-  if (/protected branch$/.test(message)) parts.push(PROTECTED);
+  if (/protected branch$/.test(message))
+    parts.push(/delete/.test(message) ? RULE_FIRST : PROTECTED);
   if (status === 401 && !details) parts.push('Ask an administrator for the right to do it.');
   const fallback = `The server answered with status ${status}. Try again; if it stays, tell your administrator.`;
   return new Failure(parts.join(' ') || fallback, status, told?.details);

@@ -5107,7 +5107,9 @@ export interface operations {
     };
     setContinuousExport: {
         parameters: {
-            query?: never;
+            query?: {
+                force?: boolean;
+            };
             header?: never;
             path: {
                 repository: string;

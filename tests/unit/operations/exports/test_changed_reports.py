@@ -77,7 +77,7 @@ def test_an_export_around_or_inside_an_earlier_path_supersedes_its_status_first(
 
     lake.objects.before = before
     lake.objects.after = lambda _uri: None  # the witness knows only one path at a time
-    lake.configure(path, status_path="s3://status")
+    lake.configure(path, status_path="s3://status", force=True)
     lake.settle()
     assert set(seen) == {"superseded"}
 

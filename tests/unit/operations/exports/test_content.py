@@ -139,7 +139,7 @@ def test_commits_faster_than_exports_are_exported_together(lake):
 def test_objects_of_others_at_the_destination_are_left_alone(lake):
     for uri in ("s3://out/latest/a/other", "s3://out/latest2", "s3://out/latest/z"):
         lake.place_foreign(uri)
-    lake.configure(LATEST, patterns=(".*",), is_continuous=True)
+    lake.configure(LATEST, patterns=(".*",), is_continuous=True, force=True)
     lake.settle()
     change(lake, **{"a/1": None})
     lake.settle()
@@ -195,10 +195,10 @@ def test_an_export_inside_an_earlier_path_makes_that_path_unknown(lake):
     lake.configure("s3://out/one", is_continuous=True)
     lake.settle()
     change(lake, **{"1": b"over the other's a/1"})
-    lake.configure("s3://out/one/a", is_continuous=True)
+    lake.configure("s3://out/one/a", is_continuous=True, force=True)
     lake.settle()
     assert lake.objects.get("s3://out/one/a/1") == b"over the other's a/1"
-    lake.configure("s3://out/one", is_continuous=True)
+    lake.configure("s3://out/one", is_continuous=True, force=True)
     lake.settle()
     assert lake.objects.get("s3://out/one/a/1") == b"first a/1"
     assert lake.objects.get("s3://out/one/1") == b"over the other's a/1"

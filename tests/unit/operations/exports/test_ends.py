@@ -95,11 +95,11 @@ def test_a_deleted_export_cannot_be_configured_before_its_runner_has_stopped(lak
     step(lake, runner, until=3)
     requests.forget(lake.engine(), REPO, "main")
     with pytest.raises(ConflictError, match="has not stopped yet"):
-        lake.configure(LATEST)
+        lake.configure(LATEST, force=True)
     lake.world.clock.tick(RENEWAL_S)
     step(lake, runner)
     lake.writes.clear()
-    lake.configure(LATEST)
+    lake.configure(LATEST, force=True)
     lake.settle()
     assert is_exported(lake)
     assert len(copied(lake)) == 12
@@ -136,7 +136,7 @@ def test_an_export_that_is_configured_after_its_deletion_exports_everything(lake
     lake.settle()
     requests.forget(lake.engine(), REPO, "main")
     lake.writes.clear()
-    lake.configure(LATEST)
+    lake.configure(LATEST, force=True)
     lake.settle()
     assert is_exported(lake)
     assert len(copied(lake)) == 12

@@ -273,11 +273,11 @@ def test_objects_set_apart_are_not_copied_while_their_directory_has_a_failure(la
 def test_marks_at_an_unknown_path_are_deleted_where_something_changes(lake):
     export(lake, "^tables/a$")
     lake.forget()
-    lake.configure("s3://out/latest/tables")  # inside it, so it becomes unknown
+    lake.configure("s3://out/latest/tables", force=True)  # inside it, so it becomes unknown
     lake.settle()
     lake.forget()
     put(lake, "tables/a/part-0", content=b"new")
-    lake.configure(LATEST)
+    lake.configure(LATEST, force=True)
     lake.settle()
     assert lake.objects.head(f"{LATEST}/tables/a/{MARK}") is None
 

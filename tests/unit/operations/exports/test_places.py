@@ -2,7 +2,7 @@
 
 import pytest
 
-from graveler.errors import AlreadyExistsError, InvalidInputError
+from graveler.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from graveler.export.lifecycle import LEASE_S
 from graveler.export.model import ExportConfiguration, ExportRequest, ExportState
 from graveler.operations import branches, repositories
@@ -25,8 +25,11 @@ def lake() -> ExportWorld:
     return made
 
 
-def put(lake: ExportWorld, branch: str, path: str, status_path: str = "") -> None:
-    requests.configure(lake.engine(), REPO, branch, ExportConfiguration(path, status_path))
+def put(
+    lake: ExportWorld, branch: str, path: str, status_path: str = "", *, force: bool = False
+) -> None:
+    configuration = ExportConfiguration(path, status_path)
+    requests.configure(lake.engine(), REPO, branch, configuration, force=force)
 
 
 def assert_exports_to(lake: ExportWorld, branch: str, path: str) -> None:
@@ -97,7 +100,7 @@ def test_deleting_a_branch_frees_its_places(lake):
 def test_deleting_an_export_frees_its_places(lake):
     lake.settle()
     requests.forget(lake.engine(), REPO, "main")
-    put(lake, "dev", "s3://out/main")
+    put(lake, "dev", "s3://out/main", force=True)
     assert_exports_to(lake, "dev", "s3://out/main")
 
 
@@ -123,7 +126,7 @@ def test_a_run_waits_until_the_last_runner_of_a_deleted_export_has_stopped(delet
         repositories.delete(engine, REPO)
     else:
         requests.forget(engine, REPO, "main")
-    requests.configure(engine, "other", "main", ExportConfiguration("s3://out/main"))
+    requests.configure(engine, "other", "main", ExportConfiguration("s3://out/main"), force=True)
     written = lake.objects.uris("s3://out/main")
     advance(engine, ExportRequest("other", "main"), runner="new", time_left_s=lambda: 900)
     assert requests.status(engine, "other", "main").state is ExportState.IN_PROGRESS
@@ -198,3 +201,40 @@ def test_with_status_files_in_the_others_path_none_of_two_exports_writes(lake):
     assert lake.record.state is ExportState.FAILED
     assert lake.objects.uris("s3://out/main") == ["s3://out/main/a/1"]
     assert lake.objects.uris("s3://out/dev") == []
+
+
+def test_a_first_export_to_a_path_that_holds_objects_needs_force(lake):
+    lake.world.objects.put("s3://out/devil/x", b"theirs", "text/plain")  # beside the path
+    lake.world.objects.put("s3://out/dev/x", b"theirs", "text/plain")
+    with pytest.raises(AlreadyExistsError, match="'s3://out/dev' is not empty: 's3://out/dev/x'"):
+        put(lake, "dev", "s3://out/dev")
+    with pytest.raises(NotFoundError):
+        requests.get(lake.engine(), REPO, "dev")
+    put(lake, "dev", "s3://out/dev", force=True)
+    assert_exports_to(lake, "dev", "s3://out/dev")
+
+
+def test_a_path_of_the_branch_is_configured_again_without_force(lake):
+    lake.settle()
+    put(lake, "main", "s3://out/main", "s3://out/reports")
+    put(lake, "main", "s3://out/other")
+    lake.settle()
+    put(lake, "main", "s3://out/main")
+    for path in ("s3://out", "s3://out/main/a"):  # around it and inside of it
+        with pytest.raises(AlreadyExistsError, match="is not empty"):
+            put(lake, "main", path)
+
+
+def test_reports_of_the_branch_leave_its_path_empty(lake):
+    commit_id = branches.get(lake.engine(), REPO, "dev").commit_id
+    for name in (
+        f"{REPO}-dev-{commit_id}",
+        f"{REPO}-dev-{commit_id}.manifest.jsonl",
+        "_STATUS_20261127T112233.000000001Z.json",
+    ):
+        lake.world.objects.put(f"s3://out/dev/status/{name}", b"x", "text/plain")
+    put(lake, "dev", "s3://out/dev", "s3://out/dev/status")
+    lake.world.objects.put(f"s3://out/dev/status/{REPO}-main-{commit_id}", b"x", "text/plain")
+    requests.forget(lake.engine(), REPO, "dev")
+    with pytest.raises(AlreadyExistsError, match="is not empty"):
+        put(lake, "dev", "s3://out/dev", "s3://out/dev/status")

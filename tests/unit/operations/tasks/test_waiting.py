@@ -34,6 +34,7 @@ from tests.support.worlds.task_scenarios import (
     TaskScenario,
     diverged_world,
     effects,
+    task_now,
     tasks_of,
 )
 
@@ -247,7 +248,7 @@ def conflict(world: MemoryWorld) -> None:
 
 
 def protect(world: MemoryWorld) -> None:
-    repositories.set_protection_rules(world.engine(), REPO, [ProtectionRule("main")])
+    repositories.set_protection_rules(world.engine(), REPO, [ProtectionRule("*")])
 
 
 def forget_changes(world: MemoryWorld) -> None:
@@ -261,6 +262,7 @@ def delete_destination(world: MemoryWorld) -> None:
 FAILURES: list[tuple[TaskScenario, Callable[[MemoryWorld], None], type[GravelerError]]] = [
     (COMMIT, forget_changes, NoChangesError),
     (COMMIT, protect, ForbiddenError),
+    (REVERT, protect, ForbiddenError),
     (MERGE, conflict, MergeConflictError),
     (MERGE, delete_destination, NotFoundError),
 ]
@@ -278,6 +280,25 @@ def test_a_task_that_fails_answers_like_the_request_itself(world, scenario, spoi
         scenario.ask(world.engine(), Patience(named))
     assert type(raised.value) is type(alone.value) is expected
     assert str(raised.value) == str(alone.value)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=NAMES)
+def test_a_branch_that_is_protected_while_a_task_works_takes_only_its_merge(scenario):
+    world, message = scenario.begun()
+
+    def around(name: str, call: Callable[[], object]) -> object:
+        if name == "files.write":
+            protect(world)
+        return call()
+
+    run(engine_around(world.engine(), around), message)
+    task = task_now(world, message)
+    if "merge" in scenario.name:
+        assert effects(world, scenario.branch) == [task.result["commit_id"]]
+    else:
+        assert effects(world, scenario.branch) == []
+        assert task.failure is not None
+        assert task.failure.message == "cannot commit to protected branch"
 
 
 def test_a_failure_is_told_once_and_then_tried_again(world):

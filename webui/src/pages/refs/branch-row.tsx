@@ -42,8 +42,8 @@ export function BranchRow({ branch, shared, isSelected, onSelect }: RowProps) {
           type="checkbox"
           aria-label={`Select ${name}`}
           checked={isSelected}
-          disabled={isDefault}
-          title={isDefault ? 'The default branch cannot be deleted' : undefined}
+          disabled={isDefault || rule !== undefined}
+          title={undeletable(isDefault, rule)}
           onChange={event => onSelect(event.currentTarget.checked)}
         />
       </label>
@@ -68,6 +68,12 @@ export function BranchRow({ branch, shared, isSelected, onSelect }: RowProps) {
       <Actions {...{ name, shared, rule }} />
     </>
   );
+}
+
+/** Why the branch cannot be deleted. */
+function undeletable(isDefault: boolean, rule: string | undefined): string | undefined {
+  if (isDefault) return 'The default branch cannot be deleted';
+  return rule === undefined ? undefined : 'A protected branch cannot be deleted';
 }
 
 function Actions({ name, shared, rule }: { name: string; shared: Shared; rule?: string }) {
@@ -106,7 +112,8 @@ function Actions({ name, shared, rule }: { name: string; shared: Shared; rule?: 
         <button
           type="button"
           class="danger"
-          disabled={isReadOnly}
+          disabled={isReadOnly || rule !== undefined}
+          title={undeletable(isDefault, rule)}
           onClick={() => shared.onDelete(name)}
         >
           <Icon name="trash" /> Delete

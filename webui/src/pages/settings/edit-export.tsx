@@ -1,7 +1,7 @@
 /** The dialog that configures the export of a branch. */
 
 import { useState } from 'preact/hooks';
-import { answer, api, type Schemas } from '../../api/client';
+import { answer, api, Failure, type Schemas } from '../../api/client';
 import { useAction } from '../../api/resource';
 import { Button } from '../../parts/button';
 import { Dialog } from '../../parts/dialog';
@@ -24,11 +24,16 @@ function problemOfUri(uri: string): string | undefined {
   return !uri || /^s3:\/\/[^/]+/.test(uri) ? undefined : 'Begin with s3:// and a bucket.';
 }
 
-async function save(repository: string, branch: string, body: Configuration): Promise<void> {
+async function save(
+  repository: string,
+  branch: string,
+  body: Configuration,
+  force: boolean,
+): Promise<void> {
   const path = { repository, branch };
   await answer(
     api.PUT('/repositories/{repository}/branches/{branch}/continuous-export', {
-      params: { path },
+      params: { path, query: force ? { force } : {} },
       body,
     }),
   );
@@ -40,15 +45,24 @@ export function EditExport({ repository, branch, before, onSaved, onClose }: Edi
   const [status, setStatus] = useState(before?.exportStatusPath ?? '');
   const [patterns, setPatterns] = useState((before?.lastKeysInPrefixRegexp ?? []).join('\n'));
   const [isContinuous, setContinuous] = useState(before?.isContinuous ?? true);
+  // The path that holds objects, if the server has said so of it, and whether it is used all the same.
+  const [taken, setTaken] = useState<string>();
+  const [isForced, setForced] = useState(false);
   const problem = problemOfPatterns(patterns);
   const isGood = !problem && !problemOfUri(path) && !problemOfUri(status);
   const { run, isBusy, failure } = useAction(async () => {
-    await save(repository, branch, {
+    const body = {
       exportPath: path,
       exportStatusPath: status || null,
       lastKeysInPrefixRegexp: patterns.split('\n').filter(Boolean),
       isContinuous,
-    });
+    };
+    try {
+      await save(repository, branch, body, isForced && path === taken);
+    } catch (error) {
+      if (error instanceof Failure && /is not empty/.test(error.message)) setTaken(path);
+      throw error;
+    }
     onSaved();
     onClose();
   });
@@ -93,6 +107,14 @@ export function EditExport({ repository, branch, before, onSaved, onClose }: Edi
           onCheck={setContinuous}
         />
         <Problem failure={failure} />
+        {path === taken && (
+          <CheckField
+            label="Export to this path all the same"
+            hint="Objects that have the names of exported ones are overwritten."
+            isChecked={isForced}
+            onCheck={setForced}
+          />
+        )}
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={isBusy} disabled={!isGood}>

@@ -1,0 +1,59 @@
+"""A protected branch changes by merges only, whatever operation is asked."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from tests.support.worlds.prepared_lake import prepared
+from tests.support.worlds.valid_requests import METHODS, send, valid_requests
+
+RULES = "/repositories/repo/settings/branch_protection"
+MERGES = {"mergeIntoBranch", "mergeIntoBranchAsync", "mergePullRequest"}
+
+_SECTION = re.compile(r"^## Protected branches\n(.*?)^## ", re.MULTILINE | re.DOTALL)
+_ROW = re.compile(r"^\| ([\w, ]+) \| 403 `(.+?)` \|", re.MULTILINE)
+
+
+def state(api):
+    """Return each branch's commit, and the objects that it shows with its uncommitted changes."""
+    branches = api.ask("GET", "/repositories/repo/branches").json["results"]
+    return {
+        branch["id"]: (
+            branch["commit_id"],
+            api.ask("GET", f"/repositories/repo/refs/{branch['id']}/objects/ls").json["results"],
+        )
+        for branch in branches
+    }
+
+
+@cache
+def outcomes():
+    """Return the answer to each operation where all branches are protected, and whether one moved."""
+    lake = prepared().api.fork()
+    lake.ask("PUT", RULES, [{"pattern": "*"}])
+    lake.run_tasks()
+    before = state(lake)
+    found = {}
+    for name, method in METHODS.items():
+        if method != "GET":
+            api = lake.fork()
+            reply = send(api, valid_requests()[name])
+            api.run_tasks()
+            after = state(api)
+            found[name] = (reply, any(after.get(branch) != then for branch, then in before.items()))
+    return found
+
+
+def test_merges_alone_change_a_protected_branch():
+    assert {name for name, (_, moved) in outcomes().items() if moved} == MERGES
+
+
+def test_the_document_lists_what_a_protected_branch_refuses():
+    refused = {
+        name: match[1].decode()
+        for name, (reply, _) in outcomes().items()
+        if (match := re.search(rb'"message":"([a-z ]*protected branch)"', reply.content))
+    }
+    (section,) = _SECTION.findall(Path("docs/api.md").read_text(encoding="utf-8"))
+    listed = {name: message for row, message in _ROW.findall(section) for name in row.split(", ")}
+    assert listed == refused
