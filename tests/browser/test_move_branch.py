@@ -48,5 +48,5 @@ def test_a_protected_branch_stays_where_it_is(visit, client):
     expect(dialog).to_contain_text("1 commit of main leaves its history")
     dialog.get_by_label("to confirm").fill("main")
     dialog.get_by_role("button", name="Move branch").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("protected")
+    expect(dialog.get_by_role("alert")).to_contain_text("Protected branch 'main'")
     assert main.get_commit().id == head
