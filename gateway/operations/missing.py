@@ -7,6 +7,7 @@ from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.store import DataChangedError, DataMissingError
 from graveler.errors import (
     BucketRefusedError,
+    DataReplacedError,
     GoneError,
     InvalidInputError,
     NotFoundError,
@@ -46,7 +47,7 @@ def without_data(call: Call, error: GoneError | DataMissingError) -> S3Error:
     else:
         source = copy_source(header)
         shown = f"s3://{source.bucket}/{source.ref}/{source.path.decode('utf-8', 'replace')}"
-    if isinstance(error, DataChangedError):
+    if isinstance(error, DataChangedError | DataReplacedError):
         return S3Error(Code.OBJECT_GONE, f"The data of {shown} were replaced: {error}")
     return S3Error(
         Code.OBJECT_GONE,

@@ -24,8 +24,8 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.model import CommitID, StagingToken
-from graveler.operations import objects
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.data import read_content
 from graveler.operations.protocol.views import ObjectStat
 from graveler.tasks import Task, TaskMessage
 from graveler.times import NS_PER_S
@@ -182,7 +182,7 @@ class Actor:
         """Read an object's content, and see how much came of the object store."""
         self._facts["bytes"] = 0
         try:
-            objects.read_content(self.engine, found)
+            read_content(self.engine, found)
         except GoneError:
             return  # overwritten meanwhile, perhaps; what stays readable is looked at in the end
         amount = self._facts["bytes"]

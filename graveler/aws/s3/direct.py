@@ -26,6 +26,7 @@ _METADATA = "x-amz-meta-"
 # Parameters of the requests that are sent here, and the headers they become.
 _HEADERS = {
     "ContentType": "content-type",
+    "IfMatch": "if-match",
     "IfNoneMatch": "if-none-match",
     "Range": "range",
 }
