@@ -200,7 +200,7 @@ def test_a_read_of_replaced_data_is_gone_and_says_what_to_do(stack, elsewhere, h
     for more in ({}, {"user_agent": "any [s3RedirectionSupport]"}):
         reply = read(stack, **headers, **more)
         assert (reply.status, reply.code) == (410, "NoSuchVersion")
-        assert "s3://repo/main/a were replaced" in reply.text("Message")
+        assert "s3://repo/main/a: the data" in reply.text("Message")
         assert f"{uri} has the ETag" in reply.text("Message")
         assert "import or stage it again" in reply.text("Message")
 
