@@ -22,7 +22,6 @@ DYNAMODB_ATTEMPT_S = 2.0
 LONG_READ_TIMEOUT_S = 10.0
 # Of work that outlives requests (`long_work.py`).
 PATIENT_READ_TIMEOUT_S = 60.0
-PATIENT_RETRY_S = 240.0
 
 _ATTEMPTS_MIN = 2
 
@@ -42,14 +41,10 @@ class Retries:
     monotonic_s: Callable[[], float] = time.monotonic
     uniform: Callable[[float, float], float] = random.uniform
 
-    def patient(self) -> "Retries":
-        """Return those of work that outlives requests."""
-        return replace(
-            self,
-            total_s_max=max(self.total_s_max, PATIENT_RETRY_S),
-            pause_s_max=10.0,
-            read_timeout_s=PATIENT_READ_TIMEOUT_S,
-        )
+    def patient(self, seconds: float) -> "Retries":
+        """Return those that go on for so long, each attempt for half of it at most."""
+        timeout_s = min(seconds / 2, PATIENT_READ_TIMEOUT_S)
+        return replace(self, total_s_max=seconds, pause_s_max=10.0, read_timeout_s=timeout_s)
 
     def attempts(self) -> Iterator[int]:
         """Yield the attempts' numbers from 1, with pauses between; end when no time is left.

@@ -24,12 +24,11 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from graveler.aws import traces, usage
+from graveler.aws import long_work, traces, usage
 from graveler.aws.errors import THROTTLING_CODES
 from graveler.aws.exchanges.patience import silence_of
 from graveler.aws.exchanges.whole import NoAnswerError, NotSentError
 from graveler.aws.long_work import READS
-from graveler.aws.long_work import is_patient as is_patient_with
 from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
 from graveler.aws.s3.direct import DirectRequests, ElsewhereError
 from graveler.aws.s3.locations import Location
@@ -112,9 +111,10 @@ class S3:
         """
         may_have_landed = False
         problem = "no time is left"
-        is_patient = is_patient_with(operation)
-        retries = self._retries.patient() if is_patient else self._retries
-        silence_s = retries.read_timeout_s if is_patient or operation.startswith(READS) else None
+        patience_s = long_work.patience_s(operation)
+        retries = self._retries.patient(patience_s) if patience_s else self._retries
+        is_read = operation.startswith(READS)
+        silence_s = retries.read_timeout_s if patience_s or is_read else None
         if operation in _LONG:
             silence_s = LONG_READ_TIMEOUT_S
         for _ in retries.attempts():
@@ -136,7 +136,7 @@ class S3:
                 if refusal.status < 500:
                     raise refusal from error
                 may_have_landed = True
-        if may_have_landed and not operation.startswith(READS):
+        if may_have_landed and not is_read:
             raise UnknownOutcomeError(f"S3 did not confirm a write: {problem}")
         raise ThrottledError(f"S3 cannot serve this now: retry later ({problem})")
 

@@ -13,11 +13,11 @@ def test_beats_come_while_the_work_waits_and_end_with_it(monkeypatch: pytest.Mon
     with long_work.runner(beats.release, 60):
         for _ in range(3):
             assert beats.acquire(timeout=10)
-        assert long_work.is_patient("list_objects_v2")
-        assert long_work.is_patient("put_object")
-        assert not long_work.is_patient("delete_objects")
+        assert long_work.patience_s("list_objects_v2")
+        assert long_work.patience_s("put_object")
+        assert not long_work.patience_s("delete_objects")
         assert deadlines.left_s() <= 60
     while beats.acquire(blocking=False):
         pass
     assert not beats.acquire(timeout=0.01)
-    assert not long_work.is_patient("list_objects_v2")
+    assert not long_work.patience_s("list_objects_v2")
