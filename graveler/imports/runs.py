@@ -87,11 +87,11 @@ class Listed:
     def __init__(self, committed: Committed, stored: MetaRange) -> None:
         """Continue behind what is stored."""
         self._committed = committed
+        self.count = sum(header.count for header in stored.headers())
         self._continue(stored)
 
     def _continue(self, stored: MetaRange) -> None:
         committed = self._committed
-        self.count = sum(header.count for header in stored.headers())
         self.last_key = stored.last_key
         self._stored, self._replaced = stored, tuple[bytes, ...]()
         self._writer = FileWriter(committed, stored.namespace, breaking=committed.breaking)
