@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
+from graveler.aws.long_work import EXPORT_S, READS, patient
+
 # From arguments, environment and a factory of the session to an exit code.
 Main = Callable[[Sequence[str], Mapping[str, str], Callable[[], SparkSession]], int]
 
 
 def start(main: Main) -> None:
     """Run a job as this process."""
-    code = main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate)
+    with patient(READS, EXPORT_S):
+        code = main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate)
     if code:  # Glue counts any call of exit as a failure
         sys.exit(code)
 

@@ -33,6 +33,9 @@ OWN_ADDRESS_PATTERN = f"{PARTITION_PATTERN}{_XID}(?:,{_SIGNATURE})?"
 _PARTITION = re.compile(PARTITION_PATTERN)
 _OWN_ADDRESS = re.compile(OWN_ADDRESS_PATTERN)
 
+# Of S3: an MD5 digest or of that form, with the number of parts.
+_ETAG = re.compile("[0-9a-f]{32}(?:-[0-9]+)?")
+
 # lakeFS's constant, the year 4000: a partition's time is this minus the real time.
 _PARTITION_EPOCH_S = 64_060_588_800
 _PARTITION_LIFE_S = 60 * 60
@@ -99,6 +102,15 @@ def physical_uri(namespace: str, entry: Entry) -> str:
         entry.address_type is AddressType.BY_PREFIX_DEPRECATED and "://" not in entry.address
     )
     return f"{namespace}/{entry.address}" if relative else entry.address
+
+
+def etag_to_match(namespace: str, entry: Entry) -> str:
+    """Return the ETag that the entry's data must still have; "" if there is nothing to compare.
+
+    Others can replace only data outside of the namespace. A checksum of another form is no ETag.
+    """
+    is_outside = not physical_uri(namespace, entry).startswith(f"{namespace}/")
+    return entry.checksum if is_outside and _ETAG.fullmatch(entry.checksum) else ""
 
 
 def relative_address(namespace: str, uri: str) -> tuple[str, AddressType]:

@@ -147,6 +147,12 @@ class GoneError(GravelerError):
     code = "gone"
 
 
+class DataReplacedError(GoneError):
+    """Others have replaced the object's data since they were recorded."""
+
+    code = "data_replaced"
+
+
 class PreconditionFailedError(GravelerError):
     """A condition of the caller, or of the repository's action files, does not hold."""
 

@@ -139,6 +139,12 @@ class Task:
     def has_ended(self) -> bool:
         return self.state not in (TaskState.WAITING, TaskState.RUNNING)
 
+    @property
+    def shown_state(self) -> TaskState:
+        """The state for users: between two runners, a task waits."""
+        is_paused = self.is_paused and not self.has_ended
+        return TaskState.WAITING if is_paused else self.state
+
     def is_held(self, now_ns: int) -> bool:
         """Whether a runner works on it, as far as the record tells."""
         return not self.has_ended and now_ns < self.lease_until_ns

@@ -14,6 +14,7 @@ with uncollected():
 
     from functions.telemetry import Record, Telemetry
     from graveler.aws import wiring
+    from graveler.aws.long_work import EXPORT_S, READS, patient
     from graveler.export.model import ExportRequest, ExportRun, ExportState
     from graveler.operations.exports.advance import advance
 
@@ -37,12 +38,13 @@ def _advance(body: str, context: LambdaContext, record: Record) -> None:
     message = msgspec.json.decode(body, type=dict[str, Any])
     request = msgspec.convert(message.get("detail", message), ExportRequest)
     record.add(repository=request.repository, ref=request.branch)
-    export = advance(
-        wiring.engine(),
-        request,
-        runner=context.aws_request_id,
-        time_left_s=lambda: context.get_remaining_time_in_millis() / 1000,
-    )
+    with patient(READS, EXPORT_S):
+        export = advance(
+            wiring.engine(),
+            request,
+            runner=context.aws_request_id,
+            time_left_s=lambda: context.get_remaining_time_in_millis() / 1000,
+        )
     if export is not None and export.state is not None and export.run is not None:
         _log_outcome(export.state, export.run, record)
 

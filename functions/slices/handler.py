@@ -10,6 +10,7 @@ with uncollected():
 
     from functions.telemetry import Telemetry
     from graveler.aws import wiring
+    from graveler.aws.long_work import patient
     from graveler.operations.tasks.slices import SliceJob, apply_job
 
 telemetry = Telemetry("graveler-slices")
@@ -19,7 +20,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Apply the slice of the job; return its result or the error that ended it."""
     job = msgspec.convert(event, SliceJob)
     with telemetry.record("slice", context, repository=job.repository, task_id=job.task) as record:
-        answer = apply_job(wiring.engine(), job)
+        with patient():
+            answer = apply_job(wiring.engine(), job)
         if answer.failure is not None:
             record.add(problem=answer.failure.code)
     result: dict[str, Any] = msgspec.to_builtins(answer)

@@ -38,6 +38,7 @@ class Object:
     """An object as readers see it.
 
     physical_address is the whole URI of its data, checksum its entity tag without quotes.
+    if_match: the ETag that the data must have, if others may replace them and the lake is here.
     """
 
     path: bytes
@@ -47,6 +48,7 @@ class Object:
     last_modified_ns: int
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
+    if_match: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,13 @@ class Lake(Protocol):
 
     def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
         """Return what makes requests for the bytes from first to last of the object."""
+
+    def verified(self, found: Object) -> Object:
+        """Return the object with the ETag of its data; another one than recorded may do.
+
+        Raises:
+            DataReplacedError: others have replaced the data.
+        """
 
     def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str | None:
         """Return a URL that reads the object; its reader sends the signed headers.

@@ -8,6 +8,7 @@ from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.store import DataChangedError, DataMissingError
 from graveler.errors import (
     BucketRefusedError,
+    DataReplacedError,
     GoneError,
     InvalidInputError,
     NotFoundError,
@@ -58,6 +59,8 @@ def without_data(call: Call, error: GoneError | DataMissingError) -> S3Error:
     else:
         source = copy_source(header)
         shown = f"s3://{source.bucket}/{source.ref}/{source.path.decode('utf-8', 'replace')}"
+    if isinstance(error, DataReplacedError):
+        return S3Error(Code.OBJECT_GONE, f"{shown}: {error}")
     if isinstance(error, DataChangedError):
         return S3Error(Code.OBJECT_GONE, f"The data of {shown} were replaced: {error}")
     return S3Error(

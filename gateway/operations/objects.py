@@ -8,6 +8,7 @@ from gateway.protocol import conditions, metadata, ranges
 from gateway.protocol.conditions import Verdict
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.ranges import ByteRange
+from gateway.transfer.store import DataChangedError
 
 # A content of this size is read before the answer begins: it costs no second thread, and a reader
 # whose bytes are missing gets an error instead of a broken connection.
@@ -86,7 +87,11 @@ def _content(call: Call, found: Object, headers: dict[str, str]) -> Answer:
     elif not found.size_bytes:
         return Answer(status, headers)
     sent = wanted or ByteRange(0, found.size_bytes - 1)
-    reading = call.transfers.read(call.lake.reading(found), sent.first, sent.last)
+    try:
+        reading = call.transfers.read(call.lake.reading(found), sent.first, sent.last)
+    except DataChangedError:
+        found = call.lake.verified(found)
+        reading = call.transfers.read(call.lake.reading(found), sent.first, sent.last)
     if sent.size_bytes <= _SMALL_BYTES:
         with reading:
             return Answer(status, headers, b"".join(reading.pieces()))

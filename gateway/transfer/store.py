@@ -75,6 +75,8 @@ class Transfers:
                 raise DataChangedError(f"S3 has {length} bytes of {last - first + 1}")
         with _whole(answer):
             refusal = refusal_of(answer)
+            if answer.status == 412:
+                raise DataChangedError("S3 has another ETag than the one that was recorded")
             if answer.status == 416:
                 raise DataChangedError(f"S3 has no bytes from {first} on")
             raise DataMissingError if refusal.code is Code.NO_SUCH_KEY else refusal

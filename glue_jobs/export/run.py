@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 
 from glue_jobs.export.options import Options
 from glue_jobs.session import Deployment, deployment
+from graveler.aws.long_work import EXPORT_S, READS, patient
 from graveler.aws.settings import Settings
 from graveler.export.model import ExportRequest
 from graveler.export.stretches import Stretch, StretchResult
@@ -96,7 +97,8 @@ def _task(settings: Settings, run: RunSpec, stretch: Stretch) -> StretchResult:
     context = TaskContext.get()
     if context is not None and context.attemptNumber():
         raise RuntimeError("an earlier attempt may still be running")
-    return carry_out_stretch(_engine(settings), run, stretch)
+    with patient(READS, EXPORT_S):
+        return carry_out_stretch(_engine(settings), run, stretch)
 
 
 @lru_cache(maxsize=1)

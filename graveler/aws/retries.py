@@ -6,7 +6,7 @@ All of it ends at the deadline of the work in hand, see `deadlines.py`.
 import random
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graveler.aws import deadlines
 
@@ -20,6 +20,8 @@ RETRY_S_MAX = 8.0
 DYNAMODB_ATTEMPT_S = 2.0
 # S3 may be silent while it copies gigabytes or puts parts together.
 LONG_READ_TIMEOUT_S = 10.0
+# Of work that outlives requests (`long_work.py`).
+PATIENT_READ_TIMEOUT_S = 60.0
 
 _ATTEMPTS_MIN = 2
 
@@ -34,9 +36,15 @@ class Retries:
     total_s_max: float = RETRY_S_MAX
     first_pause_s: float = 0.02
     pause_s_max: float = 1.0
+    read_timeout_s: float | None = None  # of reads; None: READ_TIMEOUT_S
     sleep: Callable[[float], None] = time.sleep
     monotonic_s: Callable[[], float] = time.monotonic
     uniform: Callable[[float, float], float] = random.uniform
+
+    def patient(self, seconds: float) -> "Retries":
+        """Return those that go on for so long, each attempt for half of it at most."""
+        timeout_s = min(seconds / 2, PATIENT_READ_TIMEOUT_S)
+        return replace(self, total_s_max=seconds, pause_s_max=10.0, read_timeout_s=timeout_s)
 
     def attempts(self) -> Iterator[int]:
         """Yield the attempts' numbers from 1, with pauses between; end when no time is left.

@@ -78,7 +78,7 @@ def task_row(task: Task) -> TaskRow:
     return TaskRow(
         id=task.id,
         kind=task.kind,
-        state=task.state,
+        state=task.shown_state,
         branch=task.branch,
         user=task.user,
         creation_time=rfc3339(task.create_time_ns),

@@ -16,7 +16,7 @@ from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import SliceResult
 from graveler.committed.store import Committed
-from graveler.committed.writer import FileWriter
+from graveler.committed.writer import FileWriter, breaks_after
 from graveler.model import EMPTY_METARANGE, MetaRangeID, RangeHeader, Record
 
 BATCH_RECORDS = 1000
@@ -58,12 +58,71 @@ class Found:
         return cls(data["listed"], tuple(Run(*run) for run in data["runs"]), data["files"])
 
 
-def extended(committed: Committed, listed: MetaRange, ranges: Sequence[RangeHeader]) -> MetaRange:
-    """Store and return the metarange with more ranges behind its last one."""
-    edits = tuple((header.max_key, header) for header in ranges)
+def extended(
+    committed: Committed,
+    listed: MetaRange,
+    ranges: Sequence[RangeHeader],
+    replaced: Iterable[bytes] = (),
+) -> MetaRange:
+    """Store and return the metarange with more ranges behind its last one.
+
+    replaced: the last keys of ranges that they replace.
+    """
+    ends = dict[bytes, RangeHeader | None].fromkeys(replaced)
+    edits = tuple(sorted({**ends, **{header.max_key: header for header in ranges}}.items()))
     added = Counts(added=sum(header.count for header in ranges))
     made = assemble(committed, listed, [SliceResult(edits, added)])
     return MetaRange(committed, listed.namespace, made.metarange_id)
+
+
+class Listed:
+    """The records of a metarange and those behind them, which `add` appends in order.
+
+    count, last_key: how many they are, and the key of the last one.
+
+    The last range may be open: then it is written again with what follows. So the metarange does
+    not depend on when it was stored.
+    """
+
+    def __init__(self, committed: Committed, stored: MetaRange) -> None:
+        """Continue behind what is stored."""
+        self._committed = committed
+        self.count = sum(header.count for header in stored.headers())
+        self._continue(stored)
+
+    def _continue(self, stored: MetaRange) -> None:
+        committed = self._committed
+        self.last_key = stored.last_key
+        self._stored, self._replaced = stored, tuple[bytes, ...]()
+        self._writer = FileWriter(committed, stored.namespace, breaking=committed.breaking)
+        if self.last_key and not breaks_after(self.last_key, committed.breaking):
+            last = stored.range_from(self.last_key)
+            assert last is not None
+            self._replaced = (self.last_key,)
+            self._write(list(stored.records(last.min_key)))
+
+    def add(self, records: Iterator[Record]) -> int:
+        """Append the next records, also if an error follows some; return how many."""
+        batch: list[Record] = []
+        try:
+            batch.extend(islice(records, BATCH_RECORDS))
+        finally:
+            self._write(batch)
+            self.count += len(batch)
+        return len(batch)
+
+    def _write(self, records: Sequence[Record]) -> None:
+        if records:
+            keys, values = zip(*records, strict=True)
+            self._writer.write_records(keys, values)
+            self.last_key = keys[-1]
+
+    def store(self) -> MetaRangeID:
+        """Store the metarange of all records so far; return its ID."""
+        ranges = self._writer.finish()
+        stored = extended(self._committed, self._stored, ranges, self._replaced)
+        self._continue(stored)
+        return stored.id
 
 
 def with_run(

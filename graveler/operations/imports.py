@@ -2,10 +2,11 @@
 
 Theory of operation. An import has two phases:
 
-1. List: the sources are listed into a metarange of their own, range by range (`list_sources`). From
-   time to time the metarange of what is listed so far is stored and saved with the caller. A
-   repetition continues behind its last key, so no listing is too long for one function. The objects
-   of inventories, which have no order, are sorted before (`sort_inventories`).
+1. List: the sources are listed into a metarange of their own, range by range (`list_sources`).
+   Every few seconds, and when a store fails, the metarange of what is listed so far is stored and
+   saved with the caller. A repetition continues behind its last key, so no listing is too long for
+   one function. The objects of inventories, which have no order, are sorted before
+   (`sort_inventories`).
 2. Commit: the imported metarange replaces what the branch's head has at the destinations
    (`graveler.imports.changes`), and the head moves in one transaction (`commit_import`).
 
@@ -15,12 +16,10 @@ Both phases can be repeated after a crash. Before the second one ends, nothing i
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Protocol
 
 import msgspec
 
-from graveler.committed.writer import FileWriter
 from graveler.errors import ConflictError, GravelerError
 from graveler.imports.inventory import listed_in, read_manifest
 from graveler.imports.listing import record_in, records_after
@@ -32,10 +31,9 @@ from graveler.imports.request import (
     check_source,
 )
 from graveler.imports.runs import (
-    BATCH_RECORDS,
     SORTED_RECORDS,
     Found,
-    extended,
+    Listed,
     merged_runs,
     with_run,
 )
@@ -64,14 +62,15 @@ from graveler.operations.protocol.heads import (
 from graveler.operations.protocol.lookup import current_branch, in_repository
 from graveler.operations.protocol.protection import check_can_commit
 from graveler.operations.tasks import requests
-from graveler.operations.tasks.hold import DirectEnding, Hold
+from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold, OutOfTimeError
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import commit_of
 from graveler.tasks import Task, TaskKind, TaskState
+from graveler.times import NS_PER_S
 
-# Ranges between two saves. These are about 130,000 objects, which take some ten seconds to list.
-_RANGES_OF_A_SAVE = 16
+# A save stores the open range and the metarange again, some megabytes for a large import.
+_SAVE_S = 5
 
 # lakeFS sets this key of the repository's metadata to the time of the last import, in Unix seconds.
 LAST_IMPORT = ".lakefs.last.import.timestamp"
@@ -131,15 +130,13 @@ def list_sources(
     """
     found = sort_inventories(engine, repository, request, watch, saved)
     committed = engine.committed
-    listed = engine.metarange(repository, found.listed)
-    done = _count(engine, repository, listed.id)
+    listed = Listed(committed, engine.metarange(repository, found.listed))
     known = sum(_count(engine, repository, run.metarange_id) for run in found.runs)
-    writer = FileWriter(committed, listed.namespace, breaking=committed.breaking)
     after = listed.last_key
     inventories = {
         number: merged_runs(
             committed,
-            listed.namespace,
+            repository.storage_namespace,
             [run for run in found.runs if run.source == number],
             after + b"\x00",
         )
@@ -148,21 +145,27 @@ def list_sources(
 
     def report() -> None:
         # What was sorted has been found; it is not undone while it is listed.
-        watch.report(max(done, known), max(done, known))
+        watch.report(max(listed.count, known), max(listed.count, known))
+
+    def save() -> MetaRangeID:
+        metarange_id = listed.store()
+        watch.save(replace(found, listed=metarange_id))
+        return metarange_id
 
     records = records_after(engine.objects, request.sources, after, inventories, report)
-    while batch := list(islice(records, BATCH_RECORDS)):
-        keys, values = zip(*batch, strict=True)
-        writer.write_records(keys, values)
-        done += len(batch)
-        report()
-        if writer.ended >= _RANGES_OF_A_SAVE:
-            listed = extended(committed, listed, writer.take_stored())
-            watch.save(replace(found, listed=listed.id))
-    listed = extended(committed, listed, writer.finish())
-    watch.report(done, done)
-    watch.save(replace(found, listed=listed.id))
-    return listed.id
+    saved_ns = engine.clock.now_ns()
+    try:
+        while listed.add(records):
+            report()
+            now_ns = engine.clock.now_ns()
+            if now_ns - saved_ns >= _SAVE_S * NS_PER_S:
+                save()
+                saved_ns = now_ns
+    except (*PASSING_ERRORS, OutOfTimeError):
+        save()
+        raise
+    watch.report(listed.count, listed.count)
+    return save()
 
 
 def _count(engine: Engine, repository: Repository, metarange_id: MetaRangeID) -> int:
@@ -347,11 +350,16 @@ class ImportStatus:
 def status(engine: Engine, repository: str, task_id: str) -> ImportStatus:
     """Return the state of an import.
 
+    lakectl gives an import up that shows no update for 25 seconds. An import that waits for a
+    runner makes none, and has not failed, so the time of its update is now.
+
     Raises:
         InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository or the import does not exist.
     """
     task = requests.status(engine, repository, task_id, TaskKind.IMPORT)
+    if task.shown_state is TaskState.WAITING:
+        return ImportStatus(replace(task, update_time_ns=engine.clock.now_ns()))
     if task.state is not TaskState.COMPLETED:
         return ImportStatus(task)
     commit = in_repository(engine, repository, lambda found: commit_of(engine, found, task))

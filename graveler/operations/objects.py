@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from graveler.errors import GoneError, GravelerError, RangeNotSatisfiableError
+from graveler.errors import GravelerError
 from graveler.messages import Refusal
 from graveler.model import Record, Repository
 from graveler.operations.engine import Engine
@@ -48,55 +48,6 @@ def stat_of_data(
 def object_not_found(path: bytes) -> GravelerError:
     """Return the error for an object that does not exist."""
     return Refusal.NOT_FOUND.error(f"no object {path.decode('utf-8', 'replace')!r}")
-
-
-def read_content(
-    engine: Engine, found: ObjectStat, byte_range: tuple[int, int] | None = None
-) -> bytes:
-    """Return the object's content, or its bytes from first to last inclusive.
-
-    No more bytes are read than the entry records: a linked object may have any size.
-
-    Raises:
-        GoneError: the data do not exist any more, or are shorter than recorded.
-    """
-    first, last = byte_range or (0, found.entry.size_bytes - 1)
-    length = min(last, found.entry.size_bytes - 1) - first + 1
-    if length <= 0:
-        check_has_data(engine, found)
-        return b""
-    try:
-        content = engine.objects.get(found.physical_address, (first, first + length - 1))
-    except GoneError as error:
-        raise _no_data() from error
-    except RangeNotSatisfiableError as error:
-        # Not 416: clients take it for the end of the object.
-        raise _too_short(found) from error
-    if len(content) < length:
-        raise _too_short(found)
-    return content
-
-
-def check_has_data(engine: Engine, found: ObjectStat) -> None:
-    """Check that the object's data exist.
-
-    Raises:
-        GoneError: they do not.
-    """
-    if engine.objects.head(found.physical_address) is None:
-        raise _no_data()
-
-
-def _no_data() -> GravelerError:
-    # lakeFS's message alone: the request names the path, and there is no remedy.
-    return Refusal.NO_DATA.error()
-
-
-def _too_short(found: ObjectStat) -> GoneError:
-    return GoneError(
-        f"the data of {found.path.decode('utf-8', 'replace')!r} are shorter than the "
-        f"{found.entry.size_bytes} bytes that are recorded: upload or stage the object again"
-    )
 
 
 def list_objects(

@@ -16,6 +16,7 @@ from graveler.operations.links import (
 )
 from graveler.operations.objects import stat
 from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
+from graveler.operations.protocol import data
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.protocol.staging import branch_for_staging
 from graveler.operations.protocol.views import ObjectStat
@@ -103,15 +104,13 @@ def copy_part(
         InvalidInputError: the part number, a name, the ref or a path is malformed, or the address
             is not the path's.
         NotFoundError: the repository, the branch, the source object or the upload does not exist.
-        GoneError: the source's data do not exist any more.
+        GoneError: the source's data do not exist any more, or were replaced.
     """
     _check_part_number(part_number)
     found, _ = current_branch(engine, repository, branch)
     check_issued(engine, found, branch, path, physical_address)
     source = stat(engine, repository, source_ref, source_path)
-    return engine.objects.copy_part(
-        physical_address, upload_id, part_number, source.physical_address, byte_range
-    )
+    return data.copy_part(engine, source, physical_address, upload_id, part_number, byte_range)
 
 
 def complete(
@@ -145,8 +144,8 @@ def complete(
     # Clients send parts in the order in which they ended, and lakeFS takes them.
     ordered = sorted(parts, key=lambda part: part.number)
     info = engine.objects.complete_upload(physical_address, upload_id, ordered)
-    data = StoredData(physical_address, info.checksum, info.size_bytes, metadata, content_type)
-    return stage_data(engine, found, current, path, data, requirement=requirement)
+    stored = StoredData(physical_address, info.checksum, info.size_bytes, metadata, content_type)
+    return stage_data(engine, found, current, path, stored, requirement=requirement)
 
 
 def abort(

@@ -27,6 +27,7 @@ from graveler.operations.prepared import (
     prepare,
 )
 from graveler.operations.protocol.claims import claimed_source
+from graveler.operations.protocol.data import of_recorded
 from graveler.operations.protocol.lookup import current_branch
 from graveler.operations.protocol.protection import check_can_stage
 from graveler.operations.protocol.retries import contention
@@ -193,7 +194,7 @@ def copy(
         NotFoundError: a repository, the branch, the source ref or its object does not exist.
         ForbiddenError: the branch is protected, or the repository is read-only.
         PreconditionFailedError: the path does not meet the requirement.
-        GoneError: the source's data do not exist any more.
+        GoneError: the source's data do not exist any more, or were replaced.
         ContentionError: commits or other writers came first in each try.
         UnknownOutcomeError: the object may have been written.
     """
@@ -240,11 +241,16 @@ def _unchanged(claimed: Entry, source: ObjectStat | None) -> Entry:
 def _copied(engine: Engine, prepared: Prepared, source: ObjectStat) -> Entry:
     """Copy the data to the prepared address; return the entry of the copy."""
     address, size_bytes = source.physical_address, source.entry.size_bytes
-    info = unnamed(lambda: engine.objects.copy(address, prepared.uri, size_bytes))
+
+    def copied(etag: str) -> ObjectInfo:
+        return engine.objects.copy(address, prepared.uri, size_bytes, if_match=etag)
+
+    info = unnamed(lambda: of_recorded(engine, source, copied))
     return replace(
         source.entry,
         address=prepared.address,
         address_type=AddressType.RELATIVE,
+        size_bytes=info.size_bytes,  # of the same data as the checksum
         checksum=info.checksum,
         last_modified_ns=engine.clock.now_ns(),
     )

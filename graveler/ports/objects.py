@@ -69,7 +69,10 @@ class UnfinishedUpload:
 
 
 class ObjectData(Protocol):
-    """Reads, writes and deletes objects."""
+    """Reads, writes and deletes objects.
+
+    Where if_match is given, the data must have this ETag, else they are not read or copied.
+    """
 
     def put(
         self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
@@ -81,11 +84,14 @@ class ObjectData(Protocol):
             InvalidInputError: the bucket does not exist or denies access.
         """
 
-    def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+    def get(
+        self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
+    ) -> bytes:
         """Return the content, or its bytes from first to last inclusive.
 
         Raises:
             GoneError: the object does not exist any more.
+            DataReplacedError: it has another ETag.
         """
 
     def head(self, uri: str) -> ObjectInfo | None:
@@ -98,6 +104,8 @@ class ObjectData(Protocol):
         size_bytes: int,
         description: ObjectDescription | None = None,
         before_request: Callable[[], None] | None = None,
+        *,
+        if_match: str = "",
     ) -> ObjectInfo:
         """Copy inside the store, in parts if the object is too large for one request.
 
@@ -106,6 +114,7 @@ class ObjectData(Protocol):
 
         Raises:
             GoneError: the source does not exist.
+            DataReplacedError: it has another ETag.
         """
 
     def delete(self, uri: str) -> None:
@@ -175,8 +184,15 @@ class MultipartUploads(Protocol):
         part_number: int,
         source_uri: str,
         byte_range: tuple[int, int] | None,
+        *,
+        if_match: str = "",
     ) -> str:
-        """Copy a part from an object; return the part's checksum."""
+        """Copy a part from an object; return the part's checksum.
+
+        Raises:
+            GoneError: the source does not exist.
+            DataReplacedError: its data do not have the ETag if_match.
+        """
 
     def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
         """Store a part; return its checksum. Every part but the last has at least 5 MiB."""

@@ -8,9 +8,11 @@ import pytest
 from gateway.lake.port import Description, Lake, Lakes, Place, Stored
 from gateway.operations.errors import error_of
 from gateway.protocol.errors import Code
+from gateway.transfer.store import DataChangedError
 from graveler.errors import (
     AuthenticationError,
     BadPartsError,
+    DataReplacedError,
     ForbiddenError,
     NotFoundError,
     ObjectMissingError,
@@ -18,6 +20,8 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.model import NO_REQUIREMENT, Requirement
+from graveler.operations import links
+from graveler.operations.links import StoredData
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
@@ -169,6 +173,56 @@ def test_a_reader_may_be_sent_to_the_store(lakes):
         return
     assert "X-Amz-Signature=" in url
     assert "x-amz-checksum-mode" in url
+
+
+def imported(lakes, content=b"content", **more):
+    """An object somewhere else, staged at A with its ETag; returns its URI."""
+    uri = "s3://elsewhere/a"
+    info = lakes.stack.world.objects.put(uri, content, "text/plain")
+    data = StoredData(uri, info.checksum, info.size_bytes, {}, mtime_s=0)
+    links.stage(lakes.stack.engine, REPO, "main", b"a", replace(data, **more))
+    return uri
+
+
+def test_replaced_data_are_neither_read_nor_copied(lakes):
+    uri = imported(lakes)
+    found = lakes.lake.stat(A)
+    assert lakes.content() == b"content"
+    lakes.stack.world.objects.put(uri, b"CONTENT", "text/plain")
+    other = replace(A, path=b"b")
+    upload_id = lakes.lake.create_upload(other, PLAIN)
+    for use in (
+        lambda: lakes.lake.verified(found),
+        lambda: lakes.lake.copy(found, REPO, other, None),
+        lambda: lakes.lake.copy_part(other, upload_id, 1, found, (0, 2)),
+    ):
+        with pytest.raises(DataReplacedError, match=f"{uri} has the ETag .*: import"):
+            use()
+    with pytest.raises((DataReplacedError, DataChangedError)):
+        lakes.content()
+    if not is_over_the_api(lakes.lakes):
+        with pytest.raises(DataReplacedError):
+            lakes.lake.reading_url(found, {}, 60)
+
+
+def test_data_that_changed_while_they_were_read_do_not_continue_the_answer(lakes):
+    uri = imported(lakes, b"x" * 10)
+    lakes.stack.s3.change = lambda answer: answer[:-4] if b" 206 " in answer[:20] else answer
+    with lakes.stack.transfers.read(lakes.lake.reading(lakes.lake.stat(A)), 0, 9) as reading:
+        pieces = reading.pieces()
+        lakes.stack.world.objects.put(uri, b"y" * 10, "text/plain")
+        with pytest.raises((DataReplacedError, DataChangedError)):
+            list(pieces)
+
+
+def test_staged_data_whose_checksum_never_was_the_etag_are_read_and_copied(lakes):
+    imported(lakes, checksum="0" * 32, mtime_s=None)
+    found = lakes.lake.verified(lakes.lake.stat(A))
+    request_of = lakes.lake.reading(found)
+    with lakes.stack.transfers.read(request_of, 0, 6) as reading:
+        assert b"".join(reading.pieces()) == b"content"
+    lakes.lake.copy(lakes.lake.stat(A), REPO, replace(A, path=b"b"), None)
+    assert lakes.content(replace(A, path=b"b")) == b"content"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The contract of every ObjectStore."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
@@ -16,6 +16,7 @@ from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.errors import (
     BadPartsError,
+    DataReplacedError,
     GoneError,
     InvalidInputError,
     PreconditionFailedError,
@@ -246,6 +247,33 @@ def test_a_copy_stops_when_the_right_to_write_is_lost(world: World, size: int) -
         with pytest.raises(StaleVersionError):
             world.objects.copy(world.uri(), world.uri("copy"), size, before_request=refuse)
         assert world.objects.head(world.uri("copy")) is None
+
+
+@SIZES
+def test_data_are_read_and_copied_while_they_have_the_required_etag(
+    world: World, size: int
+) -> None:
+    uri, copy = world.uri(), world.uri("copy")
+    etag = world.objects.put(uri, b"x" * size, "text/plain").checksum
+    upload_id = world.objects.create_upload(world.uri("parts"), "a/b")
+
+    def used() -> Iterator[Callable[[], object]]:
+        yield lambda: world.objects.get(uri, (0, 3), if_match=etag)
+        yield lambda: world.objects.copy(uri, copy, size, if_match=etag)
+        yield lambda: world.objects.copy(uri, copy, size, DESCRIPTION, if_match=etag)
+        yield lambda: world.objects.copy_part(
+            world.uri("parts"), upload_id, 1, uri, (0, 3), if_match=etag
+        )
+
+    for use in used():
+        use()
+    world.objects.delete(copy)
+    world.objects.put(uri, b"y" * size, "text/plain")
+    for use in used():
+        with pytest.raises(DataReplacedError):
+            use()
+    assert world.objects.head(copy) is None
+    world.objects.abort_upload(world.uri("parts"), upload_id)
 
 
 KEYS_IN_LISTS = ["plain", "a b/é+%~?#&=", "<x>&amp;", "'(*)!\"", "tab\tnew\nline\r", "x//y/./z"]

@@ -156,9 +156,11 @@ def staged(api: ApiClient, content: bytes, size_bytes: int) -> list[tuple[int, i
     asked = []
     get = api.world.objects.get
 
-    def watched(uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+    def watched(
+        uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
+    ) -> bytes:
         asked.append(byte_range)
-        return get(uri, byte_range)
+        return get(uri, byte_range, if_match=if_match)
 
     api.world.objects.get = watched  # type: ignore[method-assign]
     return asked
@@ -280,3 +282,17 @@ def test_an_empty_condition_is_refused_as_lakefs_refuses_it(api, method, path, n
     message = f'parameter "{name}" in header has an error: empty value is not allowed'
     assert (reply.status, reply.json["message"]) == (400, message)
     assert api.ask("GET", READ, path="dir/a.txt").content == b"0123456789"
+
+
+def test_replaced_data_are_gone_and_get_no_presigned_url(api):
+    uri = "s3://elsewhere/object"
+    info = api.world.objects.put(uri, b"old", "text/plain")
+    body = {"physical_address": uri, "checksum": info.checksum, "size_bytes": 3, "mtime": 0}
+    path = "/repositories/repo/branches/main/objects"
+    assert api.ask("PUT", path, body, path="staged").status == 201
+    api.world.objects.put(uri, b"new", "text/plain")
+    for place, more in ((READ, {}), (READ, {"presign": True}), (f"{READ}/stat", {"presign": True})):
+        reply = api.ask("GET", place, path="staged", **more)
+        assert reply.status == 410
+        assert "import or stage it again" in reply.json["message"]
+    assert api.ask("GET", f"{READ}/stat", path="staged").status == 200

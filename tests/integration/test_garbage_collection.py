@@ -16,7 +16,8 @@ from glue_jobs.session import join_by_sorting
 from graveler.aws.dynamodb.models import OUTBOX, partition_of
 from graveler.errors import GoneError, NotFoundError
 from graveler.model import Event
-from graveler.operations import branches, links, objects, repositories, uploads
+from graveler.operations import branches, links, repositories, uploads
+from graveler.operations.protocol.data import read_content
 from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report, text
 from tests.support.servers.spark import spark, spark_session
@@ -199,7 +200,7 @@ def test_a_collected_object_can_still_be_described(example: Example) -> None:
     found = lake.stat("main~6", "shared")
     assert found.physical_address == example.uris["shared main 02-27"]
     with pytest.raises(GoneError):
-        objects.read_content(lake.engine, found)
+        read_content(lake.engine, found)
 
 
 def test_deleted_objects_are_listed_in_the_files_that_lakefs_writes(example: Example) -> None:

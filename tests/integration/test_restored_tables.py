@@ -30,6 +30,7 @@ from graveler.errors import GoneError, NotFoundError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.operations import branches, commits, dumps, objects, repositories
 from graveler.operations.commits import LogQuery
+from graveler.operations.protocol.data import read_content
 from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report
 from graveler.staging.listing import PageQuery
@@ -133,7 +134,7 @@ def clean_up(lake: Collected, in_s: float) -> None:
 
 def content(lake: Collected, ref: str, path: str) -> bytes:
     """What a reader of the path gets."""
-    return objects.read_content(lake.engine, lake.stat(ref, path))
+    return read_content(lake.engine, lake.stat(ref, path))
 
 
 def contents(lake: Collected, ref: str) -> dict[str, bytes]:

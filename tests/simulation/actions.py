@@ -30,7 +30,15 @@ from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
 from tests.simulation import task_actions
 from tests.simulation.schedule import Op
-from tests.simulation.worlds import DESCRIBED, DESCRIBED_BYTES, EXPORTED, INNER, REPO, upload
+from tests.simulation.worlds import (
+    DESCRIBED,
+    DESCRIBED_BYTES,
+    DESCRIBED_TIMES,
+    EXPORTED,
+    INNER,
+    REPO,
+    upload,
+)
 from tests.support.checks.linearizability import Value
 from tests.support.fakes.memory_collection import MemoryCollection
 
@@ -78,7 +86,14 @@ def _delete_if_match(actor: "Actor", op: Op) -> None:
     writes.delete(actor.engine, REPO, op.branch, op.path, requirement=requirement)
 
 
+def _replace_described(actor: "Actor", op: Op) -> None:
+    """The owner of data outside of the namespace replaces them."""
+    actor.engine.objects.put(DESCRIBED, f"{op.id:05}".encode() * DESCRIBED_TIMES, "t")
+
+
 def _stage(actor: "Actor", op: Op, *, requirement: Requirement = NO_REQUIREMENT) -> Value:
+    described = actor.engine.objects.head(DESCRIBED)
+    assert described is not None
     made = links.stage(
         actor.engine,
         REPO,
@@ -86,7 +101,7 @@ def _stage(actor: "Actor", op: Op, *, requirement: Requirement = NO_REQUIREMENT)
         op.path,
         links.StoredData(
             physical_address=DESCRIBED,
-            checksum="abc",
+            checksum=described.checksum,
             size_bytes=DESCRIBED_BYTES,
             mtime_s=1_600_000_000,
         ),
@@ -287,6 +302,7 @@ ACTIONS: dict[str, Action] = {
     "delete_if_match": Action(_delete_if_match, "delete_if_match"),
     "stage": Action(_stage, "write"),
     "stage_if_absent": Action(lambda a, op: _stage(a, op, requirement=ABSENT), "write_if_absent"),
+    "replace_described": Action(_replace_described),
     "link": Action(_link, "write"),
     "set_metadata": Action(_set_metadata, "set_metadata"),
     "delete": Action(_delete, "delete"),

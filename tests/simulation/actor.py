@@ -6,6 +6,7 @@ on in another process.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from hashlib import md5
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,8 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.model import CommitID, StagingToken
-from graveler.operations import objects
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.data import read_content
 from graveler.operations.protocol.views import ObjectStat
 from graveler.tasks import Task, TaskMessage
 from graveler.times import NS_PER_S
@@ -34,7 +35,7 @@ from tests.simulation.schedule import Op
 from tests.simulation.stores import UNSURE, SkewedClock, carry_out, repeatable
 from tests.simulation.tasks import Ledger, Workers
 from tests.simulation.threads import SteppedThreads
-from tests.simulation.worlds import DESCRIBED, NAMESPACE
+from tests.simulation.worlds import DESCRIBED, DESCRIBED_TIMES, NAMESPACE
 from tests.support.checks.linearizability import UNKNOWN, Operation, Value
 from tests.support.faults.counting import PassOn, Port, over_ports
 from tests.support.faults.faults import Crash
@@ -136,9 +137,9 @@ class Actor:
         """As get; what comes of the object store is counted."""
         read = self._simulation.world.objects.bytes_read
 
-        def metered(uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+        def metered(uri: str, *wanted: object, **options: object) -> bytes:
             read.clear()
-            content = get(uri, byte_range)
+            content = get(uri, *wanted, **options)
             self._facts["bytes"] = self._facts.get("bytes", 0) + read[uri]
             return content
 
@@ -182,13 +183,17 @@ class Actor:
         """Read an object's content, and see how much came of the object store."""
         self._facts["bytes"] = 0
         try:
-            objects.read_content(self.engine, found)
+            content = read_content(self.engine, found)
         except GoneError:
             return  # overwritten meanwhile, perhaps; what stays readable is looked at in the end
         amount = self._facts["bytes"]
         if amount > found.entry.size_bytes:
             size = found.entry.size_bytes
             self._simulation.problem("meter", f"{amount} bytes read of an object of {size}")
+        if found.physical_address == DESCRIBED:
+            digest = md5(content * DESCRIBED_TIMES, usedforsecurity=False).hexdigest()
+            if digest != found.entry.checksum:
+                self._simulation.problem("replaced", f"{content!r} is not what was staged")
 
     def protects(self, prefix: str) -> None:
         """Nobody may delete what lies there."""

@@ -92,10 +92,16 @@ def _read_on(world) -> None:
     """Whoever asks for a part gets all."""
     real = world.objects.get
 
-    def get(uri, byte_range=None):
-        return real(uri)
+    def get(uri, byte_range=None, *, if_match=""):
+        return real(uri, if_match=if_match)
 
     world.objects.get = get
+
+
+def _require_no_etag(world) -> None:
+    """Data that others replaced are read."""
+    real = world.objects.get
+    world.objects.get = lambda uri, byte_range=None, *, if_match="": real(uri, byte_range)  # noqa: ARG005
 
 
 def _remember_tombstones_as_nothing(world) -> None:
@@ -198,6 +204,7 @@ each_fault = pytest.mark.parametrize(
         (_forget_events, "writes", "event"),
         (_collect_what_is_staged, "collect", "collected"),
         (_read_on, "described", "meter"),
+        (_require_no_etag, "replaced", "replaced"),
     ],
 )
 

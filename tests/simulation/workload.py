@@ -37,6 +37,7 @@ MIXES: dict[str, Mix] = {
         "upload_if_match upload_if_match delete_if_match upload delete set_metadata commit get"
     ),
     "described": Mix("stage_if_absent stage_if_absent delete commit get"),
+    "replaced": Mix("stage stage replace_described copy_shallow commit get get get"),
     "metadata": Mix("set_metadata merge revert cherry_pick hard_reset get"),
     "resets": Mix(f"{RESETS} {WRITES} commit get"),
     "reset_object": Mix("reset_object reset_prefix upload merge hard_reset get"),

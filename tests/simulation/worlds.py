@@ -26,7 +26,8 @@ NAMESPACE = "s3://bucket/lake"
 INNER = f"{NAMESPACE}/data/inner"
 EXPORTED = "s3://out/dev"
 # An object that users describe, larger than they say.
-DESCRIBED, DESCRIBED_BYTES = "s3://elsewhere/object", 5
+# Staged as the first bytes of an object that repeats them.
+DESCRIBED, DESCRIBED_BYTES, DESCRIBED_TIMES = "s3://elsewhere/object", 5, 10
 PATHS = (b"a", b"b", b"c")
 AGE_S = 30 * 60 * 60
 
@@ -67,7 +68,7 @@ def _commit(engine: Engine, branch: str, message: str, repo: str = REPO) -> str:
 def _new_start(breaking: Breaking | None = None) -> Start:
     world = memory_world(breaking, step_ns=10**6)
     start = Start(world)
-    start.foreign[DESCRIBED] = b"x" * 50
+    start.foreign[DESCRIBED] = b"x" * DESCRIBED_BYTES * DESCRIBED_TIMES
     return start
 
 

@@ -37,6 +37,13 @@ def test_a_runner_holds_a_task_until_its_lease_ends():
     assert (RUNNING.state, RUNNING.runner, RUNNING.takes) == (TaskState.RUNNING, "first", 1)
 
 
+def test_between_two_runners_a_task_waits():
+    paused = tasks.released(RUNNING, NOW_NS, delay_s=900)
+    assert (WAITING.shown_state, paused.shown_state) == (TaskState.WAITING, TaskState.WAITING)
+    assert tasks.taken(paused, "second", NOW_NS).shown_state is TaskState.RUNNING
+    assert tasks.unwanted(paused, NOW_NS).shown_state is TaskState.CANCELLED
+
+
 def test_a_report_extends_the_lease():
     later_ns = NOW_NS + LEASE_NS - 1
     reported = tasks.reported(RUNNING, later_ns, 0, 0)

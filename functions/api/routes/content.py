@@ -11,6 +11,7 @@ from graveler.http.write_conditions import given
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.model import Entry
 from graveler.operations import objects
+from graveler.operations.protocol.data import check_data, read_content
 from graveler.operations.protocol.views import ObjectStat
 
 operations = Operations()
@@ -43,7 +44,7 @@ def get_object(request: Request) -> Answer:
     if last - first + 1 > CONTENT_BYTES_MAX:
         # The client sends its Range header to the object store again.
         return _redirect(request, found)
-    content = objects.read_content(request.engine, found, wanted)
+    content = read_content(request.engine, found, wanted)
     headers = object_headers.of_object(entry, found.path)
     if wanted:
         headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
@@ -80,8 +81,9 @@ def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
 
 
 def _redirect(request: Request, found: ObjectStat) -> Answer:
-    # Check first: the object store would answer 404 for data that were collected, not 410.
-    objects.check_has_data(request.engine, found)
+    # Check first: the object store would answer 404 for data that were collected, not 410, and it
+    # would send data that others have put in the place of imported ones.
+    check_data(request.engine, found)
     # The URL is a credential: no cache may store it.
     headers = {"Location": presigned_get(request, found), "Cache-Control": "no-store"}
     return answers.empty(302, headers)

@@ -27,6 +27,7 @@ from graveler.http.write_conditions import requirement_of
 from graveler.messages import Refusal
 from graveler.operations import links, objects, writes
 from graveler.operations.protocol import staging
+from graveler.operations.protocol.data import check_data
 from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, PageQuery
 
@@ -47,12 +48,15 @@ _WRITE = "/repositories/<repository>/branches/<branch>/objects"
 def stat_object(request: Request) -> Answer:
     query = request.query
     found = objects.stat(request.engine, request.repository, request.name("ref"), query.path())
+    presign = query.flag("presign")
+    if presign and found.if_match:
+        check_data(request.engine, found)  # the reader of the URL would not notice
     return answers.of_json(
         object_row(
             request,
             found,
             user_metadata=query.flag("user_metadata", default=True),
-            presign=query.flag("presign"),
+            presign=presign,
         )
     )
 
@@ -310,6 +314,6 @@ def get_underlying_properties(request: Request) -> Answer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
-    objects.check_has_data(request.engine, found)
+    check_data(request.engine, found)
     # The object store's port has no storage classes, and the field is optional.
     return answers.of_json(responses.UnderlyingProperties())

@@ -26,6 +26,7 @@ from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.messages import Refusal
 from graveler.operations import objects, recorded_uploads, upload_listing
+from graveler.operations.protocol import data
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 
@@ -133,9 +134,7 @@ def copy_part(request: Request) -> Answer:
     wanted = None
     if source.range:
         wanted = parse_byte_range(source.range, found.entry.size_bytes)
-    checksum = request.engine.objects.copy_part(
-        uri, store_id, number, found.physical_address, wanted
-    )
+    checksum = data.copy_part(request.engine, found, uri, store_id, number, wanted)
     return answers.empty(204, {"ETag": f'"{checksum}"'})
 
 

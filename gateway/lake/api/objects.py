@@ -138,6 +138,11 @@ class ApiObjects:
 
         return request
 
+    def verified(self, found: Object) -> Object:
+        assert isinstance(found, PlacedObject)
+        self._stat(found.place, presign=True)  # the API verifies what it presigns
+        return found
+
     def reading_url(
         self,
         found: Object,  # noqa: ARG002 - the API presigns no URL that signs further headers

@@ -1,7 +1,7 @@
 """Objects of the lake: reading, writing, copying and deleting them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 
 from gateway.lake.engine import rights
@@ -16,6 +16,7 @@ from graveler.names import checksum_tag
 from graveler.operations import objects, writes
 from graveler.operations.engine import Engine
 from graveler.operations.prepared import Prepared, finish, prepare
+from graveler.operations.protocol.data import check_data
 from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
@@ -31,10 +32,11 @@ def object_of(found: ObjectStat) -> Object:
         last_modified_ns=entry.last_modified_ns,
         content_type=entry.content_type,
         metadata=entry.metadata,
+        if_match=found.if_match,
     )
 
 
-def _stat_of(found: Object) -> ObjectStat:
+def stat_of(found: Object) -> ObjectStat:
     """Return the object as the engine has it, by the whole URI of its data."""
     entry = Entry(
         address=found.physical_address,
@@ -45,7 +47,7 @@ def _stat_of(found: Object) -> ObjectStat:
         content_type=found.content_type,
         metadata=found.metadata,
     )
-    return ObjectStat(found.path, entry, found.physical_address)
+    return ObjectStat(found.path, entry, found.physical_address, found.if_match)
 
 
 def text_of(path: bytes) -> bytes:
@@ -114,11 +116,19 @@ class EngineObjects:
     def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
         def request(first: int, last: int) -> SignedRequest:
             headers = {"range": f"bytes={first}-{last}"}
+            if found.if_match:
+                headers["if-match"] = f'"{found.if_match}"'
             return self._requests.sign_get(found.physical_address, headers)
 
         return request
 
+    @in_time
+    def verified(self, found: Object) -> Object:
+        return replace(found, if_match=check_data(self._engine, stat_of(found)).checksum)
+
     def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str:
+        if found.if_match:
+            self.verified(found)  # the reader of the URL would not notice
         return self._requests.presign_read(
             found.physical_address,
             expires_s,
@@ -163,7 +173,7 @@ class EngineObjects:
             source_ref=None,
             source_path=source.path,
             source_repository=source_repository,
-            source=_stat_of(source),
+            source=stat_of(source),
             content_type=None if description is None else description.content_type,
             metadata=None if description is None else description.metadata,
             requirement=requirement,

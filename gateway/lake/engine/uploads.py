@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
-from gateway.lake.engine.objects import object_of, text_of
+from gateway.lake.engine.objects import object_of, stat_of, text_of
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads, upload_listing
 from graveler.operations.engine import Engine
+from graveler.operations.protocol import data
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
@@ -82,9 +83,7 @@ class EngineUploads:
         uri, store_id = recorded_uploads.location(
             self._engine, place.repository, place.ref, place.path, upload_id
         )
-        return self._engine.objects.copy_part(
-            uri, store_id, number, source.physical_address, byte_range
-        )
+        return data.copy_part(self._engine, stat_of(source), uri, store_id, number, byte_range)
 
     @in_time
     def parts(

@@ -6,7 +6,7 @@ from io import BufferedReader, RawIOBase
 from typing import Any
 
 from graveler.aws.exchanges.channels import send_in_time
-from graveler.aws.exchanges.patience import Patience, silence_s
+from graveler.aws.exchanges.patience import Patience, of_answer
 from graveler.aws.retries import READ_TIMEOUT_S
 
 
@@ -72,11 +72,5 @@ class Connection(HTTPConnection):
         connected: socket.socket,
         **settings: Any,  # noqa: ANN401 - http.client's
     ) -> HTTPResponse:
-        return _Answer(_Incoming(connected, _patience_of(connected)), **settings)
-
-
-def _patience_of(connected: socket.socket) -> Patience:
-    limit_s = silence_s()
-    if limit_s is not None:
-        return Patience(limit_s, is_silence=True)
-    return Patience(connected.gettimeout() or READ_TIMEOUT_S)
+        patience = of_answer(connected.gettimeout() or READ_TIMEOUT_S)
+        return _Answer(_Incoming(connected, patience), **settings)

@@ -53,7 +53,7 @@ def silence_of(limit_s: float) -> Iterator[None]:
     """Wait so long for each byte of the answers in the block.
 
     S3 sends blanks while it copies: the whole answer may take long, and the blanks prove that it
-    works.
+    works. A slow store may send nothing for a while.
     """
     token = _silence_s.set(limit_s)
     try:
@@ -62,6 +62,7 @@ def silence_of(limit_s: float) -> Iterator[None]:
         _silence_s.reset(token)
 
 
-def silence_s() -> float | None:
-    """Return the limit of the block of `silence_of`; None outside of one."""
-    return _silence_s.get()
+def of_answer(limit_s: float) -> Patience:
+    """Return the patience for an answer: that of the block of `silence_of`, else of limit_s."""
+    silence_s = _silence_s.get()
+    return Patience(limit_s) if silence_s is None else Patience(silence_s, is_silence=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.locations import Location
-from graveler.errors import GoneError
+from graveler.errors import DataReplacedError, GoneError
 from graveler.ports import ObjectInfo
 from graveler.times import NS_PER_S
 
@@ -36,7 +36,9 @@ def find_existing(s3: S3, uri: str) -> Answer:
 
 
 def gone(uri: str, error: S3Error) -> Exception:
-    """Return GoneError if S3 has no object of this key, else the error itself."""
+    """Return the GoneError of a refused read; the error itself if that has another reason."""
+    if error.status == 412:
+        return DataReplacedError(f"{uri} has another ETag than the one that was recorded")
     return GoneError(f"{uri} does not exist any more") if error.code == "NoSuchKey" else error
 
 
@@ -48,6 +50,11 @@ def info_of(answer: Answer) -> ObjectInfo:
         last_modified_ns=time_ns(answer["LastModified"]),
         content_type=answer.get("ContentType", ""),
     )
+
+
+def condition(name: str, etag: str) -> Mapping[str, str]:
+    """Return the parameter of that name that requires the ETag; none if the ETag is ""."""
+    return {name: f'"{etag}"'} if etag else {}
 
 
 def checksum_of(answer: Answer) -> str:

@@ -24,10 +24,11 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from graveler.aws import traces, usage
+from graveler.aws import long_work, traces, usage
 from graveler.aws.errors import THROTTLING_CODES
 from graveler.aws.exchanges.patience import silence_of
 from graveler.aws.exchanges.whole import NoAnswerError, NotSentError
+from graveler.aws.long_work import READS
 from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
 from graveler.aws.s3.direct import DirectRequests, ElsewhereError
 from graveler.aws.s3.locations import Location
@@ -58,7 +59,6 @@ _NO_ANSWER = (
 # Retried like throttling: another writer of the same key is not done yet.
 _CONFLICT_CODES = frozenset({"ConditionalRequestConflict", "OperationAborted"})
 
-_READS = ("get_", "head_", "list_")
 _LONG = frozenset({"complete_multipart_upload", "copy_object", "upload_part_copy"})
 
 _REFUSED_BUCKET = {
@@ -111,9 +111,16 @@ class S3:
         """
         may_have_landed = False
         problem = "no time is left"
-        for _ in self._retries.attempts():
+        patience_s = long_work.patience_s(operation)
+        retries = self._retries.patient(patience_s) if patience_s else self._retries
+        is_read = operation.startswith(READS)
+        silence_s = retries.read_timeout_s if patience_s or is_read else None
+        if operation in _LONG:
+            silence_s = LONG_READ_TIMEOUT_S
+        for _ in retries.attempts():
             try:
-                return self._attempt(operation, location, parameters)
+                with nullcontext() if silence_s is None else silence_of(silence_s):
+                    return self._attempt(operation, location, parameters)
             except _NOT_SENT as error:
                 problem = str(error)
             except _NO_ANSWER as error:
@@ -129,7 +136,7 @@ class S3:
                 if refusal.status < 500:
                     raise refusal from error
                 may_have_landed = True
-        if may_have_landed and not operation.startswith(_READS):
+        if may_have_landed and not is_read:
             raise UnknownOutcomeError(f"S3 did not confirm a write: {problem}")
         raise ThrottledError(f"S3 cannot serve this now: retry later ({problem})")
 
@@ -143,8 +150,7 @@ class S3:
                 return self._directly.call(operation, parameters)
         method = getattr(self.client, operation)
         usage.count(Counted.S3_REQUESTS)
-        silence = silence_of(LONG_READ_TIMEOUT_S) if operation in _LONG else nullcontext()
-        with traces.call("S3", operation), silence:
+        with traces.call("S3", operation):
             answer: dict[str, Any] = method(**parameters)
             if "Body" in answer:
                 answer["Body"] = answer["Body"].read()

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 from botocore.exceptions import ClientError
 
 from graveler.aws.exchanges.connection import Host
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.patience import of_answer
 from graveler.aws.exchanges.pool import Pool
 from graveler.aws.exchanges.whole import begin
 from graveler.aws.retries import READ_TIMEOUT_S
@@ -26,6 +26,7 @@ _METADATA = "x-amz-meta-"
 # Parameters of the requests that are sent here, and the headers they become.
 _HEADERS = {
     "ContentType": "content-type",
+    "IfMatch": "if-match",
     "IfNoneMatch": "if-none-match",
     "Range": "range",
 }
@@ -62,7 +63,7 @@ class DirectRequests:
         self._requests = requests
         self._signs_content = signs_content
         self._observe = observe
-        self._pool = Pool(lambda: Patience(READ_TIMEOUT_S))
+        self._pool = Pool(lambda: of_answer(READ_TIMEOUT_S))
         self._elsewhere: set[str] = set()
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from uuid import uuid4
 from graveler.aws import usage
 from graveler.aws.s3.answers import (
     checksum_of,
+    condition,
     find,
     find_existing,
     gone,
@@ -100,8 +101,11 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         stored = find(self._s3, Location.of(uri))
         return None if stored is None else info_of(stored)
 
-    def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+    def get(
+        self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
+    ) -> bytes:
         optional = {} if byte_range is None else {"Range": range_header(byte_range)}
+        optional |= condition("IfMatch", if_match)
         try:
             content: bytes = self._s3.call("get_object", Location.of(uri), **optional)["Body"]
         except S3Error as error:
@@ -121,15 +125,20 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         size_bytes: int,
         description: ObjectDescription | None = None,
         before_request: Callable[[], None] | None = None,
+        *,
+        if_match: str = "",
     ) -> ObjectInfo:
         before = before_request or _do_nothing
         described = None if description is None else description_parameters(description)
         if size_bytes > self._copy_bytes_max:
-            copied = self._copy_in_parts(source_uri, target_uri, described, before)
+            copied = self._copy_in_parts(source_uri, target_uri, described, before, if_match)
             _count_copy(copied.size_bytes)
             return copied
         # Leave the source's tags behind: copying them needs permissions that nothing else needs.
-        optional: dict[str, object] = {"TaggingDirective": "REPLACE"}
+        optional: dict[str, object] = {
+            "TaggingDirective": "REPLACE",
+            **condition("CopySourceIfMatch", if_match),
+        }
         if described is not None:
             optional |= {"MetadataDirective": "REPLACE", **described}
         source = Location.of(source_uri).parameters
@@ -160,7 +169,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             GoneError: the source does not exist.
         """
         if isinstance(error, S3Error):
-            if error.status == 404:
+            if error.status in {404, 412}:
                 return gone(source_uri, error)
             return InvalidInputError(f"{source_uri} cannot be copied to {target_uri}: {error}")
         find_existing(self._s3, source_uri)
@@ -172,8 +181,11 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         target_uri: str,
         described: Mapping[str, object] | None,
         before_request: Callable[[], None],
+        if_match: str,
     ) -> ObjectInfo:
         source = find_existing(self._s3, source_uri)
+        # All parts come from one version, which has this size.
+        etag = if_match or checksum_of(source)
         # The true size: S3 refuses a part beyond the end, and bytes in no part would be lost.
         size_bytes: int = source["ContentLength"]
         least = -(-size_bytes // UPLOAD_PARTS_MAX)
@@ -186,9 +198,10 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             number = start // part_bytes + 1
             last = min(start + part_bytes, size_bytes) - 1
             before_request()
-            return UploadedPart(
-                number, self.copy_part(target_uri, upload_id, number, source_uri, (start, last))
+            checksum = self.copy_part(
+                target_uri, upload_id, number, source_uri, (start, last), if_match=etag
             )
+            return UploadedPart(number, checksum)
 
         try:
             with ContextThreads(_COPIES_AT_ONCE) as pool:

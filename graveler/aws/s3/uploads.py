@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import md5
 
-from graveler.aws.s3.answers import checksum_of, find, find_existing, gone, info_of, time_ns
+from graveler.aws.s3.answers import (
+    checksum_of,
+    condition,
+    find,
+    find_existing,
+    gone,
+    info_of,
+    time_ns,
+)
 from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.descriptions import content_type_parameters
 from graveler.aws.s3.locations import Location, range_header
@@ -53,8 +61,11 @@ class S3Uploads:
         part_number: int,
         source_uri: str,
         byte_range: tuple[int, int] | None,
+        *,
+        if_match: str = "",
     ) -> str:
         optional = {} if byte_range is None else {"CopySourceRange": range_header(byte_range)}
+        optional |= condition("CopySourceIfMatch", if_match)
         try:
             answer = self._s3.call(
                 "upload_part_copy",

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from graveler.addresses import physical_uri
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.export.addresses import SUCCESS_MARK, object_uri
 from graveler.export.schedule import Outcome, RunFailedError
 from graveler.export.work import Work
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
-from graveler.ports import ObjectDescription
+from graveler.operations.protocol.data import of_recorded
+from graveler.operations.protocol.views import object_of
+from graveler.ports import ObjectDescription, ObjectInfo
 from graveler.staging.listing import prefix_end
 
 
@@ -27,22 +28,25 @@ class ExportTransfer:
     def copy(self, key: bytes, value: bytes) -> Outcome:
         """Copy the object to the destination, with content type and metadata of the branch."""
         entry = value_entry(value)
-        source = physical_uri(self._head.namespace, entry)
+        source = object_of(self._head.namespace, key, entry)
         # An imported object without content type and metadata keeps those of its source.
         is_described = bool(entry.content_type or entry.metadata)
         description = ObjectDescription(entry.content_type, entry.metadata)
         try:
             target = object_uri(self._path, key)
-            info = self._requests.retry(
-                target,
-                lambda: self._objects.copy(
-                    source,
+
+            def copied(etag: str) -> ObjectInfo:
+                return self._objects.copy(
+                    source.physical_address,
                     target,
                     entry.size_bytes,
                     description if is_described else None,
                     self._requests.before_request,
-                ),
-            )
+                    if_match=etag,
+                )
+
+            engine = self._requests.engine
+            info = self._requests.retry(target, lambda: of_recorded(engine, source, copied))
         except (InvalidInputError, GaveUpError) as error:
             return Outcome(errors=(str(error),))
         return Outcome(done=1, etags=((key, info.checksum),))

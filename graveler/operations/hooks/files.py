@@ -19,19 +19,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graveler.actions.action import NOT_SERVED, Action, parse_action
-from graveler.addresses import physical_uri
 from graveler.committed.metarange import MetaRange
-from graveler.entries import value_entry
 from graveler.errors import (
     GoneError,
     InvalidInputError,
     PreconditionFailedError,
-    RangeNotSatisfiableError,
 )
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX, HOOKS_MAX
 from graveler.model import Branch, Change, Record, Repository, StagingToken
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import View
+from graveler.operations.protocol.data import read_content
+from graveler.operations.protocol.views import View, object_stat
 
 _FOLDER = b"_lakefs_actions/"
 _FOLDER_END = b"_lakefs_actions0"
@@ -177,23 +175,22 @@ def _load(engine: Engine, repository: Repository, record: Record, others: set[st
         raise InvalidInputError(f"there are more than {ACTION_FILES_MAX} action files")
     if b"/" in path[len(_FOLDER) :]:
         raise InvalidInputError(f"action files must be directly in {_FOLDER.decode()}")
-    action = _read(engine, repository, value)
+    action = _read(engine, repository, path, value)
     if action.name in others:
         raise InvalidInputError(f"another action has the name {action.name!r}")
     return action
 
 
-def _read(engine: Engine, repository: Repository, value: bytes) -> Action:
-    entry = value_entry(value)
+def _read(engine: Engine, repository: Repository, path: bytes, value: bytes) -> Action:
+    found = object_stat(repository, path, value)
+    entry = found.entry
     if entry.size_bytes > ACTION_FILE_BYTES_MAX:
         raise InvalidInputError(
             f"it has {entry.size_bytes} bytes, more than {ACTION_FILE_BYTES_MAX}"
         )
     if entry.size_bytes <= 0:
         return parse_action(b"")
-    uri = physical_uri(repository.storage_namespace, entry)
     try:
-        # Read no more bytes than recorded: a linked object may have any size.
-        return parse_action(engine.objects.get(uri, (0, entry.size_bytes - 1)))
-    except (GoneError, RangeNotSatisfiableError) as error:
-        raise InvalidInputError("its data cannot be read") from error
+        return parse_action(read_content(engine, found))
+    except GoneError as error:
+        raise InvalidInputError(f"its data cannot be read: {error}") from error

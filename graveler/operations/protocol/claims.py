@@ -4,15 +4,15 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from graveler.addresses import physical_uri
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX, CLAIM_LIFE_S
 from graveler.messages import Refusal
 from graveler.model import Entry, Repository
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.data import check_data
 from graveler.operations.protocol.retries import contention
-from graveler.operations.protocol.views import read_value
+from graveler.operations.protocol.views import object_of, read_value
 from graveler.retention.claims import address_to_claim
 
 
@@ -28,7 +28,7 @@ def claimed_source(engine: Engine, repository: Repository, ref: str, path: bytes
     Raises:
         InvalidInputError: the ref or the path is malformed.
         NotFoundError: the ref names no commit, or has no such object.
-        GoneError: the object's data do not exist any more.
+        GoneError: the object's data do not exist any more, or were replaced.
         ContentionError: others replaced the object in each try.
     """
     claimed = None
@@ -39,9 +39,9 @@ def claimed_source(engine: Engine, repository: Repository, ref: str, path: bytes
         entry = value_entry(stored)
         address = address_to_claim(repository.storage_namespace, entry, engine.now_s())
         if address in (None, claimed):
-            # The content of an expired commit may have been collected.
-            if engine.objects.head(physical_uri(repository.storage_namespace, entry)) is None:
-                raise Refusal.NO_DATA.error()
+            # The content of an expired commit may have been collected. The new entry is younger
+            # than data that were replaced, so they must not pass for its own.
+            check_data(engine, object_of(repository.storage_namespace, path, entry))
             return replace(entry, last_modified_ns=engine.clock.now_ns())
         assert address is not None
         claim(engine, repository, [address])

@@ -11,7 +11,7 @@ from itertools import chain, repeat
 
 from msgspec import Struct
 
-from graveler.addresses import physical_uri
+from graveler.addresses import etag_to_match, physical_uri
 from graveler.committed.metarange import MetaRange
 from graveler.entries import value_entry
 from graveler.limits import PAGE_AMOUNT_MAX
@@ -27,17 +27,26 @@ from graveler.staging.overlay import live_records, newest_changes
 
 
 class ObjectStat(Struct, frozen=True, gc=False):
-    """An object at a path; physical_address is the whole URI of its data."""
+    """An object at a path; physical_address is the whole URI of its data.
+
+    if_match: the ETag that the data must have, see `etag_to_match`.
+    """
 
     path: bytes
     entry: Entry
     physical_address: str
+    if_match: str = ""
 
 
 def object_stat(repository: Repository, path: bytes, stored: bytes) -> ObjectStat:
     """Return the object that a stored value describes."""
-    entry = value_entry(stored)
-    return ObjectStat(path, entry, physical_uri(repository.storage_namespace, entry))
+    return object_of(repository.storage_namespace, path, value_entry(stored))
+
+
+def object_of(namespace: str, path: bytes, entry: Entry) -> ObjectStat:
+    """Return the object that an entry in the namespace describes."""
+    uri = physical_uri(namespace, entry)
+    return ObjectStat(path, entry, uri, etag_to_match(namespace, entry))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,21 +7,20 @@ the sender still holds it, the message is sent again; other messages about a hel
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 
 from graveler import tasks
 from graveler.errors import (
-    ContentionError,
     CorruptDataError,
     GravelerError,
     ThrottledError,
-    UnknownOutcomeError,
 )
 from graveler.model import Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.tasks.hold import (
+    PASSING_ERRORS,
     TIME_TO_END_S,
     Hold,
     LostError,
@@ -37,11 +36,15 @@ from graveler.times import NS_PER_S
 # one transaction with its effect.
 Work = Callable[[Hold], Mapping[str, str] | None]
 
+# Calls a function from time to time while the block works, for so many seconds at most.
+AtWork = Callable[[Callable[[], None], float], AbstractContextManager[None]]
+
 # With less time than this, a runner does not take a task.
 _TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
+# The work's calls to stores leave so much time for storing how far it came.
+_TIME_TO_RELEASE_S = 10
 
-# Another runner may succeed after these errors, and after these times.
-_PASSING = (ThrottledError, ContentionError, UnknownOutcomeError)
+# The pauses after errors that may pass.
 _PAUSES_S = (5, 30, 180, 900)
 
 # The longest delay of a message.
@@ -55,6 +58,7 @@ def advance(
     *,
     runner: str,
     time_left_s: Callable[[], float],
+    at_work: AtWork = lambda _beat, _seconds: nullcontext(),
 ) -> Task | None:
     """Do what the task needs now, and return its record as last seen.
 
@@ -64,6 +68,7 @@ def advance(
         work: the work of each kind.
         runner: a name that no other runner has at the same time.
         time_left_s: returns how many seconds this call may still take.
+        at_work: surrounds the work, and calls a function meanwhile that shows that it goes on.
 
     Returns:
         None if the repository or the task does not exist.
@@ -87,7 +92,8 @@ def advance(
     taken = retry_stale(attempt, f"task {message.task_id}")
     if not isinstance(taken, Hold):
         return taken
-    _carry_out(taken, message, work)
+    seconds = time_left_s() - _TIME_TO_RELEASE_S
+    _carry_out(taken, message, work, lambda: at_work(taken.beat, seconds))
     return engine.refs.task(repository, message.task_id)
 
 
@@ -134,11 +140,17 @@ def _never_ends(task: Task) -> GravelerError:
     )
 
 
-def _carry_out(hold: Hold, message: TaskMessage, work: Mapping[TaskKind, Work]) -> None:
+def _carry_out(
+    hold: Hold,
+    message: TaskMessage,
+    work: Mapping[TaskKind, Work],
+    surrounding: Callable[[], AbstractContextManager[None]],
+) -> None:
     """Do the work of the held task, and end or release it."""
     engine = hold.engine
     try:
-        result = work[hold.task.kind](hold)
+        with surrounding():
+            result = work[hold.task.kind](hold)
         if result is not None:
             hold.complete(result)
     except UnwantedError:
@@ -150,7 +162,7 @@ def _carry_out(hold: Hold, message: TaskMessage, work: Mapping[TaskKind, Work]) 
     except LostError:
         return  # whoever holds it ends it
     except GravelerError as error:
-        if isinstance(error, _PASSING) and hold.task.takes < TAKES_MAX:
+        if isinstance(error, PASSING_ERRORS) and hold.task.takes < TAKES_MAX:
             _leave_to_next(hold, message, _PAUSES_S[hold.task.takes - 1])
             return
         if isinstance(error, CorruptDataError):

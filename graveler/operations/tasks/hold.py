@@ -1,15 +1,25 @@
 """One runner's hold on a task: reports, and the end.
 
 Work calls `report` at least every few seconds. That extends the lease, stores the progress, and
-stops the work if it is unwanted, if another runner has taken it, or if time is up.
+stops the work if it is unwanted, if another runner has taken it, or if time is up. While the work
+waits for a store, another thread calls `beat`, which does the same but stops nothing.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from graveler import tasks
-from graveler.errors import StaleTaskError, StaleVersionError
+from graveler.errors import (
+    ContentionError,
+    GravelerError,
+    StaleTaskError,
+    StaleVersionError,
+    ThrottledError,
+    UnknownOutcomeError,
+)
 from graveler.model import Branch, Commit, Event, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import (
@@ -23,6 +33,9 @@ from graveler.tasks import LATER_REPORT_S, LATER_S, REPORT_S, Task, TaskEnd
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
+
+# Another runner may succeed after these errors.
+PASSING_ERRORS = (ThrottledError, ContentionError, UnknownOutcomeError)
 
 # With less time than this, a runner leaves the rest to the next one.
 TIME_TO_END_S = 30
@@ -64,6 +77,9 @@ class Hold:
         self._stored_ns = task.update_time_ns
         self._done = self._known = task.done
         self._passed = 0
+        self._lock = threading.RLock()  # of the record
+        self._lost: LostError | None = None
+        self._is_ending = False
 
     def current_branch(self) -> tuple[Repository, Branch]:
         """Return the task's repository and branch, read from the store.
@@ -96,18 +112,40 @@ class Hold:
             OutOfTimeError: the function's invocation is about to end.
         """
         self._done, self._known = done, known
+        self._is_ending = False
+        if self._lost is not None:
+            raise self._lost
         if self._time_left_s() < TIME_TO_END_S:
             raise OutOfTimeError("the function is about to be ended")
+        self._extend()
+        self._refuse_unwanted()
+
+    def beat(self) -> None:
+        """Extend the lease and show that the work goes on; for another thread than the work's."""
+        with self._lock:
+            if self._is_ending or self._lost is not None or self._time_left_s() <= 0:
+                return
+            try:
+                with suppress(GravelerError):  # the next beat tries again
+                    self._extend()
+            except LostError as error:
+                self._lost = error
+
+    def _extend(self) -> None:
+        """Store the progress and extend the lease, if it is time to.
+
+        Raises:
+            LostError: another runner holds the task.
+        """
         now_ns = self.engine.clock.now_ns()
         is_late = now_ns - self.task.create_time_ns > LATER_S * NS_PER_S
         if now_ns - self._stored_ns < (LATER_REPORT_S if is_late else REPORT_S) * NS_PER_S:
             return
         self._change(
-            lambda task: tasks.reported(task, now_ns, done, known),
+            lambda task: tasks.reported(task, now_ns, self._done, self._known),
             lambda task: task_event(self.engine, "task_progressed", self.repository, task),
         )
         self._stored_ns = now_ns
-        self._refuse_unwanted()
 
     @property
     def time_left_s(self) -> float:
@@ -156,11 +194,12 @@ class Hold:
         """
         self.report_again()
         now_ns = self.engine.clock.now_ns()
-        try:
-            self.task = store(self.task, tasks.saved(self.task, now_ns, done, done, saved))
-        except StaleTaskError:
-            self.read_again()
-            raise
+        with self._lock:
+            try:
+                self.task = store(self.task, tasks.saved(self.task, now_ns, done, done, saved))
+            except StaleTaskError:
+                self.read_again()
+                raise
         self._done = self._known = done
 
     def watched(self, things: Iterable[T], /) -> Iterator[T]:
@@ -176,8 +215,10 @@ class Hold:
 
     def end_with(self, commit: Commit) -> TaskEnd:
         """Return the end of the task whose result is the commit."""
-        ended = self._completed(self.task, {"commit_id": commit.id})
-        return TaskEnd(self.task, ended, end_event(self.engine, self.repository, ended))
+        with self._lock:
+            self._is_ending = True  # a beat would make the end stale
+            ended = self._completed(self.task, {"commit_id": commit.id})
+            return TaskEnd(self.task, ended, end_event(self.engine, self.repository, ended))
 
     def _completed(self, task: Task, result: Mapping[str, str]) -> Task:
         known = max(self._done, self._known)
@@ -190,7 +231,9 @@ class Hold:
             LostError: another runner holds the task, or it has ended.
             UnwantedError: a user cancelled it.
         """
-        self._read_again()
+        with self._lock:
+            self._is_ending = False
+            self._read_again()
         self._refuse_unwanted()
 
     def complete(self, result: Mapping[str, str], *, although_unwanted: bool = False) -> None:
@@ -239,7 +282,8 @@ class Hold:
                 self._read_again()
                 raise
 
-        retry_stale(attempt, f"task {self.task.id}")
+        with self._lock:
+            retry_stale(attempt, f"task {self.task.id}")
 
     def _read_again(self) -> None:
         current = self.engine.refs.task(self.repository, self.task.id)

@@ -17,6 +17,7 @@ from graveler.operations import (
     writes,
 )
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.data import read_content
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
 from tests.support.faults.trips import Chain, CountedThreads, longest_chain, made
@@ -139,7 +140,7 @@ def _link(meter: Meter) -> object:
 
 def _get(meter: Meter) -> object:
     found = objects.stat(meter.engine, meter.repo, "main", b"a")
-    return objects.read_content(meter.engine, found)
+    return read_content(meter.engine, found)
 
 
 def _create_conditionally(meter: Meter) -> object:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from graveler.errors import (
     BadPartsError,
     CorruptDataError,
+    DataReplacedError,
     GoneError,
     InvalidInputError,
     PreconditionFailedError,
@@ -191,15 +192,20 @@ class MemoryObjectStore:
                 raise PreconditionFailedError(f"{uri} exists")
             return self._store(uri, content, content_type, _md5(content))
 
-    def _object(self, uri: str) -> _Object:
+    def _object(self, uri: str, if_match: str = "") -> _Object:
         self._check_bucket(uri)
         if uri not in self._objects:
             raise GoneError(f"{uri} does not exist")
-        return self._objects[uri]
+        found = self._objects[uri]
+        if if_match not in {"", found.info.checksum}:
+            raise DataReplacedError(f"{uri} has the ETag {found.info.checksum}")
+        return found
 
-    def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+    def get(
+        self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
+    ) -> bytes:
         with self._lock:
-            content = self._object(uri).content
+            content = self._object(uri, if_match).content
             if byte_range is not None:
                 if byte_range[0] >= len(content):
                     raise RangeNotSatisfiableError(f"{uri} is shorter", len(content))
@@ -219,11 +225,13 @@ class MemoryObjectStore:
         size_bytes: int,  # noqa: ARG002 - the port's; nothing is too large here
         description: ObjectDescription | None = None,
         before_request: Callable[[], None] | None = None,
+        *,
+        if_match: str = "",
     ) -> ObjectInfo:
         if before_request is not None:
             before_request()
         with self._lock:
-            source = self._object(source_uri)
+            source = self._object(source_uri, if_match)
             self._check_bucket(target_uri)
             described = description or self.description(source_uri)
             return self._store(
@@ -331,9 +339,11 @@ class MemoryObjectStore:
         part_number: int,
         source_uri: str,
         byte_range: tuple[int, int] | None,
+        *,
+        if_match: str = "",
     ) -> str:
         with self._lock:
-            content = self.get(source_uri, byte_range)
+            content = self.get(source_uri, byte_range, if_match=if_match)
             self._upload(uri, upload_id).parts[part_number] = content
             return _md5(content)
 

@@ -85,6 +85,9 @@ class MemoryS3:
         content = self.objects.contents().get(uri)
         if content is None:
             raise S3Error(Code.NO_SUCH_KEY)
+        info = self.objects.head(uri)
+        if info is not None and head.header("if-match") not in {None, f'"{info.checksum}"'}:
+            raise S3Error(Code.PRECONDITION_FAILED)
         wanted = re.fullmatch("bytes=([0-9]+)-([0-9]+)", head.header("range") or "")
         if wanted is None:
             return answer_of(200, content)

@@ -60,10 +60,14 @@ class WatchedObjects(MemoryObjectStore):
         size_bytes: int,
         description: ObjectDescription | None = None,
         before_request: Callable[[], None] | None = None,
+        *,
+        if_match: str = "",
     ) -> ObjectInfo:
         self.before("copy", target_uri)
         with self._lock:
-            info = super().copy(source_uri, target_uri, size_bytes, description, before_request)
+            info = super().copy(
+                source_uri, target_uri, size_bytes, description, before_request, if_match=if_match
+            )
             self.after(target_uri)
         return info
 

@@ -5,6 +5,7 @@ from typing import Any
 from graveler.model import Commit
 from graveler.operations import branches, commits, merges, objects, repositories, writes
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.data import read_content
 from graveler.staging.listing import PageQuery
 from tests.support.fakes.engines import MemoryWorld, memory_world
 
@@ -37,7 +38,7 @@ def commit(engine: Engine, branch: str = "main", **options: Any) -> Commit:
 
 def content(engine: Engine, ref: str, path: bytes) -> bytes:
     """Return the content that a reader of the path gets."""
-    return engine.objects.get(objects.stat(engine, REPO, ref, path).physical_address)
+    return read_content(engine, objects.stat(engine, REPO, ref, path))
 
 
 def paths(engine: Engine, ref: str) -> list[bytes]:

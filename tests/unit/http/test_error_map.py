@@ -34,6 +34,7 @@ def test_codes_of_errors_never_change():
         "conflict",
         "contention",
         "corrupt_data",
+        "data_replaced",
         "forbidden",
         "gone",
         "graveler",

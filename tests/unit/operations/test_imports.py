@@ -1,7 +1,9 @@
 """Imports replace what is at their destinations, in one commit, or change nothing."""
 
+from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
+from functools import partial
+from itertools import count, pairwise
 
 import pytest
 
@@ -13,13 +15,19 @@ from graveler.errors import (
     InvalidInputError,
     NotFoundError,
     PreconditionFailedError,
+    ThrottledError,
 )
+from graveler.imports import listing
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.imports.runs import Found
+from graveler.imports.tree import list_tree
 from graveler.model import ProtectionRule
 from graveler.operations import commits, imports, objects, repositories
 from graveler.operations.protocol.lookup import read_repository
-from graveler.tasks import TaskState
+from graveler.operations.task_work import WORK
+from graveler.operations.tasks.advance import advance
+from graveler.tasks import LEASE_S, TaskMessage, TaskState
+from graveler.times import NS_PER_S
 from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run_all
 from tests.support.faults.counting import Port
@@ -257,9 +265,14 @@ def test_a_cancelled_import_stops_and_changes_nothing(engine):
 
 @pytest.fixture
 def small(world):
-    """An engine with many small ranges, and objects that fill several saves."""
+    """An engine with many small ranges, which saves after each batch of objects."""
+    return _saving(world, Breaking(20))
+
+
+def _saving(world, breaking):
     put(world.engine(), *[f"in/{number:05}" for number in range(4000)])
-    return world.engine(Committed(world.files, breaking=Breaking(20)))
+    world.clock.step_ns = 6 * NS_PER_S  # so much passes between two batches
+    return world.engine(Committed(world.files, breaking=breaking))
 
 
 def test_progress_is_reported_for_each_object_and_grows_by_pages(small):
@@ -299,11 +312,23 @@ def test_few_single_objects_are_read_between_two_reports(engine):
     assert max(later - earlier for earlier, later in pairwise(between)) <= 32
 
 
-@pytest.mark.parametrize("pages", range(5))
-def test_a_stopped_listing_continues_where_it_was_saved(small, pages):
+@pytest.mark.parametrize(
+    ("pages", "breaking"),
+    [
+        (0, Breaking(20)),
+        (1, Breaking()),  # one range has all objects
+        (2, Breaking(20)),
+        (3, Breaking(10**9, 20_000)),  # ranges end by their size
+        (4, Breaking()),
+    ],
+)
+def test_a_stopped_listing_continues_where_it_was_saved(world, pages, breaking):
+    small = _saving(world, breaking)
     found = read_repository(small, REPO)
     asked = request(("in/", "to"))
-    whole = imports.list_sources(small, found, asked, Recorder())
+    step_ns, world.clock.step_ns = world.clock.step_ns, 0
+    whole = imports.list_sources(small, found, asked, Recorder())  # saved once, at its end
+    world.clock.step_ns = step_ns
     # One report for each object, one for each page, and one for the source.
     stopped = Recorder(stop_after=1001 * pages + 1)
     with pytest.raises(StoppedError):
@@ -326,6 +351,73 @@ def test_a_finished_listing_lists_nothing_again(small):
     again = Recorder()
     assert imports.list_sources(small, found, asked, again, Found(whole)) == whole
     assert set(again.done) == {4000}
+
+
+def test_an_import_from_a_store_that_is_slow_and_fails_often_shows_that_it_goes_on(
+    world, engine, monkeypatch
+):
+    """Each page takes 10 s, and each third one fails for so long that the runner gives up."""
+    put(engine, *[f"in/{number:05}" for number in range(950)])
+    world.objects.page_amount = 100
+    monkeypatch.setattr(listing, "list_tree", partial(list_tree, page_objects=100))
+    beats, pages = [], count(1)
+
+    def await_page():
+        for _ in range(10):
+            world.clock.tick(1)
+            beats[-1]()
+            status = imports.status(engine, REPO, task.id)
+            assert world.clock.now_ns() - status.task.update_time_ns < 25 * NS_PER_S
+            assert status.task.lease_until_ns > world.clock.now_ns()
+        if next(pages) % 3 == 0:
+            raise ThrottledError("the store cannot serve this now")
+
+    @contextmanager
+    def at_work(beat, seconds):
+        beats.append(beat)
+        yield
+
+    task = imports.start_import(engine, REPO, "main", request(("in/", "to")))
+    world.objects.between = await_page
+    while engine.task_queue.waiting:
+        engine.task_queue.waiting.sort(key=lambda each: each[0])
+        due_ns, message = engine.task_queue.waiting.pop(0)
+        world.clock.tick(max(0, due_ns - world.clock.now_ns()) / NS_PER_S)
+        status = imports.status(engine, REPO, task.id)
+        waited_ns = world.clock.now_ns() - status.task.update_time_ns
+        assert waited_ns < 25 * NS_PER_S or status.task.has_ended
+        advance(
+            engine, message, WORK,
+            runner=f"runner-{len(beats)}", time_left_s=lambda: 900, at_work=at_work,
+        )  # fmt: skip
+    status = imports.status(engine, REPO, task.id)
+    assert (status.task.state, status.task.done) == (TaskState.COMPLETED, 950)
+    assert len(beats) > 2
+    assert next(pages) <= 2 * 10
+
+
+def test_a_beat_sees_that_the_task_is_unwanted_or_lost_and_the_work_stops(world, engine):
+    put(engine, "in/a")
+    for has_other in (False, True):
+        task = imports.start_import(engine, REPO, "main", request(("in/", "")))
+
+        @contextmanager
+        def at_work(beat, seconds, task=task, has_other=has_other):
+            world.clock.tick(LEASE_S + 1 if has_other else 2)
+            if has_other:
+                message = TaskMessage(REPO, task.id)
+                advance(engine, message, WORK, runner="other", time_left_s=lambda: 900)
+            else:
+                imports.cancel(engine, REPO, task.id)
+            beat()
+            yield
+
+        before = len(history(engine, "main"))
+        message = TaskMessage(REPO, task.id)
+        advance(engine, message, WORK, runner="one", time_left_s=lambda: 900, at_work=at_work)
+        state = imports.status(engine, REPO, task.id).task.state
+        assert state is (TaskState.COMPLETED if has_other else TaskState.CANCELLED)
+        assert len(history(engine, "main")) == before + has_other
 
 
 def test_an_import_leaves_the_sources_and_the_namespace_alone(world, engine):

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import md5
+from time import sleep
 from urllib.parse import urlsplit
 
 import pytest
+from botocore.config import Config
 from botocore.exceptions import (
     ConnectionClosedError,
     EndpointConnectionError,
@@ -13,11 +15,16 @@ from botocore.exceptions import (
     SSLError,
 )
 
+from graveler.aws import connect
+from graveler.aws.long_work import EXPORT_S, READS, patient
 from graveler.aws.retries import CONNECT_TIMEOUT_S, LONG_READ_TIMEOUT_S, Retries
+from graveler.aws.s3 import direct
 from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.committed_files import S3CommittedFiles
+from graveler.aws.s3.direct import DirectRequests
 from graveler.aws.s3.locations import Location
 from graveler.aws.s3.objects import S3ObjectStore
+from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.errors import (
     BadPartsError,
     GoneError,
@@ -29,6 +36,8 @@ from graveler.errors import (
 )
 from graveler.export.lifecycle import LEASE_MARGIN_S, LEASE_S, RENEWAL_S
 from graveler.ports import UploadedPart
+from tests.support.faults.faulty_server import Arrived, FaultyServer, answering
+from tests.support.worlds.server_world import Keys, s3_client
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, Step, refusal
 
 DATE = datetime(2027, 1, 15, 8, tzinfo=UTC)
@@ -279,3 +288,42 @@ def test_a_request_of_an_export_has_ended_when_its_lease_ends(
     clocks_differ_s = 10
     assert passed[-1] + clocks_differ_s < LEASE_MARGIN_S
     assert RENEWAL_S < LEASE_S - LEASE_MARGIN_S
+
+
+def test_work_that_outlives_requests_waits_for_a_slow_store() -> None:
+    slow = [TIMED_OUT] * 20
+    with pytest.raises(ThrottledError):
+        get(ScriptedS3(*slow, CONTENT))
+    with patient(READS, EXPORT_S):
+        assert get(ScriptedS3(*slow[:6], CONTENT))["Body"] == b"content"
+        with pytest.raises(UnknownOutcomeError):
+            put(ScriptedS3(*slow, STORED))  # the right to write may end with a lease
+    with patient():
+        assert get(ScriptedS3(*slow, CONTENT))["Body"] == b"content"
+        put(ScriptedS3(*slow, STORED))
+
+
+@pytest.mark.parametrize("is_direct", [True, False])
+def test_a_patient_read_waits_for_an_answer_that_others_give_up(
+    monkeypatch: pytest.MonkeyPatch, is_direct: bool
+) -> None:
+    brief = connect._CONFIG.merge(Config(read_timeout=0.02))
+    monkeypatch.setattr(connect, "_CONFIG", brief)
+    monkeypatch.setattr(direct, "READ_TIMEOUT_S", 0.02)
+
+    def answer(_: Arrived) -> bytes:
+        sleep(0.2)
+        return answering(b"content")(_)
+
+    server = FaultyServer(answer)
+    keys = Keys()
+    requests = S3Requests(Endpoint(server.endpoint, "us-east-1"), lambda: keys)
+    directly = DirectRequests(requests, signs_content=True) if is_direct else None
+    s3 = S3(s3_client(server.endpoint, keys), Retries(total_s_max=0.0), directly)
+    with pytest.raises(ThrottledError):
+        s3.call("get_object", AT)
+    server.arrived.clear()
+    with patient():
+        assert s3.call("get_object", AT)["Body"] == b"content"
+    assert len(server.arrived) == 1
+    server.close()

@@ -1,10 +1,11 @@
 """Reading objects: the bytes that were written, at any ref, under conditions and in ranges."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 
-from graveler.operations import objects
+from graveler.operations import links, objects
 from tests.support.checks.cases import for_each
 from tests.support.worlds.gateway_stack import REPO, GatewayStack
 
@@ -175,6 +176,38 @@ def test_a_read_of_data_that_are_shorter_than_recorded_is_gone(stack, headers):
     reply = read(stack, **headers)
     assert (reply.status, reply.code) == (410, "NoSuchVersion")
     assert "s3://repo/main/a were replaced" in reply.text("Message")
+
+
+@pytest.fixture
+def elsewhere(stack):
+    """Stages an object at main/a that is somewhere else, and returns its URI."""
+
+    def staged(**more):
+        uri = "s3://elsewhere/a"
+        info = stack.world.objects.put(uri, CONTENT, "text/csv")
+        data = links.StoredData(uri, info.checksum, info.size_bytes, {}, mtime_s=0)
+        links.stage(stack.engine, REPO, "main", b"a", replace(data, **more))
+        return uri
+
+    return staged
+
+
+@pytest.mark.parametrize("headers", [{}, {"range": "bytes=2-4"}])
+def test_a_read_of_replaced_data_is_gone_and_says_what_to_do(stack, elsewhere, headers):
+    uri = elsewhere()
+    assert read(stack).content == CONTENT
+    stack.world.objects.put(uri, CONTENT[::-1], "text/csv")
+    for more in ({}, {"user_agent": "any [s3RedirectionSupport]"}):
+        reply = read(stack, **headers, **more)
+        assert (reply.status, reply.code) == (410, "NoSuchVersion")
+        assert "s3://repo/main/a: the data" in reply.text("Message")
+        assert f"{uri} has the ETag" in reply.text("Message")
+        assert "import or stage it again" in reply.text("Message")
+
+
+def test_a_read_of_staged_data_whose_checksum_never_was_the_etag_succeeds(stack, elsewhere):
+    elsewhere(checksum="0" * 32 + "-2", mtime_s=None)
+    assert read(stack).content == CONTENT
 
 
 def test_head_describes_an_object_whose_data_were_collected_and_asks_no_store(stack):

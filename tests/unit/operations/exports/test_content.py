@@ -241,6 +241,21 @@ def test_imported_objects_are_copied_from_their_source_and_keep_their_descriptio
     assert lake.objects.description("s3://out/latest/imported").content_type == "image/png"
 
 
+def test_an_imported_object_whose_data_were_replaced_fails_and_is_not_exported(lake):
+    checksum = lake.objects.put("s3://elsewhere/x", b"imported", "image/png").checksum
+    entry = Entry("s3://elsewhere/x", AddressType.FULL, 8, checksum, 0)
+    token = branches.get(lake.engine(), REPO, "main").staging_token
+    lake.engine().staging.stage(token, [(b"imported", entry_value(entry))])
+    commit(lake.engine())
+    lake.objects.put("s3://elsewhere/x", b"replaced", "image/png")
+    lake.configure(LATEST)
+    lake.settle()
+    status = requests.status(lake.engine(), REPO, "main")
+    assert (status.state, status.failed) == (ExportState.FAILED, 1)
+    assert "import or stage it again" in status.first_errors[0]
+    assert uris(lake) == ["a/1", "a/b/2", "c"]
+
+
 def test_keys_are_exported_unchanged(lake):
     keys = ["é/ü", "with space", "/slash", "a//b", "#?&=%41+", "tab\t"]
     for key in keys:

@@ -1,0 +1,122 @@
+"""Requests for the data of objects, which others may have replaced outside of the namespace.
+
+An import records the store's ETag. Reads and copies require it of the data, so changed data are
+refused, and never taken for the recorded ones. An entry that was staged by hand may have a checksum
+that never was the ETag, such as the MD5 of data that the store got in parts. Such an entry has a
+content type, and its time is that of the staging. If the data are older, they are the recorded
+ones.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from graveler.errors import DataReplacedError, GoneError, RangeNotSatisfiableError
+from graveler.messages import Refusal
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.views import ObjectStat
+from graveler.ports import ObjectInfo
+
+T = TypeVar("T")
+
+
+def of_recorded(engine: Engine, source: ObjectStat, request: Callable[[str], T]) -> T:
+    """Return the result of a request for the recorded data.
+
+    request gets the ETag that it has to require, "" for none. It may be called twice.
+
+    Raises:
+        DataReplacedError: others have replaced the data.
+        GoneError: the data do not exist any more.
+    """
+    try:
+        return request(source.if_match)
+    except DataReplacedError:
+        return request(check_data(engine, source).checksum)
+
+
+def check_data(engine: Engine, found: ObjectStat) -> ObjectInfo:
+    """Return what the store reports of the object's data, which are those that were recorded.
+
+    Raises:
+        DataReplacedError: others have replaced them.
+        GoneError: they do not exist any more.
+    """
+    info = engine.objects.head(found.physical_address)
+    if info is None:
+        # lakeFS's message alone: the request names the path, and there is no remedy.
+        raise Refusal.NO_DATA.error()
+    if found.if_match not in {"", info.checksum} and not _was_staged_later(found, info):
+        raise DataReplacedError(
+            f"the data of {found.path.decode('utf-8', 'replace')!r} were replaced: "
+            f"{found.physical_address} has the ETag {info.checksum!r} instead of "
+            f"{found.if_match!r}: import or stage it again"
+        )
+    return info
+
+
+def _was_staged_later(found: ObjectStat, info: ObjectInfo) -> bool:
+    entry = found.entry
+    return bool(entry.content_type) and info.last_modified_ns < entry.last_modified_ns
+
+
+def read_content(
+    engine: Engine, found: ObjectStat, byte_range: tuple[int, int] | None = None
+) -> bytes:
+    """Return the object's content, or its bytes from first to last inclusive.
+
+    No more bytes are read than the entry records: a linked object may have any size.
+
+    Raises:
+        GoneError: the data do not exist any more, are shorter than recorded, or were replaced.
+    """
+    first, last = byte_range or (0, found.entry.size_bytes - 1)
+    length = min(last, found.entry.size_bytes - 1) - first + 1
+    if length <= 0:
+        check_data(engine, found)
+        return b""
+    uri, wanted = found.physical_address, (first, first + length - 1)
+    try:
+        content = of_recorded(
+            engine, found, lambda etag: engine.objects.get(uri, wanted, if_match=etag)
+        )
+    except DataReplacedError:
+        raise
+    except GoneError as error:
+        raise Refusal.NO_DATA.error() from error
+    except RangeNotSatisfiableError as error:
+        # Not 416: clients take it for the end of the object.
+        raise _too_short(found) from error
+    if len(content) < length:
+        raise _too_short(found)
+    return content
+
+
+def _too_short(found: ObjectStat) -> GoneError:
+    return GoneError(
+        f"the data of {found.path.decode('utf-8', 'replace')!r} are shorter than the "
+        f"{found.entry.size_bytes} bytes that are recorded: upload or stage the object again"
+    )
+
+
+def copy_part(
+    engine: Engine,
+    source: ObjectStat,
+    uri: str,
+    upload_id: str,
+    part_number: int,
+    byte_range: tuple[int, int] | None,
+) -> str:
+    """Copy the object, or its bytes from first to last, to a part; return the part's checksum.
+
+    Raises:
+        GoneError: as `of_recorded`.
+        UploadNotFoundError: the upload does not exist.
+        InvalidInputError: the data have no such range.
+    """
+
+    def copied(etag: str) -> str:
+        return engine.objects.copy_part(
+            uri, upload_id, part_number, source.physical_address, byte_range, if_match=etag
+        )
+
+    return of_recorded(engine, source, copied)
