@@ -52,10 +52,7 @@ def command(
         ),
     ] = None,
     since: Annotated[
-        str,
-        typer.Option(
-            help="Show commits since this time, such as 2024-08-02T10:13:33Z.", show_default=False
-        ),
+        str, typer.Option(help="Show commits since this time, in ISO 8601.", show_default=False)
     ] = "",
     stop_at: Annotated[
         str, typer.Option(help="Show commits down to this one.", show_default=False)
