@@ -290,7 +290,8 @@ class Server:
 
 
 def _path(template: str, names: Mapping[str, str]) -> str:
-    encoded = {name: quote(value, safe="") for name, value in names.items()}
+    # Servers decode twice, which changes a name with `%` that was encoded once.
+    encoded = {name: quote(quote(value, safe=""), safe="") for name, value in names.items()}
     return re.sub(r"\{(\w+)\}", lambda found: encoded[found[1]], template)
 
 
