@@ -82,7 +82,7 @@ CHANGES = [
     (
         "groups members add --id g --user a/b",
         "PUT",
-        "/groups/g/members/a%252Fb",
+        "/groups/g/members/a%2Fb",
         "User successfully added",
     ),
     (

@@ -222,7 +222,7 @@ def test_a_request_that_takes_long_goes_on_where_the_server_says(host):
     slow = host((307, {"Location": "/api/v1/again?n=1"}, b""), OK)
     send(server_at(slow.url), "POST", {"a": 1})
     assert [(each.method, each.target) for each in slow.seen] == [
-        ("POST", "/api/v1/x/a%252Fb"),
+        ("POST", "/api/v1/x/a%2Fb"),
         ("POST", "/api/v1/again?n=1"),
     ]
     assert [json.loads(each.body) for each in slow.seen] == [{"a": 1}, {"a": 1}]
@@ -270,7 +270,7 @@ def test_the_environment_names_the_proxy(host, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://me:p%40ss@127.0.0.1:{proxy.port}")
     send(server_at("http://lakefs.example:8000"))
     [seen] = proxy.seen
-    assert seen.target == "http://lakefs.example:8000/api/v1/x/a%252Fb"
+    assert seen.target == "http://lakefs.example:8000/api/v1/x/a%2Fb"
     assert seen.headers["proxy-authorization"] == "Basic bWU6cEBzcw=="
 
 
