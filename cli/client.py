@@ -290,8 +290,14 @@ class Server:
 
 
 def _path(template: str, names: Mapping[str, str]) -> str:
-    encoded = {name: quote(value, safe="") for name, value in names.items()}
+    encoded = {name: _segment(value) for name, value in names.items()}
     return re.sub(r"\{(\w+)\}", lambda found: encoded[found[1]], template)
+
+
+def _segment(name: str) -> str:
+    encoded = quote(name, safe="")
+    # Servers decode twice, which can change a name with `%` that was encoded once.
+    return quote(encoded) if "%" in name else encoded
 
 
 def _encoded(query: Query) -> str:

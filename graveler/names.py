@@ -5,6 +5,7 @@ lakeFS's concepts name a branch `dev:joe-bugfix-1234`, which its server refuses.
 
 import re
 from hashlib import sha256
+from urllib.parse import quote, unquote
 
 from graveler.errors import InvalidInputError
 from graveler.limits import PATH_BYTES_MAX
@@ -18,6 +19,9 @@ _BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_:-]*(?<!:)")
 # Control characters, space, halves of a surrogate pair (which no store can hold), and those of
 # Git's special characters that lakeFS refuses, but `:`; `~`, `$` and a single `@` are allowed.
 _NOT_IN_TAG_NAMES = re.compile(r"[\x00-\x20\ud800-\udfff^?*\[\\/]|\.\.|@\{|\A:|:\Z")
+# Ref expressions give these a meaning (`graveler.refs.expressions`).
+_MODIFIERS = re.compile(r"[~^@$]")
+_NOT_IN_REFS = re.compile(r"[\x00-\x20?*\[\\/]")
 _SPACE = re.compile(r"[\t\n\f\r ]")
 
 # The ASCII characters that RFC 9110 (section 8.8.3) allows in an entity tag. All headers of a
@@ -93,6 +97,34 @@ def check_tag_name(name: str) -> None:
             "does not start with ':', does not end in ':', '.' or '.lock', and contains no spaces, "
             "control characters, '..', '@{' or any of / ^ ? * [ \\"
         )
+
+
+def check_new_tag_name(name: str) -> None:
+    """Check the name of a new tag, by which requests must find it: lakeFS takes more.
+
+    Raises:
+        InvalidInputError: the name is invalid, or means something else as a ref or in an address.
+    """
+    check_tag_name(name)
+    if modifier := _MODIFIERS.search(name):
+        raise Refusal.BAD_TAG_NAME.error(
+            f"{_shown(name)}: as a ref it would not name the tag: leave out {modifier[0]!r}"
+        )
+    if (meant := decoded_again(name)) != name:
+        raise Refusal.BAD_TAG_NAME.error(
+            f"{_shown(name)}: in an address it would name {_shown(meant)}: leave out '%'"
+        )
+
+
+def decoded_again(text: str) -> str:
+    """Return the ref or tag that is meant by a text of an address, which was decoded once.
+
+    lakectl encodes names twice, other clients once. So the text is decoded again if an encoder can
+    have made it of something that can be a ref: `main%5E1`, but not `%41`, `a%20b` or `50%`.
+    """
+    name = unquote(text)
+    is_encoded = quote(name, safe="") == quote(text, safe="%")
+    return name if is_encoded and _NOT_IN_REFS.search(name) is None else text
 
 
 def check_ref(ref: str) -> None:

@@ -1,9 +1,34 @@
 """Times as the engine counts them, nanoseconds since the Unix epoch, and as people read them."""
 
+import re
 from datetime import UTC, datetime
 from typing import Final
 
 NS_PER_S: Final = 1_000_000_000
+
+# A blank in place of the offset's sign is a `+` that a form decoded. Logs of lakectl name the zone
+# after the offset: `2026-01-31 07:00:00 -0500 EST`.
+_ISO_8601 = re.compile(
+    r"(\d{4}-?\d\d-?\d\d)(?:[T ](\d\d:?\d\d(?::?\d\d(?:[.,]\d+)?)?)"
+    r"(?: ?(?:Z|UTC|([+ -]\d\d(?::?\d\d)?)(?: [A-Z+-][A-Z\d]+)?))?)?",
+    re.ASCII,
+)
+
+
+def unix_s(text: str) -> int | None:
+    """Return an ISO 8601 time in whole Unix seconds; None if the text is none.
+
+    A time without an offset is in UTC, and a date is its beginning.
+    """
+    match = _ISO_8601.fullmatch(text.upper())
+    if match is None:
+        return None
+    day, time, offset = match.groups()
+    moment = f"{day}T{time or '00:00'}{(offset or '+00').replace(' ', '+')}"
+    try:
+        return int(datetime.fromisoformat(moment).timestamp() // 1)
+    except (ValueError, OverflowError):  # the form is right, but the day or hour does not exist
+        return None
 
 
 def whole_second(time_ns: int) -> datetime:

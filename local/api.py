@@ -43,7 +43,9 @@ def api() -> tuple[Handler, Limits]:
         {" ".join(route): web for route in paths.routes()},
     )
     both = one_port(
-        wsgi(application(routes), REQUESTS_AT_ONCE), gateway(settings), settings.domains
+        wsgi(application(routes), REQUESTS_AT_ONCE),
+        gateway(settings, beside_api=True),
+        settings.domains,
     )
     return both, Limits(idle_s=settings.idle_s)
 

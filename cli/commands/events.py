@@ -100,10 +100,6 @@ def _lines(event: Event) -> Iterator[str]:
 
 def _unix_s(text: str) -> int | None:
     """Return the time that the text is; None if it is none, but a ref."""
-    if "T" not in text and "-" not in text:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return int(moment.timestamp())
+    from graveler.times import unix_s  # noqa: PLC0415 - of a few commands
+
+    return None if text.isdigit() else unix_s(text)

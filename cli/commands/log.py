@@ -1,7 +1,6 @@
 """`graveler log`: the commits that lead to a ref."""
 
 import html
-import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 from urllib.parse import quote
@@ -16,8 +15,6 @@ from cli.history import ChildrenFirst, Log
 from cli.output import Output
 from cli.session import session_of
 from cli.shapes import Commit
-
-_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 
 
 def command(
@@ -55,7 +52,7 @@ def command(
         ),
     ] = None,
     since: Annotated[
-        str, typer.Option(help="Show commits since this time, in RFC 3339.", show_default=False)
+        str, typer.Option(help="Show commits since this time, in ISO 8601.", show_default=False)
     ] = "",
     stop_at: Annotated[
         str, typer.Option(help="Show commits down to this one.", show_default=False)
@@ -69,7 +66,7 @@ def command(
         "first_parent": first_parent,
         "objects": _paths("--objects", objects),
         "prefixes": _paths("--prefixes", prefixes),
-        "since": _time(since) or None,
+        "since": _time(since) if since else None,
         "stop_at": stop_at,
     }
     if graph and (dot or no_merges or objects or prefixes):
@@ -107,9 +104,13 @@ def _paths(option: str, given: list[str] | None) -> list[str] | None:
 
 
 def _time(text: str) -> str:
-    if text and not _RFC_3339.fullmatch(text):
+    """Return the time as lakeFS's servers take it, too."""
+    from graveler.times import NS_PER_S, rfc3339, unix_s  # noqa: PLC0415 - of a few commands
+
+    moment_s = unix_s(text)
+    if moment_s is None:
         raise UsageError(f"--since is {text!r}: write a time like 2024-08-02T10:13:33Z")
-    return text
+    return rfc3339(moment_s * NS_PER_S)
 
 
 def _whole(log: Log, output: Output, *, show_meta_range_id: bool) -> Iterator[str]:

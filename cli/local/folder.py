@@ -103,11 +103,11 @@ class Folder:
                 if not os.listdir(target):  # noqa: PTH208 - a folder with files stays
                     target.rmdir()
                 return
+            if stat.S_ISDIR(target.lstat().st_mode):
+                return  # the user replaced the file by a folder
             self._require_unchanged(target)
             target.unlink(missing_ok=True)
-        except FileNotFoundError:
-            return
-        except NotADirectoryError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
             raise _failed(error) from error
@@ -138,7 +138,7 @@ class Folder:
                 raise _failed(error) from error
             if not stat.S_ISDIR(mode):
                 kind = "a link" if stat.S_ISLNK(mode) else "not a folder"
-                raise CommandError(f"cannot change {path!r}: {current} is {kind}")
+                raise CommandError(f"cannot change {path!r}: {current} is {kind}: move it away")
         return self.root.joinpath(*folders, name)
 
     def _lock(self) -> None:

@@ -10,6 +10,7 @@ from cli.errors import CommandError
 from cli.local.differences import Change, Kind
 from cli.local.walk import Rules
 from cli.shapes import Commit, ObjectStats, Ref
+from cli.transfers.files import Shadows
 from cli.uris import PathUri
 
 _REF = "/repositories/{repository}/refs/{ref}"
@@ -106,18 +107,14 @@ class Remote:
         """Yield the objects below a path, by relative path."""
         names = {"repository": uri.repository, "ref": uri.ref}
         query = {"prefix": uri.path, "user_metadata": True}
-        # Objects so far whose names may begin those to come, as that of a folder does.
-        files: list[str] = []
+        shadows = Shadows()
         for stats in self.server.each(f"{_REF}/objects/ls", names, ObjectStats, query):
             path = self._relative(stats.path, uri)
             if path is None:
                 continue
-            files = [each for each in files if path < f"{each}0"]  # the character after the slash
-            if any(path.startswith(f"{each}/") for each in files):
+            if shadows.hide(path):
                 self._leave_out(stats.path, "another object is a file where its folder would be")
                 continue
-            if not path.endswith("/"):
-                files.append(path)
             yield msgspec.structs.replace(stats, path=path)
 
     def changes(self, base: PathUri, to: PathUri) -> Iterator[Change]:

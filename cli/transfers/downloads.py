@@ -59,6 +59,8 @@ class Downloader:
         stats = job.stats
         if job.folder is not None:
             job.folder.make_for(job.target)
+        if job.target.is_dir() and not job.target.is_symlink():
+            raise CommandError(f"{job.target} is a folder: move it away")
         if job.links.are_stored and (link := (stats.metadata or {}).get(SYMLINK_TARGET_KEY)):
             if not job.links.are_skipped:
                 _link(job, link)

@@ -9,7 +9,7 @@ from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.api import Api
 from cli.transfers.downloads import Downloader
-from cli.transfers.jobs import Download, Job, Options, Tally, Upload
+from cli.transfers.jobs import Download, Impossible, Job, Options, Tally, Upload
 from cli.transfers.progress import Progress
 from cli.transfers.uploads import Uploader
 from cli.transfers.wire import Block, StoppedError, Wire
@@ -273,6 +273,8 @@ class _Run:
             self._tally.failed += 1
             if isinstance(error, NoDataError):
                 self._tally.without_data += 1  # which says nothing of the other objects
+            elif isinstance(job, Impossible):
+                self._tally.impossible += 1  # neither does this
             else:
                 self._failures_in_a_row += 1
             if isinstance(error, RefusedError) and error.status == 401:

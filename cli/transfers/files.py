@@ -108,20 +108,44 @@ def _state(path: Path) -> os.stat_result | None:
         raise CommandError(f"cannot read {path}: {_reason(error)}") from error
 
 
+class Shadows:
+    """The files of a listing so far, each of which hides the objects below its name."""
+
+    def __init__(self) -> None:
+        self._files: list[str] = []  # whose names may begin those to come, as that of a folder does
+
+    def hide(self, name: str) -> bool:
+        """Return whether an earlier object is a file where the next one's folder would be.
+
+        The names come in the order of the listing; one may come more than once.
+        """
+        self._files = [each for each in self._files if each <= name < f"{each}0"]  # after the slash
+        if any(name.startswith(f"{each}/") for each in self._files):
+            return True
+        if not name.endswith("/"):
+            self._files.append(name)
+        return False
+
+
 class Folder:
     """A folder that objects are stored in, and never outside of it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.shadows = Shadows()
         self._checked: set[Path] = set()
         self._made: set[Path] = set()
 
     def target(self, name: str) -> Path:
-        """Return the file for an object's name relative to the folder.
+        """Return the file for an object's name relative to the folder, in the order of a listing.
 
         Raises:
             CommandError: no file of that name can be in the folder.
         """
+        if self.shadows.hide(name):
+            raise CommandError(
+                "another object is a file where its folder would be: download it alone"
+            )
         parts = name.split("/")
         if any(part in {"", ".", ".."} for part in parts) or "\0" in name:
             raise CommandError(f"{name!r} cannot be the name of a file below {self.root}")
@@ -153,7 +177,8 @@ class Folder:
             with suppress(FileExistsError):
                 current.mkdir()
             if not stat.S_ISDIR(current.lstat().st_mode):
-                raise CommandError(f"{current} is no folder: it may lead out of {self.root}")
+                kind = "symbolic link" if current.is_symlink() else "file"
+                raise CommandError(f"{current} is a {kind}, not a folder: move it away")
         if len(self._made) > _FOLDERS_MAX:
             self._made.clear()
         self._made.add(folder)

@@ -72,6 +72,7 @@ class Tally:
     removed: int = 0
     failed: int = 0
     without_data: int = 0  # of those that failed
+    impossible: int = 0  # as well
     size_bytes: int = 0
 
     @property
@@ -84,4 +85,6 @@ class Tally:
         """What to do about the failures."""
         if self.failed == self.without_data:
             return "their data are deleted"
+        if self.failed == self.impossible:
+            return "no file can have their names"
         return "run the command again"

@@ -16,6 +16,7 @@ from graveler.http.access import Access, Authorizer
 from graveler.http.auth import Authenticator
 from graveler.http.query import Query
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
+from graveler.names import decoded_again
 from graveler.operations.engine import Engine
 from graveler.operations.tasks.waiting import Patience
 from graveler.ports import AccountStore, IdentityService
@@ -24,6 +25,9 @@ T = TypeVar("T")
 
 # The stage whose name is not in paths.
 _NO_STAGE = "$default"
+
+# Path parameters that can name a tag. Names of other kinds have no `%`.
+_REFS = frozenset({"tag", "ref", "commit_id", "left_ref", "right_ref", "source_ref"})
 
 # API Gateway's event for a function (payload format 2.0).
 Event = Mapping[str, Any]
@@ -77,19 +81,21 @@ class Request:
     def name(self, parameter: str) -> str:
         """Return a path parameter, percent-decoded twice, because lakectl encodes it twice.
 
-        lakeFS decodes twice as well.
+        lakeFS decodes twice as well, and so cannot find the tag `%41` for clients that encode once.
 
         Raises:
             InvalidInputError: the parameter is not UTF-8.
         """
         name = self._path_parameters[parameter]
+        if "%" not in name:
+            return name
         try:
-            for _ in range(2):
-                if "%" in name:
-                    name = unquote_to_bytes(name).decode()
+            name = unquote_to_bytes(name).decode()
+            if parameter in _REFS:
+                return decoded_again(name)
+            return unquote_to_bytes(name).decode()
         except UnicodeDecodeError as error:
             raise InvalidInputError(f"path parameter `{parameter}` is not valid UTF-8") from error
-        return name
 
     @cached_property
     def access(self) -> Access:

@@ -273,6 +273,9 @@ class Lakes(Protocol):
     def key_pair(self, access_key_id: str) -> KeyPair | None:
         """Return the key pair; None if it does not exist."""
 
+    def session_user(self, cookies: str, address: str) -> str | None:
+        """Return the user of the session in a Cookie header; None if none counts here."""
+
     def lake(self, user: str, address: str) -> Lake:
         """Return the lake for a request of the user from that network address."""
 

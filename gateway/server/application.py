@@ -39,8 +39,12 @@ from graveler.errors import (
     InvalidInputError,
     NotFoundError,
 )
+from graveler.http import sites
 
 _REQUEST_ID = "x-amz-request-id"
+
+# lakeFS's page reads Parquet and CSV by DuckDB, which signs with this key and an invented secret.
+_KEY_OF_THE_PAGE = "use_swagger_credentials"
 
 # Deriving a key takes five hashes, and a client's key changes once a day.
 _signing_key = lru_cache(maxsize=10_000)(keys.signing_key)
@@ -94,8 +98,7 @@ class Application:
         presented = parse(head)
         run: Callable[[Call], Answer]
         if presented is not None:
-            pair = self._key_pair(presented.access_key_id)
-            verified = self._verified(presented, head, pair)
+            user, verified = self._signed(presented, head, address)
             head = head.with_hoisted_headers() if presented.kind is Kind.VERSION_4_QUERY else head
             check_endpoint(self._lakes.lake(pair.user, address), target)
             operation = operation_of(head, target)
@@ -104,12 +107,12 @@ class Application:
             form = Form(head, arriving)
             pair = self._key_pair(form.access_key_id)
             form.check(pair.secret_access_key, self._lakes.now_s(), target.bucket)
-            verified = Verified(pair.access_key_id, UNSIGNED)
+            user, verified = pair.user, Verified(pair.access_key_id, UNSIGNED)
             record.operation, run = "PostObject", partial(post_object, form=form)
         else:
             raise self._anonymous()
-        record.user = pair.user
-        call = self._call(head, target, verified, pair.user, arriving, address, record)
+        record.user = user
+        call = self._call(head, target, verified, user, arriving, address, record)
         record.ref = call.key.partition("/")[0] if target.key else ""
         try:
             return run(call)
@@ -126,6 +129,29 @@ class Application:
         region = {"x-amz-bucket-region": self._settings.operations.region}
         message = "Anonymous access is not allowed: sign the request"
         return S3Error(Code.ACCESS_DENIED, message, headers=region)
+
+    def _signed(self, presented: Presented, head: Head, address: str) -> tuple[str, Verified]:
+        """Return the user who sent the request, and what its signature proves.
+
+        Raises:
+            S3Error: the signature is wrong.
+            ForbiddenError: a page of another site uses the session.
+        """
+        if (user := self._session_user(presented, head, address)) is not None:
+            return user, Verified(presented.access_key_id, UNSIGNED)
+        pair = self._key_pair(presented.access_key_id)
+        return pair.user, self._verified(presented, head, pair)
+
+    def _session_user(self, presented: Presented, head: Head, address: str) -> str | None:
+        """Return the user of the session by which lakeFS's page reads; None of another request.
+
+        Only a script of the page can send the header: no link, image or form does.
+        """
+        is_read = head.method in {"GET", "HEAD"} and presented.kind is Kind.VERSION_4_HEADER
+        if not is_read or presented.access_key_id != _KEY_OF_THE_PAGE:
+            return None
+        sites.check_not_from_elsewhere(dict(head.headers))
+        return self._lakes.session_user(head.header("cookie") or "", address)
 
     def _key_pair(self, access_key_id: str | None) -> KeyPair:
         """Return the key pair that signed.

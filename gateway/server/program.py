@@ -13,11 +13,17 @@ from gateway.server.settings import GatewaySettings, ServerSettings
 from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
 from graveler.aws import wiring
+from graveler.http.auth import Authenticator
 
 
-def gateway(settings: GatewaySettings) -> Gateway:
-    """Return the handler of one process, over the deployment's stores."""
-    lakes = EngineLakes(wiring.engine(), wiring.accounts(), wiring.s3_requests())
+def gateway(settings: GatewaySettings, *, beside_api: bool = False) -> Gateway:
+    """Return the handler of one process, over the deployment's stores.
+
+    Beside the API, on its own origin, browsers have sessions.
+    """
+    engine, accounts = wiring.engine(), wiring.accounts()
+    sessions = Authenticator(accounts, engine.clock) if beside_api else None
+    lakes = EngineLakes(engine, accounts, wiring.s3_requests(), sessions)
     application = Application(lakes, Transfers(store_pool()), settings)
     return Gateway(application, settings.threads)
 

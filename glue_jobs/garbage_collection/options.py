@@ -3,13 +3,13 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
 
 from glue_jobs.arguments import settings_in
 from graveler.errors import InvalidInputError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.looks import LOOK_S
+from graveler.times import unix_s
 
 # The values that may come without a name, in this order: `job.py example-repo us-east-1`.
 _UNNAMED = ("repository", "region")
@@ -149,10 +149,7 @@ def _switch(text: str) -> bool:
 
 def _unix_seconds(text: str) -> int:
     """Return an ISO 8601 time as Unix seconds; without an offset it is UTC."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a time such as 2022-03-31T12:00"
-        ) from error
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    moment_s = unix_s(text)
+    if moment_s is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2022-03-31T12:00")
+    return moment_s

@@ -5,7 +5,8 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from graveler.http.requests import Count
-from graveler.retention.runs import CollectionRun, RunState, unix_time
+from graveler.retention.runs import CollectionRun, RunState
+from graveler.times import unix_s
 
 _STATES: dict[RunState, Literal["running", "succeeded", "failed"]] = {
     RunState.RUNNING: "running",
@@ -63,8 +64,8 @@ def run_row(run: CollectionRun, text: str = "") -> RunRow:
         return row
     return structs.replace(
         row,
-        end_time=unix_time(summary.end_time),
-        cutoff_time=unix_time(summary.cutoff_time),
+        end_time=unix_s(summary.end_time),
+        cutoff_time=unix_s(summary.cutoff_time),
         marked_objects=summary.num_marked_objects,
         marked_bytes=summary.num_marked_bytes,
         deleted_objects=summary.num_deleted_objects,

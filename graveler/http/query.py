@@ -1,13 +1,13 @@
 """The query string of a request as typed values; a 400 names a wrong parameter."""
 
 import re
-from datetime import datetime
 from typing import TypedDict
 from urllib.parse import parse_qsl
 
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.limits import PAGE_AMOUNT_DEFAULT, PAGE_AMOUNT_MAX
 from graveler.messages import Refusal
+from graveler.times import unix_s
 
 # As Go's strconv.ParseBool. Python clients send `True`, Go and JavaScript clients `true`.
 _BOOLEANS = {
@@ -16,9 +16,6 @@ _BOOLEANS = {
 }
 # No more digits than a 64-bit integer. int() would also accept "1_0" and other scripts' digits.
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_RFC3339 = re.compile(
-    r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})", re.ASCII
-)
 
 
 class PageRequest(TypedDict):
@@ -157,24 +154,20 @@ class Query:
         }
 
     def unix_time(self, name: str) -> int | None:
-        """Return the RFC 3339 time in whole Unix seconds; None if the parameter is absent.
+        """Return the ISO 8601 time in whole Unix seconds; None if it is absent or empty.
 
         Raises:
             InvalidInputError: the value is not such a time.
         """
-        value = self.optional_text(name)
-        if value is None:
-            return None
-        if _RFC3339.fullmatch(value):
-            try:
-                return int(datetime.fromisoformat(value.upper()).timestamp() // 1)
-            except (ValueError, OverflowError):
-                pass  # the form is right, but the day or hour does not exist
-        raise _error(
-            name,
-            'string doesn\'t match the format "date-time"',
-            f"write a time such as 2026-01-31T12:00:00Z, not {value!r}",
-        )
+        value = self.text(name)
+        moment_s = unix_s(value)
+        if value and moment_s is None:
+            raise _error(
+                name,
+                'string doesn\'t match the format "date-time"',
+                f"write a time such as 2026-01-31T12:00:00Z, not {value!r}",
+            )
+        return moment_s
 
 
 def bounded_integer(text: str, minimum: int, maximum: int, refusal: Refusal, name: str) -> int:

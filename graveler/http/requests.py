@@ -55,9 +55,16 @@ class AccessKey(Struct, frozen=True):
     __repr__ = object.__repr__  # shows no secret
 
 
+class NewAccessKey(AccessKey, frozen=True):
+    # Addresses name the key pair, so it has no `/`, no `%`, and not dots alone.
+    access_key_id: Annotated[
+        str, Meta(min_length=1, max_length=128, pattern=r"^(?!\.{1,2}\Z)[!-$&-.0-9;-~]+\Z")
+    ]
+
+
 class Setup(Struct, frozen=True):
     username: Annotated[str, Meta(min_length=1, max_length=256)]
-    key: AccessKey | None = None
+    key: NewAccessKey | None = None
 
 
 class CommunicationPreferences(Struct, frozen=True, rename="camel"):

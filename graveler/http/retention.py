@@ -34,9 +34,7 @@ def rules_of(body: Rules) -> RetentionRules:
 
 
 def rules_body(rules: RetentionRules) -> Rules:
-    return Rules(
-        rules.default_days, [BranchRule(*each) for each in sorted(rules.branch_days.items())]
-    )
+    return Rules(rules.default_days, [BranchRule(*each) for each in rules.branch_days.items()])
 
 
 class CheckedRules(Struct, frozen=True):

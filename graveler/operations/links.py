@@ -15,7 +15,7 @@ from graveler.errors import InvalidInputError
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
-from graveler.names import READABLE_BUCKET, check_checksum, check_path, leaves_its_folder
+from graveler.names import READABLE_BUCKET, check_checksum, leaves_its_folder
 from graveler.operations.engine import Engine
 from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.operations.protocol.lookup import known_repository
@@ -49,13 +49,13 @@ class StoredData:
 def get_physical_address(engine: Engine, repository: str, branch: str, path: bytes) -> str:
     """Return the URI of a new address for the path's data; it can be linked for 24 hours.
 
-    As in lakeFS, `link` checks the branch, not this: lakectl does not show an error's message here.
+    As in lakeFS, `link` checks the branch and the path, not this: lakectl does not show an error's
+    message here.
 
     Raises:
-        InvalidInputError: the repository's name or the path is malformed.
+        InvalidInputError: the repository's name is malformed.
         NotFoundError: the repository does not exist.
     """
-    check_path(path)
     found = known_repository(engine, repository)
     address = new_address(engine.names.new_uid())
     signed = sign_address(engine.signing_key, repository, branch, path, address)

@@ -4,7 +4,7 @@ from graveler.errors import AlreadyExistsError
 from graveler.hooks import Occurrence
 from graveler.messages import Refusal
 from graveler.model import Page, Repository, Tag
-from graveler.names import check_tag_name
+from graveler.names import check_new_tag_name, check_tag_name
 from graveler.operations.branches import refuse_commit_id
 from graveler.operations.engine import Engine
 from graveler.operations.hooks.after import announce
@@ -38,7 +38,7 @@ def create(
         HookFailedError: a hook stops the creation.
         PreconditionFailedError: an action file in the commit is malformed.
     """
-    check_tag_name(name)
+    check_new_tag_name(name)
     found, commit_id = current_commit_id(engine, repository, ref)
     check_writable(found, force=force)
     refuse_commit_id(engine, found, name)

@@ -9,12 +9,15 @@ Without rules no committed object is deleted.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.names import check_branch_name
 from graveler.proto import stored_pb2 as messages
+
+_Message = messages.GarbageCollectionRules
 
 # They are stored as int32.
 RETENTION_DAYS_MAX = 2**31 - 1
@@ -25,7 +28,7 @@ class RetentionRules:
     """Days of retention: by branch, and for branches without a rule of their own."""
 
     default_days: int
-    branch_days: Mapping[str, int]
+    branch_days: Mapping[str, int]  # in the order in which they were set
 
     def days_of(self, branch: str) -> int:
         """Return for how many days the branch retains."""
@@ -61,10 +64,10 @@ def _check_days(name: str, days: int) -> None:
 
 def encode_rules(rules: RetentionRules) -> bytes:
     """Return the content of the rules file."""
-    message = messages.GarbageCollectionRules(
-        default_retention_days=rules.default_days, branch_retention_days=rules.branch_days
-    )
-    return message.SerializeToString(deterministic=True)
+    # The branches are a map, which is written in any order: messages side by side are one message.
+    parts = [_Message(default_retention_days=rules.default_days)]
+    parts += [_Message(branch_retention_days=dict([each])) for each in rules.branch_days.items()]
+    return b"".join(part.SerializeToString() for part in parts)
 
 
 def decode_rules(content: bytes, uri: str) -> RetentionRules | None:
@@ -77,12 +80,23 @@ def decode_rules(content: bytes, uri: str) -> RetentionRules | None:
     if not content:
         return None
     try:
-        message = messages.GarbageCollectionRules.FromString(content)
+        message = _Message.FromString(content)
     except DecodeError as error:
         raise CorruptDataError(f"{uri} holds no retention rules: {error}") from error
     if len(UnknownFieldSet(message)) > 0:
         raise CorruptDataError(f"{uri} holds retention rules with fields that are not known")
-    rules = RetentionRules(message.default_retention_days, dict(message.branch_retention_days))
+    rules = RetentionRules(message.default_retention_days, _branch_days_in(content))
     if min([rules.default_days, *rules.branch_days.values()]) < 0:
         raise CorruptDataError(f"{uri} holds a negative number of retention days")
     return rules
+
+
+def _branch_days_in(content: bytes) -> dict[str, int]:
+    """Return the map of a valid message in the order of its entries, which the message forgets."""
+    fields = UnknownFieldSet(Empty.FromString(content))
+    entries = (
+        _Message.BranchRetentionDaysEntry.FromString(fields[at].data)
+        for at in range(len(fields))
+        if fields[at].field_number == _Message.BRANCH_RETENTION_DAYS_FIELD_NUMBER
+    )
+    return {entry.key: entry.value for entry in entries}

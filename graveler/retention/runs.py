@@ -6,12 +6,13 @@ asked for; the run writes the rest. The lease of the repository names the run th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
+
+from graveler.times import unix_s
 
 T = TypeVar("T")
 
@@ -103,7 +104,7 @@ class CollectionRun:
     @property
     def start_s(self) -> int | None:
         known = (self.summary, self.beginning, self.request)
-        found = (unix_time(each.start_time) for each in known if each)
+        found = (unix_s(each.start_time) for each in known if each)
         return next((each for each in found if each is not None), None)
 
 
@@ -113,12 +114,3 @@ def decoded(content: bytes, shape: type[T]) -> T | None:
         return msgspec.json.decode(content, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def unix_time(text: str) -> int | None:
-    """Return an RFC 3339 time in Unix seconds; None if the text is none."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())

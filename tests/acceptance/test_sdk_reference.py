@@ -1,5 +1,7 @@
 """`lakefs.Reference`: reading what a ref expression names, and merging it."""
 
+from datetime import UTC, datetime, timedelta, timezone
+
 import lakefs
 import pytest
 from lakefs.exceptions import BadRequestException, ConflictException, NotFoundException
@@ -52,6 +54,17 @@ def test_the_log_is_limited_and_may_follow_paths(main, first):
     assert [each.message for each in main.log(objects=["z"])] == ["first"]
     assert [each.message for each in main.log(prefixes=["folder/"], limit=True)] == ["first"]
     assert [each.message for each in main.log(stop_at=first.id)] == ["second", "first"]
+
+
+def test_the_log_begins_at_a_time_with_or_without_a_time_zone(main, first):
+    begin = datetime.fromtimestamp(first.get_commit().creation_date, UTC)
+    for since in (
+        begin,
+        begin.astimezone(timezone(-timedelta(hours=8))),
+        begin.replace(tzinfo=None),
+    ):
+        assert "first" in [each.message for each in main.log(since=since)], since
+        assert list(main.log(since=since + timedelta(hours=1))) == [], since
 
 
 def test_a_diff_shows_what_was_added_changed_and_removed(repository, main, first):

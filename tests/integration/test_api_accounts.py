@@ -84,6 +84,9 @@ def test_setup_is_refused_where_no_token_is_configured():
         ({"username": "a", "key": {"access_key_id": "", "secret_access_key": "x"}}, "access_key"),
         ({"username": "a", "key": {"access_key_id": "a:b", "secret_access_key": "x"}}, "access"),
         ({"username": "a", "key": {"access_key_id": "ab\n", "secret_access_key": "x"}}, "access"),
+        ({"username": "a", "key": {"access_key_id": "a/b", "secret_access_key": "x"}}, "access"),
+        ({"username": "a", "key": {"access_key_id": "a%41", "secret_access_key": "x"}}, "access"),
+        ({"username": "a", "key": {"access_key_id": "..", "secret_access_key": "x"}}, "access"),
         ({"username": "a", "key": {"access_key_id": "ab"}}, "secret_access_key"),
     ],
 )

@@ -5,6 +5,8 @@ from urllib.parse import quote
 import pytest
 from lakefs_sdk import models
 
+from graveler.model import CommitID, Tag
+from graveler.operations.protocol.lookup import read_repository
 from tests.support.clients.api import ApiClient, event
 
 REPO = "/repositories/repo"
@@ -124,35 +126,70 @@ def test_deletions_are_kept_over_the_head_that_a_hard_reset_brings(api):
 
 def test_tags_are_created_listed_and_deleted(api):
     tags = f"{REPO}/tags"
-    for name in ("v1", "v1~é", "v2"):
+    for name in ("v1", "v1.é", "v2"):
         reply = api.ask("POST", tags, {"id": name, "ref": "main"})
         assert reply.status == 201
         assert reply.json == {"id": name, "commit_id": head(api)}
-    assert api.ask("GET", f"{tags}/v1%7E%C3%A9").json["id"] == "v1~é"
+    assert api.ask("GET", f"{tags}/v1.%C3%A9").json["id"] == "v1.é"
     page = api.ask("GET", tags, amount=2).json
     models.RefList.from_dict(page)
-    assert [row["id"] for row in page["results"]] == ["v1", "v1~é"]
-    assert page["pagination"]["next_offset"] == "v1~é"
+    assert [row["id"] for row in page["results"]] == ["v1", "v1.é"]
+    assert page["pagination"]["next_offset"] == "v1.é"
     assert api.ask("DELETE", f"{tags}/v1").status == 204
     assert api.ask("GET", f"{tags}/v1").status == 404
     assert api.ask("DELETE", f"{tags}/v1").status == 404
 
 
 @pytest.mark.parametrize("function_url", [False, True])
-@pytest.mark.parametrize("name", ["50%", "a%zz", "#1", 'é"🎉', "{x}", "a;b=c", "+"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "50%",
+        "a%zz",
+        "#1",
+        'é"🎉',
+        "{x}",
+        "a;b=c",
+        "+",
+        "a%20b",
+        "%41",
+        "%2F",
+        "%2E%2E",
+        "%FF",
+        "%c3",
+    ],
+)
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_name_may_be_encoded_once_or_twice(api, name, times, function_url):
     assert api.ask("POST", f"{REPO}/tags", {"id": name, "ref": "main"}).status == 201
     encoded = name
     for _ in range(times):
         encoded = quote(encoded, safe="")
-    asked = event(
-        "GET",
-        f"/api/v1{REPO}/tags/{encoded}",
-        headers={"authorization": api.authorization},
-        function_url=function_url,
-    )
-    assert api.send(asked).json["id"] == name
+
+    def ask(method, path):
+        headers = {"authorization": api.authorization}
+        path = f"/api/v1{REPO}/{path}"
+        return api.send(event(method, path, headers=headers, function_url=function_url))
+
+    assert ask("GET", f"tags/{encoded}").json["id"] == name
+    assert ask("GET", f"commits/{encoded}").json["id"] == head(api)
+    assert ask("DELETE", f"tags/{encoded}").status == 204
+    assert api.ask("GET", f"{REPO}/tags").json["results"] == []
+
+
+def test_a_tag_that_no_ref_names_is_not_created_but_an_old_one_is_listed_and_deleted(api):
+    for name in ("a~1", "a@b", "a$", "$a", "a%23b", "%25", "%E2%82%AC"):
+        reply = api.ask("POST", f"{REPO}/tags", {"id": name, "ref": "main"})
+        assert reply.status == 400
+        assert f"tag id: invalid value: validation error: {name!r}" in reply.message
+        tag = Tag(name, CommitID(head(api)))
+        found = read_repository(api.engine, "repo")
+        made = api.engine.event("tag_created", found, tag=name, commit_id=tag.commit_id)
+        api.engine.refs.create_tag(found, tag, made)
+        encoded = quote(quote(name, safe=""), safe="")
+        assert [row["id"] for row in api.ask("GET", f"{REPO}/tags").json["results"]] == [name]
+        assert api.ask("GET", f"{REPO}/tags/{encoded}").json["id"] == name
+        assert api.ask("DELETE", f"{REPO}/tags/{encoded}").status == 204
 
 
 @pytest.mark.parametrize("function_url", [False, True])

@@ -48,8 +48,7 @@ class TestRules:
             reply = api.ask("GET", read)
             assert reply.status == 200
             models.GarbageCollectionRules.from_dict(reply.json)
-            rules = {**reply.json, "branches": sorted(reply.json["branches"], key=str)}
-            assert rules == {**SEED_RULES, "branches": sorted(SEED_RULES["branches"], key=str)}
+            assert reply.json == SEED_RULES  # in this order
         assert api.ask("DELETE", path).status == 204
         assert api.ask("GET", path).status == 404
         assert api.ask("DELETE", path).status == 204

@@ -107,19 +107,34 @@ def test_a_link_may_require_that_the_path_is_free(api):
     assert api.ask("GET", READ, path="a").content == b"1"
 
 
-@pytest.mark.parametrize("parameters", [{}, {"path": "p" * 1025}])
-def test_a_bad_wish_for_an_address_is_refused(api, parameters):
-    assert api.ask("GET", BACKING, **parameters).status == 400
+def test_a_wish_for_an_address_without_a_path_is_refused(api):
+    assert api.ask("GET", BACKING).status == 400
 
 
-def test_linking_to_a_missing_branch_is_refused(api):
-    path = f"{REPO}/branches/nothing/staging/backing"
-    given = api.ask("GET", path, path="a")
+@pytest.mark.parametrize(
+    ("branch", "path", "refusal"),
+    [
+        ("nothing", "a", (404, "branch not found: 'nothing'")),
+        (
+            "main",
+            "p" * 1025,
+            (
+                400,
+                (
+                    "argument path: invalid value: validation error: "
+                    "1025 is above maximum length (1024)"
+                ),
+            ),
+        ),
+    ],
+)
+def test_linking_to_a_missing_branch_or_a_long_path_is_refused(api, branch, path, refusal):
+    backing = f"{REPO}/branches/{branch}/staging/backing"
+    given = api.ask("GET", backing, path=path)
     assert given.status == 200  # lakectl would show "request failed" for any error here
-    linked = api.ask(
-        "PUT", path, {"staging": given.json, "checksum": "c", "size_bytes": 1}, path="a"
-    )
-    assert (linked.status, linked.message) == (404, "branch not found: 'nothing'")
+    body = {"staging": given.json, "checksum": "c", "size_bytes": 1}
+    linked = api.ask("PUT", backing, body, path=path)
+    assert (linked.status, linked.message) == refusal
 
 
 # Multipart

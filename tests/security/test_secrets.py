@@ -15,7 +15,7 @@ from graveler.access.identity_tokens import SignedRequest
 from graveler.aws.environment import FromEnvironment
 from graveler.http.accounts import ExternalLogin, IdentityRequest
 from graveler.http.auth import Session
-from graveler.http.requests import AccessKey, Login, Setup
+from graveler.http.requests import AccessKey, Login, NewAccessKey, Setup
 from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
 from graveler.operations import branches
 from graveler.ports import Credential, Installation, KeyPair, LoginKey
@@ -97,7 +97,7 @@ def use_every_secret_but_links(api: ApiClient) -> list[str]:
         Session("secret-text", 1),
         Settings(setup_token="secret-text"),
         AccessKey("AKIA", "secret-text"),
-        Setup("ann", AccessKey("AKIA", "secret-text")),
+        Setup("ann", NewAccessKey("AKIA", "secret-text")),
         Login("AKIA", "secret-text"),
         CredentialsWithSecret("AKIA", "secret-text", 1),
         AuthenticationToken("secret-text", 1),

@@ -55,6 +55,41 @@ def test_a_tag_with_a_colon_keeps_the_other_rules():
         assert not accepts(names.check_tag_name, name)
 
 
+@for_each(
+    ("name", "told"),
+    [
+        ("a~1", "leave out '~'"),
+        ("a@b", "leave out '@'"),
+        ("$a", "leave out '\\$'"),
+        ("a^", "contains no"),
+        ("a%23b", "would name 'a#b': leave out '%'"),
+        ("%25", "would name '%'"),
+    ],
+)
+def test_a_new_tag_has_a_name_by_which_requests_find_it(name, told):
+    with pytest.raises(InvalidInputError, match=f"tag id: .*{told}"):
+        names.check_new_tag_name(name)
+    names.check_new_tag_name("dev:v1.é+#%")
+
+
+@for_each(
+    ("text", "name"),
+    [
+        ("main%5E1", "main^1"),
+        ("a%2523b", "a%23b"),
+        ("dev:a+%C3%A9", "dev:a+é"),
+        ("%41", "%41"),
+        ("a%20b", "a%20b"),
+        ("a%2Fb", "a%2Fb"),
+        ("50%", "50%"),
+        ("%c3%a9", "%c3%a9"),
+        ("%FF", "%FF"),
+    ],
+)
+def test_a_text_of_an_address_is_decoded_again_if_an_encoder_made_it_of_a_ref(text, name):
+    assert names.decoded_again(text) == name
+
+
 @for_each("case", VECTORS["parse"], ids=lambda case: ascii(case["expr"])[:40])
 def test_a_ref_is_a_text_without_white_space(case):
     assert accepts(names.check_ref, case["expr"]) == case["validate_ref_ok"]

@@ -172,7 +172,9 @@ class _Sync:
                 if found is None:
                     if self.deletes and file is not None:
                         self._delete(file, removed)
-                elif not name.endswith("/") and (file is None or self._differs(file, found)):
+                elif name.endswith("/"):
+                    continue
+                elif folder.shadows.hide(name) or file is None or self._differs(file, found):
                     if self.is_dry:
                         self._show("download", name)
                     else:

@@ -101,6 +101,9 @@ class ApiLakes:
                 self._user = self._requests.ask(CurrentUser, "GET", ("user",)).user.id
             return self._user
 
+    def session_user(self, cookies: str, address: str) -> None:
+        """Return None: no browser has a session with this machine's gateway."""
+
     def lake(self, user: str, address: str) -> Lake:  # noqa: ARG002 - there is one user, and the API sees the gateway's address
         return ApiLake(self._requests)
 

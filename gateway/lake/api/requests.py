@@ -115,14 +115,15 @@ def _target(names: Sequence[str], query: Mapping[str, str]) -> str:
 
 
 def _segment(name: str) -> str:
-    """Return the name as a segment of the path, encoded twice because the API decodes it twice.
+    """Return the name as a segment of the path, encoded twice if the API can decode it twice.
 
     Raises:
         InvalidInputError: servers would take it for another path.
     """
     if not name.strip("."):
         raise InvalidInputError(f"{name!r} is not a name")
-    return quote(quote(name, safe="", errors="surrogateescape"), safe="")
+    encoded = quote(name, safe="", errors="surrogateescape")
+    return quote(encoded) if "%" in name else encoded
 
 
 def text_of(path: bytes) -> str:

@@ -11,8 +11,9 @@ from gateway.lake.port import KeyPair, Lake, Repository
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
 from graveler.aws.s3.requests import S3Requests
-from graveler.errors import InvalidInputError, NotFoundError
+from graveler.errors import AuthenticationError, InvalidInputError, NotFoundError
 from graveler.http.access import Access, Authorizer
+from graveler.http.auth import Authenticator
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page
 from graveler.operations import branches, repositories
@@ -96,8 +97,16 @@ class _Known:
 class EngineLakes:
     """`gateway.lake.port.Lakes` over an engine and its users; a process has one."""
 
-    def __init__(self, engine: Engine, accounts: AccountStore, requests: S3Requests) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        accounts: AccountStore,
+        requests: S3Requests,
+        sessions: Authenticator | None = None,
+    ) -> None:
+        """Open the lakes; sessions are those of browsers, where the API has the same origin."""
         self._engine = engine
+        self._sessions = sessions
         self._accounts = accounts
         self._requests = requests
         self._authorizer = Authorizer(accounts, engine.clock)
@@ -122,6 +131,15 @@ class EngineLakes:
             fresh_until_ns = now_ns + KEY_PAIR_AGE_MAX_S * NS_PER_S
             self._known[access_key_id] = _Known(pair, fresh_until_ns)
         return pair
+
+    @in_time
+    def session_user(self, cookies: str, address: str) -> str | None:
+        if self._sessions is None:
+            return None
+        try:
+            return self._sessions.user_of(None, cookies.split(";"), address)
+        except (AuthenticationError, InvalidInputError):
+            return None
 
     def lake(self, user: str, address: str) -> Lake:
         access = self._authorizer.access_of(user, {SOURCE_IP: address})

@@ -24,6 +24,7 @@ from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
 from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.http.access import RIGHTS_AGE_MAX_S
+from graveler.http.auth import Authenticator
 from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, objects, repositories, tags
 from graveler.operations.engine import Engine
@@ -114,7 +115,9 @@ class _Signer(S3SigV4Auth):
 class GatewayStack:
     """One gateway with one repository `repo`, whose only user may do everything at first."""
 
-    def __init__(self, settings: GatewaySettings | None = None) -> None:
+    def __init__(
+        self, settings: GatewaySettings | None = None, *, has_sessions: bool = False
+    ) -> None:
         self.world: MemoryWorld = memory_world()
         self.accounts = ScriptedAccounts()
         credential = Credential(ACCESS_KEY_ID, SECRET, USER, 1_600_000_000)
@@ -128,6 +131,7 @@ class GatewayStack:
             self.engine,
             self.accounts,
             S3Requests(Endpoint(ENDPOINT, REGION), lambda: self.s3.keys, now_s=lambda: self.now_s),
+            Authenticator(self.accounts, self.world.clock) if has_sessions else None,
         )
         self.transfers = Transfers(self.connections, sleep=lambda _: None)
         self.application = Application(self.lakes, self.transfers, self.settings)

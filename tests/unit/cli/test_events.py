@@ -330,7 +330,7 @@ def test_events_are_lines_until_the_repository_is_deleted(graveler, server, hurr
 def test_since_prints_json_and_ends_with_once(graveler, server, hurried):
     server.will_answer(page(branch("main", "b")), page(), REPOSITORY)
     server.will_answer(page(commit("b", "a"), commit("a", date=1)))
-    printed = graveler.prints(*TAIL, "--since", "2023-01-01", "--once", "--json")
+    printed = graveler.prints(*TAIL, "--since", "2023-01-01 00:00 +0000", "--once", "--json")
     event = json.loads(printed)
     assert (event["kind"], event["branch"], event["commit_id"]) == (
         "commit_created",

@@ -193,7 +193,7 @@ def test_the_logs_query_has_what_was_asked_for(graveler, server):
     server.will_answer(page())
     graveler.prints(
         *("log", "lakefs://foo/main", "--objects", "a,b", "--objects", "c", "--prefixes", "d/"),
-        *("--since", "2024-08-02T10:13:33Z", "--stop-at", "main~4", "--after", "main~1"),
+        *("--since", "2024-08-02 06:13:33.5 -0400 EDT", "--stop-at", "main~4", "--after", "main~1"),
         *("--first-parent", "--limit", "--amount", "5"),
     )
     assert server.asked[0].path.split("?")[1].split("&") == [

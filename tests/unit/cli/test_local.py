@@ -567,11 +567,24 @@ def test_links_in_the_folder_do_not_lead_out(lake, local, tmp_path):
     (local.root / "d").symlink_to(tmp_path / "outside")
     lake.change(data__d__a="1", data__b="2")
     skips = {"LAKECTL_LOCAL_SKIP_NON_REGULAR_FILES": "true"}
-    assert "is a link" in local.fails("pull", **skips)
+    assert "is a link: move it away" in local.fails("pull", **skips)
     assert not any((tmp_path / "outside").iterdir())
     (local.root / "d").unlink()
     local.does("pull", **skips)
     assert local.files == {"b": "2", "d/a": "1"}
+
+
+def test_a_pull_gets_a_folder_where_the_user_made_one_of_the_same_file_or_link(lake, local):
+    lake.change(data__file="1", data__link="2")
+    local.clone()
+    lake.change(data__file=None, data__link=None)
+    lake.put({"data/file/a": "3", "data/link/a": "4"})
+    for name in ("file", "link"):
+        (local.root / name).unlink()
+        local.write(f"{name}/a", "mine")
+    local.does("pull", "--force")
+    assert local.files == {"file/a": "3", "link/a": "4"}
+    assert local.status() == []
 
 
 def test_an_object_below_another_object_is_left_out(lake, local):

@@ -184,6 +184,12 @@ def test_tag_show_prints_the_tag_and_its_commit(graveler, server):
     assert json.loads(graveler.prints("tag", "show", "lakefs://foo/v1", "--json")) == V1
 
 
+def test_a_tag_with_a_percent_sign_is_encoded_as_servers_decode_it(graveler, server):
+    server.will_answer({**V1, "id": "%41"})
+    assert graveler.prints("tag", "show", "lakefs://foo/%41") == "%41 1a2b\n"
+    assert server.asked[0].path.endswith("/repositories/foo/tags/%252541")
+
+
 def test_tag_delete_asks_first(graveler, server):
     result = graveler.run("tag", "delete", "lakefs://foo/v1")
     assert (result.exit_code, result.stdout) == (1, "")

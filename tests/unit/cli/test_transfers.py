@@ -379,6 +379,31 @@ def test_no_object_is_written_outside_of_the_folder(user, lake, tmp_path, name):
     assert "cannot be the name of a file below" in result.stderr
 
 
+@pytest.mark.parametrize("command", [["download", "-r"], ["sync"]])
+def test_an_object_below_the_name_of_another_is_refused_and_the_rest_stored(
+    user, lake, tmp_path, command
+):
+    below = [f"d/dir/{number:02}" for number in range(30)]  # more than end a run in a row
+    for path in ("d/dir", "d/dir-a", *below, "d/dir0", "d/z"):
+        lake.has(path, path.encode())
+    for _ in range(2):
+        result = user.run("fs", *command, f"{BRANCH}/d", "out", "--parallelism", "1")
+        assert result.exit_code == 1
+        stored = {each.name: each.read_bytes().decode() for each in (tmp_path / "out").iterdir()}
+        assert stored == {name: f"d/{name}" for name in ("dir", "dir-a", "dir0", "z")}
+        assert "d/dir/29: another object is a file where its folder would be" in result.stderr
+        assert "no file can have their names" in result.stderr
+
+
+def test_an_object_replaces_no_folder(user, lake, tmp_path):
+    lake.has("d/a", b"new")
+    (tmp_path / "out" / "a").mkdir(parents=True)
+    (tmp_path / "out" / "a" / "mine").touch()
+    result = user.run("fs", "download", "-r", f"{BRANCH}/d", "out")
+    assert (result.exit_code, "out/a is a folder: move it away" in result.stderr) == (1, True)
+    assert (tmp_path / "out" / "a" / "mine").exists()
+
+
 def test_links_do_not_lead_out_of_the_folder(user, lake, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "elsewhere").mkdir()

@@ -78,7 +78,6 @@ def test_a_path_has_1_to_1024_bytes(engine, path):
         lambda: stage(engine, path),
         lambda: writes.delete(engine, REPO, "main", path),
         lambda: objects.stat(engine, REPO, "main", path),
-        lambda: links.get_physical_address(engine, REPO, "main", path),
     ):
         with pytest.raises(InvalidInputError, match="1024"):
             change()

@@ -19,10 +19,10 @@ URI = "s3://bucket/lake/rules"
     ("rules", "content"),
     [
         (RetentionRules(14, {}), b"\x08\x0e"),
-        # Fields 1 (varint) and 2 (map: key 1, value 2), as protobuf writes them; branches sorted.
+        # Fields 1 (varint) and 2 (map: key 1, value 2), as protobuf writes them, in their order.
         (
-            RetentionRules(14, {"main": 21, "dev": 7}),
-            b"\x08\x0e\x12\x07\x0a\x03dev\x10\x07\x12\x08\x0a\x04main\x10\x15",
+            RetentionRules(14, {"main": 21, "dev": 7, "a": 0}),
+            b"\x08\x0e\x12\x08\x0a\x04main\x10\x15\x12\x07\x0a\x03dev\x10\x07\x12\x05\x0a\x01a\x10\x00",
         ),
         (RetentionRules(0, {"main": 0}), b"\x12\x08\x0a\x04main\x10\x00"),
         (
@@ -33,7 +33,9 @@ URI = "s3://bucket/lake/rules"
 )
 def test_the_file_is_lakefss_message(rules: RetentionRules, content: bytes) -> None:
     assert encode_rules(rules) == content
-    assert decode_rules(content, URI) == rules
+    decoded = decode_rules(content, URI)
+    assert decoded == rules
+    assert list(decoded.branch_days) == list(rules.branch_days)
 
 
 def test_an_empty_file_and_rules_of_nothing_are_no_rules() -> None:
