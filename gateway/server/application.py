@@ -100,7 +100,7 @@ class Application:
         if presented is not None:
             user, verified = self._signed(presented, head, address)
             head = head.with_hoisted_headers() if presented.kind is Kind.VERSION_4_QUERY else head
-            check_endpoint(self._lakes.lake(pair.user, address), target)
+            check_endpoint(self._lakes.lake(user, address), target)
             operation = operation_of(head, target)
             record.operation, run = operation.name, operation.run
         elif is_form(head, target):
