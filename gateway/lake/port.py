@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from graveler.aws.s3.requests import SignedRequest
+from graveler.data_headers import NO_HEADERS, DataHeaders
 from graveler.errors import GravelerError
 from graveler.model import NO_REQUIREMENT, Page, Requirement
-from graveler.ports import UploadedPart
+from graveler.ports import BegunUpload, CopiedPart, UploadedPart
 from graveler.staging.listing import ListPage, PageQuery
 
 
@@ -38,6 +39,8 @@ class Object:
     """An object as readers see it.
 
     physical_address is the whole URI of its data, checksum its entity tag without quotes.
+    is_immutable: its data are in a namespace, so nobody replaces them. headers: what S3 told of
+    data that this request has stored.
     """
 
     path: bytes
@@ -47,6 +50,8 @@ class Object:
     last_modified_ns: int
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
+    is_immutable: bool = field(default=False, compare=False)
+    headers: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ class Description:
 
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
+    headers: DataHeaders = NO_HEADERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +151,9 @@ class Lake(Protocol):
             NotFoundError: the repository or the ref does not exist.
         """
 
+    def data_headers(self, found: Object) -> Mapping[str, str]:
+        """Return the headers that S3 keeps with the object's data; none if these do not exist."""
+
     def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
         """Return what makes requests for the bytes from first to last of the object."""
 
@@ -195,8 +204,8 @@ class Lake(Protocol):
 
     # Multipart uploads
 
-    def create_upload(self, place: Place, description: Description) -> str:
-        """Begin an upload; return its ID."""
+    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+        """Begin an upload."""
 
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
         """Return a page of the open uploads by key, `<ref>/<path>`, and ID.
@@ -218,8 +227,8 @@ class Lake(Protocol):
         number: int,
         source: Object,
         byte_range: tuple[int, int] | None,
-    ) -> str:
-        """Copy bytes of an object to a part; return the part's checksum."""
+    ) -> CopiedPart:
+        """Copy bytes of an object to a part."""
 
     def parts(
         self, place: Place, upload_id: str, after: int, amount: int

@@ -19,13 +19,13 @@ def create_upload(call: Call) -> Answer:
     description = description_of(call)
     call.lake.check_write(call.place)
     call.content.discard()
-    upload_id = call.lake.create_upload(call.place, description)
+    begun = call.lake.create_upload(call.place, description)
     headers = {
         "x-amz-checksum-algorithm": call.header("x-amz-checksum-algorithm") or "",
         "x-amz-checksum-type": call.header("x-amz-checksum-type") or "",
     }
-    document = multipart.upload_created(call.bucket, call.key, upload_id)
-    return of_document(document, headers=_given(headers))
+    document = multipart.upload_created(call.bucket, call.key, begun.id)
+    return of_document(document, headers={**_given(headers), **begun.headers})
 
 
 def _given(headers: Mapping[str, str]) -> dict[str, str]:
@@ -44,7 +44,7 @@ def complete_upload(call: Call) -> Answer:
     )
     location = f"/{call.bucket}/{call.key}"
     document = multipart.completed(location, call.bucket, call.key, found.checksum, {})
-    return of_document(document, headers={"ETag": etag_of(found.checksum)})
+    return of_document(document, headers={"ETag": etag_of(found.checksum), **found.headers})
 
 
 def abort_upload(call: Call) -> Answer:

@@ -9,6 +9,9 @@ from gateway.operations.call import Call
 from gateway.operations.tags import tags_of_header, with_tags
 from gateway.protocol import conditions, metadata
 from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.head import Head
+from gateway.transfer.store import Written
+from graveler.data_headers import ENCRYPTION, KEPT, DataHeaders, encryption_of, kept_of
 from graveler.model import Requirement
 
 UNSIGNED = "UNSIGNED-PAYLOAD"
@@ -43,9 +46,15 @@ def put_object(call: Call) -> Answer:
     description = description_of(call)
     size_bytes = size_of(call)
     writing = call.lake.write(call.place, description, requirement_of(call))
-    checksum = send(call, size_bytes, writing)
-    writing.finish(Stored(size_bytes, checksum))
-    return Answer(200, {"ETag": etag_of(checksum), **call.content.checksums})
+    written = send(call, size_bytes, writing)
+    writing.finish(Stored(size_bytes, written.checksum))
+    return stored_answer(call, written)
+
+
+def stored_answer(call: Call, written: Written) -> Answer:
+    """Return the answer to a request whose content S3 has."""
+    etag = {"ETag": etag_of(written.checksum)}
+    return Answer(200, {**etag, **written.headers, **call.content.checksums})
 
 
 def _put_root(call: Call) -> Answer:
@@ -74,8 +83,8 @@ def size_of(call: Call) -> int:
     return size_bytes
 
 
-def send(call: Call, size_bytes: int, taker: Writing | Sending) -> str:
-    """Store the request's content in S3; return its checksum.
+def send(call: Call, size_bytes: int, taker: Writing | Sending) -> Written:
+    """Store the request's content in S3.
 
     A small content is checked here, and can be sent again. Of a larger one, S3 checks the digests
     that the client sent.
@@ -95,7 +104,7 @@ def send(call: Call, size_bytes: int, taker: Writing | Sending) -> str:
             headers["content-md5"] = b64encode(plan.content_md5).decode()
         content = call.content.pieces(checks_digests=False)
         payload_hash = plan.payload.sha256 or UNSIGNED
-    return call.transfers.write(lambda: taker.request(headers, payload_hash), content).checksum
+    return call.transfers.write(lambda: taker.request(headers, payload_hash), content)
 
 
 def description_of(call: Call) -> Description:
@@ -103,10 +112,23 @@ def description_of(call: Call) -> Description:
 
     Raises:
         S3Error: the metadata or the tags are malformed or too large.
+        InvalidInputError: S3 cannot keep the headers.
     """
     described = metadata.user_metadata(call.head)
     tags = tags_of_header(call.header("x-amz-tagging"))
-    return Description(metadata.content_type(call.head), with_tags(described, tags))
+    return Description(
+        metadata.content_type(call.head), with_tags(described, tags), data_headers_of(call.head)
+    )
+
+
+def data_headers_of(head: Head) -> DataHeaders:
+    """Return what the request says of the data that it stores.
+
+    Raises:
+        InvalidInputError: S3 cannot keep the headers, or has no such encryption.
+    """
+    sent = {name: head.header(name) or "" for name in (*KEPT, *ENCRYPTION)}
+    return DataHeaders(kept_of(sent), encryption_of(sent))
 
 
 def requirement_of(call: Call) -> Requirement:

@@ -8,6 +8,8 @@ from gateway.transfer.exchange import Answer
 
 _CODE = re.compile(rb"<Code>\s*([A-Za-z0-9]+)\s*</Code>")
 _MESSAGE = re.compile(rb"<Message>([^<]{1,300})</Message>")
+# The key and the context are the client's choice.
+_OF_ENCRYPTION = re.compile(rb"<Code>KMS\.|<Message>[^<]*ncryption")
 
 # S3 checks what the client sent or asked for, so these refusals are the client's.
 _OF_CONTENT: Mapping[str, Code] = {
@@ -47,6 +49,10 @@ def refusal_of(answer: Answer) -> S3Error:
     if answer.status >= 500:
         return S3Error(Code.SERVICE_UNAVAILABLE)
     message = _MESSAGE.search(document)
+    if answer.status == 400 and _OF_ENCRYPTION.search(document):
+        return S3Error(
+            Code.INVALID_ARGUMENT, message[1].decode("utf-8", "replace") if message else ""
+        )
     shown = message[1].decode("utf-8", "replace") if message else f"status {answer.status}"
     return S3Error(Code.INTERNAL_ERROR, f"S3 refused the gateway's request: {code} {shown}")
 

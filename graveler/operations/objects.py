@@ -1,7 +1,8 @@
 """Reading objects: stat and list at any ref."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from graveler.cache import ENTRY_BYTES
 from graveler.errors import GoneError, GravelerError, RangeNotSatisfiableError
 from graveler.messages import Refusal
 from graveler.model import Record, Repository
@@ -9,6 +10,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import in_repository
 from graveler.operations.protocol.retries import contention
 from graveler.operations.protocol.views import ObjectStat, object_stat, read_value, view_with_staged
+from graveler.ports import ObjectInfo, StoredContent
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, PageTime, list_page
 
 
@@ -52,7 +54,7 @@ def object_not_found(path: bytes) -> GravelerError:
 
 def read_content(
     engine: Engine, found: ObjectStat, byte_range: tuple[int, int] | None = None
-) -> bytes:
+) -> StoredContent:
     """Return the object's content, or its bytes from first to last inclusive.
 
     No more bytes are read than the entry records: a linked object may have any size.
@@ -63,28 +65,46 @@ def read_content(
     first, last = byte_range or (0, found.entry.size_bytes - 1)
     length = min(last, found.entry.size_bytes - 1) - first + 1
     if length <= 0:
-        check_has_data(engine, found)
-        return b""
+        return StoredContent(b"", check_has_data(engine, found).headers)
     try:
-        content = engine.objects.get(found.physical_address, (first, first + length - 1))
+        stored = engine.objects.read(found.physical_address, (first, first + length - 1))
     except GoneError as error:
         raise _no_data() from error
     except RangeNotSatisfiableError as error:
         # Not 416: clients take it for the end of the object.
         raise _too_short(found) from error
-    if len(content) < length:
+    if len(stored.content) < length:
         raise _too_short(found)
-    return content
+    return stored
 
 
-def check_has_data(engine: Engine, found: ObjectStat) -> None:
-    """Check that the object's data exist.
+def check_has_data(engine: Engine, found: ObjectStat) -> ObjectInfo:
+    """Return what the object store reports of the object's data.
 
     Raises:
-        GoneError: they do not.
+        GoneError: they do not exist.
     """
-    if engine.objects.head(found.physical_address) is None:
+    info = engine.objects.head(found.physical_address)
+    if info is None:
         raise _no_data()
+    return info
+
+
+def data_headers(engine: Engine, uri: str, *, is_immutable: bool) -> Mapping[str, str]:
+    """Return the headers that the object store keeps with data; none if these do not exist.
+
+    is_immutable: the data are in a namespace. Others may replace those of imports at any time.
+    """
+    known = engine.data_headers.get(uri)
+    if known is not None:
+        return known
+    info = engine.objects.head(uri)
+    if info is None:
+        return {}
+    if is_immutable:
+        size_bytes = sum(len(name) + len(value) for name, value in info.headers.items())
+        engine.data_headers.put(uri, info.headers, ENTRY_BYTES + len(uri) + size_bytes)
+    return info.headers
 
 
 def _no_data() -> GravelerError:

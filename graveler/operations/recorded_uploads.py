@@ -23,6 +23,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from graveler.addresses import decode_xid, new_address
+from graveler.data_headers import NO_HEADERS, DataHeaders, of_write
 from graveler.entries import entry_value
 from graveler.errors import (
     InvalidInputError,
@@ -50,6 +51,7 @@ def create(
     *,
     content_type: str = "",
     metadata: Mapping[str, str],
+    headers: DataHeaders = NO_HEADERS,
 ) -> Upload:
     """Begin an upload to the path, and record it.
 
@@ -65,15 +67,18 @@ def create(
     check_user_metadata(metadata)
     address = new_address(engine.names.new_uid())
     content_type = content_type or DEFAULT_CONTENT_TYPE
+    uri = f"{found.storage_namespace}/{address}"
+    begun = engine.objects.create_upload(uri, content_type, headers)
     upload = Upload(
         id=engine.names.new_uid(),
         branch=branch,
         path=path,
         address=address,
-        store_id=engine.objects.create_upload(f"{found.storage_namespace}/{address}", content_type),
+        store_id=begun.id,
         content_type=content_type,
         created_ns=engine.clock.now_ns(),
         metadata=metadata,
+        headers=begun.headers,
     )
     engine.refs.put_upload(found, upload)
     return upload
@@ -173,14 +178,13 @@ def complete(
     if upload.completed is not None:
         return _repeated(engine, found, upload, digest)
     try:
-        upload = _complete(engine, found, upload, parts, digest, requirement)
+        return _complete(engine, found, upload, parts, digest, requirement)
     except (UploadNotFoundError, PreconditionFailedError):
         # Another request may have completed it meanwhile, with the same parts.
         now = engine.refs.upload(found, branch, path, upload_id)
         if now is None or now.completed is None:
             raise
         return _repeated(engine, found, now, digest)
-    return _stat(found, upload)
 
 
 def _repeated(engine: Engine, repository: Repository, upload: Upload, digest: str) -> ObjectStat:
@@ -195,9 +199,10 @@ def _repeated(engine: Engine, repository: Repository, upload: Upload, digest: st
     return _stat(repository, upload)
 
 
-def _stat(repository: Repository, upload: Upload) -> ObjectStat:
+def _stat(repository: Repository, upload: Upload, headers: Mapping[str, str] = {}) -> ObjectStat:
     assert upload.completed is not None
-    return object_stat(repository, upload.path, entry_value(upload.entry(upload.completed)))
+    value = entry_value(upload.entry(upload.completed))
+    return object_stat(repository, upload.path, value, headers)
 
 
 def _complete(
@@ -207,7 +212,7 @@ def _complete(
     parts: Sequence[UploadedPart],
     digest: str,
     requirement: Requirement,
-) -> Upload:
+) -> ObjectStat:
     """Complete an open upload; the errors are those of `complete`."""
     path = upload.path
     now, branch = branch_for_staging(engine, repository.name, upload.branch, path, force=False)
@@ -219,7 +224,8 @@ def _complete(
     uri = f"{repository.storage_namespace}/{upload.address}"
     info = engine.objects.complete_upload(uri, upload.store_id, parts)
     completion = Completion(info.checksum, info.size_bytes, engine.clock.now_ns(), digest)
-    return stage_upload(engine, repository, branch, upload, completion, requirement)
+    staged = stage_upload(engine, repository, branch, upload, completion, requirement)
+    return _stat(repository, staged, of_write(info.headers))
 
 
 def abort(engine: Engine, repository: str, branch: str, path: bytes, upload_id: str) -> None:

@@ -39,6 +39,8 @@ from graveler.ports.hooks import (
 from graveler.ports.identities import IdentityService
 from graveler.ports.jobs import CollectionJobs, JobStore
 from graveler.ports.objects import (
+    BegunUpload,
+    CopiedPart,
     ListedObject,
     MultipartUploads,
     ObjectData,
@@ -49,6 +51,7 @@ from graveler.ports.objects import (
     PartInfo,
     PartsPage,
     Presigner,
+    StoredContent,
     UnfinishedUpload,
     UploadedPart,
 )
@@ -80,6 +83,7 @@ __all__ = [
     "NO_STANDARD_ACCESS",
     "UNCONDITIONAL",
     "AccountStore",
+    "BegunUpload",
     "BranchStore",
     "ChangesPage",
     "ClaimStore",
@@ -87,6 +91,7 @@ __all__ = [
     "CollectionJobs",
     "CommitStore",
     "CommittedFiles",
+    "CopiedPart",
     "Credential",
     "ExternalPrincipal",
     "Group",
@@ -126,6 +131,7 @@ __all__ = [
     "StagedChange",
     "StagingStore",
     "StandardAccess",
+    "StoredContent",
     "TagStore",
     "TaskQueue",
     "TaskStore",

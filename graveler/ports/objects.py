@@ -1,18 +1,21 @@
 """The ports to the objects that users store, addressed by URI (`s3://bucket/key`)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
+
+from graveler.data_headers import NO_HEADERS, DataHeaders
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """What the object store reports of an object."""
+    """What the object store reports of an object; headers are those of `graveler.data_headers`."""
 
     size_bytes: int
     checksum: str  # the ETag without quotes
     last_modified_ns: int
     content_type: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,30 @@ class ObjectDescription:
 
     content_type: str
     metadata: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredContent:
+    """Bytes of an object, with what the object store keeps beside them."""
+
+    content: bytes
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class BegunUpload:
+    """A new multipart upload, and what a writer is told of its encryption."""
+
+    id: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedPart:
+    """A part that was copied, and what a writer is told of its encryption."""
+
+    checksum: str
+    headers: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +99,13 @@ class ObjectData(Protocol):
     """Reads, writes and deletes objects."""
 
     def put(
-        self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
+        self,
+        uri: str,
+        content: bytes,
+        content_type: str,
+        *,
+        headers: DataHeaders = NO_HEADERS,
+        if_absent: bool = False,
     ) -> ObjectInfo:
         """Store content.
 
@@ -88,6 +121,9 @@ class ObjectData(Protocol):
             GoneError: the object does not exist any more.
         """
 
+    def read(self, uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
+        """Return as `get`, with the headers that the store keeps beside the content."""
+
     def head(self, uri: str) -> ObjectInfo | None:
         """Return what the store reports of the object; None if it does not exist."""
 
@@ -98,11 +134,13 @@ class ObjectData(Protocol):
         size_bytes: int,
         description: ObjectDescription | None = None,
         before_request: Callable[[], None] | None = None,
+        *,
+        headers: DataHeaders = NO_HEADERS,
     ) -> ObjectInfo:
         """Copy inside the store, in parts if the object is too large for one request.
 
-        The target gets the description, or the source's own. before_request is called before
-        each request that writes. If it raises, the copy stops.
+        The target gets the description, or the source's own, and likewise the kept headers.
+        before_request is called before each request that writes. If it raises, the copy stops.
 
         Raises:
             GoneError: the source does not exist.
@@ -149,11 +187,11 @@ class Presigner(Protocol):
     def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
         """Return a URL that reads the object and offers it under file_name.
 
-        The response has content_type, or the stored type if content_type is empty.
+        The response has content_type. Where one is empty, it has what the store keeps.
         """
 
-    def presign_put(self, uri: str, expires_s: int) -> str:
-        """Return a URL that accepts the content by PUT."""
+    def presign_put(self, uri: str, expires_s: int, headers: Mapping[str, str] = {}) -> str:
+        """Return a URL that accepts the content by PUT; its user sends the headers as well."""
 
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
         """Return a URL that accepts one part by PUT."""
@@ -165,8 +203,10 @@ class Presigner(Protocol):
 class MultipartUploads(Protocol):
     """Stores an object in parts."""
 
-    def create_upload(self, uri: str, content_type: str) -> str:
-        """Begin a multipart upload; return its ID."""
+    def create_upload(
+        self, uri: str, content_type: str, headers: DataHeaders = NO_HEADERS
+    ) -> BegunUpload:
+        """Begin a multipart upload."""
 
     def copy_part(
         self,
@@ -175,8 +215,8 @@ class MultipartUploads(Protocol):
         part_number: int,
         source_uri: str,
         byte_range: tuple[int, int] | None,
-    ) -> str:
-        """Copy a part from an object; return the part's checksum."""
+    ) -> CopiedPart:
+        """Copy a part from an object."""
 
     def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
         """Store a part; return its checksum. Every part but the last has at least 5 MiB."""

@@ -334,7 +334,7 @@ def test_a_protected_branch_refuses(lakes):
 
 def begun(lakes, content=b"new", place=A):
     """An upload to the place with one part, and its parts."""
-    upload_id = lakes.lake.create_upload(place, Description("text/csv", {"by": "parts"}))
+    upload_id = lakes.lake.create_upload(place, Description("text/csv", {"by": "parts"})).id
     checksum = lakes.sent(lakes.lake.part(place, upload_id, 2), content)
     return upload_id, [UploadedPart(2, checksum)]
 
@@ -373,9 +373,11 @@ def test_parts_are_listed(lakes):
 def test_a_part_is_copied(lakes):
     lakes.store(replace(A, path=b"source"), b"content")
     source = lakes.lake.stat(replace(A, path=b"source"))
-    upload_id = lakes.lake.create_upload(A, PLAIN)
+    upload_id = lakes.lake.create_upload(A, PLAIN).id
     parts = [
-        UploadedPart(number, lakes.lake.copy_part(A, upload_id, number, source, byte_range))
+        UploadedPart(
+            number, lakes.lake.copy_part(A, upload_id, number, source, byte_range).checksum
+        )
         for number, byte_range in ((1, (3, 6)), (2, None))
     ]
     lakes.lake.complete_upload(A, upload_id, parts)

@@ -276,7 +276,7 @@ def test_presigned_urls_read_and_write(world: World) -> None:
 class TestUploads:
     @pytest.fixture
     def upload(self, world: World) -> str:
-        return world.objects.create_upload(world.uri(), "text/csv")
+        return world.objects.create_upload(world.uri(), "text/csv").id
 
     def test_parts_make_the_object(self, world: World, upload: str) -> None:
         first, copied = b"1" * LEAST_PART_BYTES, b"0123456789"
@@ -285,7 +285,10 @@ class TestUploads:
         parts = [
             UploadedPart(1, checksum),
             UploadedPart(
-                7, world.objects.copy_part(world.uri(), upload, 7, world.uri("source"), (2, 4))
+                7,
+                world.objects.copy_part(
+                    world.uri(), upload, 7, world.uri("source"), (2, 4)
+                ).checksum,
             ),
         ]
         info = world.objects.complete_upload(world.uri(), upload, parts)
@@ -313,8 +316,8 @@ class TestUploads:
 
     def test_a_whole_object_can_be_a_part(self, world: World, upload: str) -> None:
         world.objects.put(world.uri("source"), b"content", "a/b")
-        checksum = world.objects.copy_part(world.uri(), upload, 1, world.uri("source"), None)
-        world.objects.complete_upload(world.uri(), upload, [UploadedPart(1, checksum)])
+        part = world.objects.copy_part(world.uri(), upload, 1, world.uri("source"), None)
+        world.objects.complete_upload(world.uri(), upload, [UploadedPart(1, part.checksum)])
         assert world.objects.get(world.uri()) == b"content"
 
     def test_a_part_of_what_is_not_there(self, world: World, upload: str) -> None:

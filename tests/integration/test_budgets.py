@@ -108,7 +108,7 @@ class OpenUpload:
         uri, store_id = recorded_uploads.location(other, repo, "main", self.path, self.id)
         source = objects.stat(other, repo, "main", b"a").physical_address
         self.parts: Sequence[UploadedPart] = [
-            UploadedPart(1, other.objects.copy_part(uri, store_id, 1, source, None))
+            UploadedPart(1, other.objects.copy_part(uri, store_id, 1, source, None).checksum)
         ]
 
     def location(self) -> tuple[str, str]:

@@ -113,7 +113,7 @@ class Actor:
         fault = simulation.faults(place, name, reads_only=reads_only)
         if simulation.log is not None:
             simulation.log.append((self.name, self._op, name, args, fault))
-        if name == "objects.get":
+        if name in {"objects.get", "objects.read"}:
             target = self._metered(target)
         elif name == "refs.replace_task":
             target = repeatable(target, simulation.world.refs.task)
@@ -132,11 +132,11 @@ class Actor:
                 raise ThrottledError("simulated") from error
             raise
 
-    def _metered(self, get: Callable[..., bytes]) -> Callable[..., bytes]:
+    def _metered(self, get: Callable[..., Any]) -> Callable[..., Any]:
         """As get; what comes of the object store is counted."""
         read = self._simulation.world.objects.bytes_read
 
-        def metered(uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+        def metered(uri: str, byte_range: tuple[int, int] | None = None) -> Any:
             read.clear()
             content = get(uri, byte_range)
             self._facts["bytes"] = self._facts.get("bytes", 0) + read[uri]

@@ -90,12 +90,12 @@ def _collect_what_is_staged(world) -> None:
 
 def _read_on(world) -> None:
     """Whoever asks for a part gets all."""
-    real = world.objects.get
+    real = world.objects.read
 
-    def get(uri, byte_range=None):
+    def read(uri, byte_range=None):
         return real(uri)
 
-    world.objects.get = get
+    world.objects.read = read
 
 
 def _remember_tombstones_as_nothing(world) -> None:

@@ -8,7 +8,7 @@ from functions.api.routes.presigning import presigned_get
 from functions.api.routing import Operations
 from graveler.http import byte_range, object_headers
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
-from graveler.model import Entry
+from graveler.model import AddressType, Entry
 from graveler.operations import objects
 from graveler.operations.protocol.views import ObjectStat
 
@@ -42,11 +42,11 @@ def get_object(request: Request) -> Answer:
     if last - first + 1 > CONTENT_BYTES_MAX:
         # The client sends its Range header to the object store again.
         return _redirect(request, found)
-    content = objects.read_content(request.engine, found, wanted)
-    headers = object_headers.of_object(entry, found.path)
+    stored = objects.read_content(request.engine, found, wanted)
+    headers = object_headers.of_object(entry, found.path, stored.headers)
     if wanted:
         headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
-    return answers.of_bytes(content, 206 if wanted else 200, headers)
+    return answers.of_bytes(stored.content, 206 if wanted else 200, headers)
 
 
 @operations.add(
@@ -64,7 +64,12 @@ def head_object(request: Request) -> Answer:
     entry = found.entry
     wanted = _wanted_range(request, entry)
     first, last = wanted or (0, entry.size_bytes - 1)
-    headers = object_headers.of_object(entry, found.path)
+    kept = objects.data_headers(
+        request.engine,
+        found.physical_address,
+        is_immutable=entry.address_type is AddressType.RELATIVE,
+    )
+    headers = object_headers.of_object(entry, found.path, kept)
     headers["Content-Length"] = str(last - first + 1)
     if wanted:
         headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"

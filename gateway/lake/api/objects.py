@@ -11,6 +11,7 @@ from gateway.lake.api.rows import (
     ObjectRow,
     PlacedObject,
     StorageLocation,
+    UnderlyingProperties,
     listed_object,
     object_of,
 )
@@ -20,6 +21,7 @@ from graveler.errors import (
     AccessDeniedError,
     ContentionError,
     ForbiddenError,
+    GoneError,
     GravelerError,
     InvalidInputError,
     NotFoundError,
@@ -37,6 +39,10 @@ _DESCRIPTIONS_MAX = 5
 def branch_of(place: Place, *rest: str) -> tuple[str, ...]:
     """Return the segments of a path below the place's branch."""
     return ("repositories", place.repository, "branches", place.ref, *rest)
+
+
+def _object_of(place: Place, operation: str) -> tuple[str, ...]:
+    return ("repositories", place.repository, "refs", place.ref, "objects", operation)
 
 
 def path_of(place: Place) -> dict[str, str]:
@@ -57,16 +63,19 @@ class ApiWriting:
         self._address = ""
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:  # noqa: ARG002 - a presigned URL signs no hash
+        given = self._description.headers
+        kept, encryption = given.kept or {}, given.encryption
         location = self._requests.ask(
             StorageLocation,
             "GET",
             branch_of(self._place, "staging", "backing"),
             {**path_of(self._place), "presign": "true"},
+            headers=encryption,
         )
         if not location.presigned_url:
             raise UnsupportedError("the API does not presign URLs: the gateway needs them")
         self._address = location.physical_address
-        return request_of("PUT", location.presigned_url, headers)
+        return request_of("PUT", location.presigned_url, {**headers, **kept}, encryption)
 
     def finish(self, stored: Stored) -> Object:
         row = self._requests.ask(
@@ -95,13 +104,25 @@ class ApiObjects:
         row = self._stat(place, presign=False)
         return object_of(row, place.repository, place.ref)
 
+    def data_headers(self, found: Object) -> Mapping[str, str]:
+        assert isinstance(found, PlacedObject)
+        try:
+            return self._requests.ask(
+                UnderlyingProperties,
+                "GET",
+                _object_of(found.place, "underlyingProperties"),
+                path_of(found.place),
+            ).headers
+        except GoneError:
+            return {}
+
     def _stat(self, place: Place, *, presign: bool) -> ObjectRow:
-        """Return the object's row; with presign, its address is a URL that reads it."""
+        """Return the object's row; with presign, its address is a URL that reads it as stored."""
         return self._requests.ask(
             ObjectRow,
             "GET",
-            ("repositories", place.repository, "refs", place.ref, "objects", "stat"),
-            {**path_of(place), "presign": "true" if presign else "false"},
+            _object_of(place, "stat"),
+            {**path_of(place), **({"presign": "true", "as_stored": "true"} if presign else {})},
         )
 
     def objects(self, repository: str, ref: str, query: PageQuery) -> ListPage[Object]:
@@ -208,17 +229,19 @@ class ApiObjects:
             else {
                 "content_type": description.content_type,
                 "user_metadata": description.metadata,
+                "headers": description.headers.kept,
+                "encryption": description.headers.encryption,
             }
         )
-        row = self._requests.ask(
-            ObjectRow,
+        reply = self._requests.send(
             "POST",
             branch_of(place, "objects", "copy"),
             {"dest_path": text_of(place.path)},
             body={**body, **described},
             headers=conditions_of(requirement),
         )
-        return object_of(row, place.repository, place.ref)
+        row = self._requests.read(ObjectRow, reply)
+        return object_of(row, place.repository, place.ref, reply.headers)
 
     def describe(
         self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]

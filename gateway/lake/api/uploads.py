@@ -18,9 +18,10 @@ from gateway.lake.api.rows import (
 )
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import SignedRequest
+from graveler.data_headers import of_write
 from graveler.errors import UploadNotFoundError
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.ports import UploadedPart
+from graveler.ports import BegunUpload, CopiedPart, UploadedPart
 from graveler.staging.listing import ListPage, PageQuery
 
 
@@ -57,18 +58,20 @@ class ApiUploads:
 
     _requests: Requests
 
-    def create_upload(self, place: Place, description: Description) -> str:
-        row = self._requests.ask(
-            UploadRow,
+    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+        reply = self._requests.send(
             "POST",
             branch_of(place, "uploads"),
             path_of(place),
             body={
                 "content_type": description.content_type,
                 "user_metadata": description.metadata,
+                "headers": description.headers.kept or {},
+                "encryption": description.headers.encryption,
             },
         )
-        return row.upload_id
+        row = self._requests.read(UploadRow, reply)
+        return BegunUpload(row.upload_id, of_write(reply.headers))
 
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
         page = self._requests.ask(
@@ -101,7 +104,7 @@ class ApiUploads:
         number: int,
         source: Object,
         byte_range: tuple[int, int] | None,
-    ) -> str:
+    ) -> CopiedPart:
         assert isinstance(source, PlacedObject)
         copied = {
             "repository": source.place.repository,
@@ -116,7 +119,8 @@ class ApiUploads:
             path_of(place),
             body={"copy_source": copied, "src_physical_address": source.physical_address},
         )
-        return reply.headers.get("etag", "").strip('"')
+        checksum = reply.headers.get("etag", "").strip('"')
+        return CopiedPart(checksum, of_write(reply.headers))
 
     def parts(
         self, place: Place, upload_id: str, after: int, amount: int
@@ -139,15 +143,15 @@ class ApiUploads:
         requirement: Requirement = NO_REQUIREMENT,
     ) -> Object:
         rows = [{"part_number": part.number, "etag": part.checksum} for part in parts]
-        row = self._requests.ask(
-            ObjectRow,
+        reply = self._requests.send(
             "PUT",
             _upload(place, upload_id),
             path_of(place),
             body={"parts": rows},
             headers=conditions_of(requirement),
         )
-        return object_of(row, place.repository, place.ref)
+        row = self._requests.read(ObjectRow, reply)
+        return object_of(row, place.repository, place.ref, reply.headers)
 
     def abort_upload(self, place: Place, upload_id: str) -> None:
         self._requests.send("DELETE", _upload(place, upload_id), path_of(place))

@@ -8,6 +8,7 @@ from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, Place, Stored
 from graveler.aws.s3.requests import S3Requests, SignedRequest
+from graveler.data_headers import NO_HEADERS
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
 from graveler.messages import Refusal
@@ -31,6 +32,8 @@ def object_of(found: ObjectStat) -> Object:
         last_modified_ns=entry.last_modified_ns,
         content_type=entry.content_type,
         metadata=entry.metadata,
+        is_immutable=entry.address_type is AddressType.RELATIVE,
+        headers=found.headers,
     )
 
 
@@ -72,7 +75,8 @@ class EngineWriting:
     requirement: Requirement
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
-        return self.requests.sign_put(self.prepared.uri, headers, payload_hash)
+        sent = {**headers, **self.description.headers.sent}
+        return self.requests.sign_put(self.prepared.uri, sent, payload_hash)
 
     @in_time
     def finish(self, stored: Stored) -> Object:
@@ -110,6 +114,12 @@ class EngineObjects:
             item if isinstance(item, CommonPrefix) else object_of(item) for item in page.results
         ]
         return ListPage(results, page.next_after)
+
+    @in_time
+    def data_headers(self, found: Object) -> Mapping[str, str]:
+        return objects.data_headers(
+            self._engine, found.physical_address, is_immutable=found.is_immutable
+        )
 
     def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
         def request(first: int, last: int) -> SignedRequest:
@@ -166,6 +176,7 @@ class EngineObjects:
             source=_stat_of(source),
             content_type=None if description is None else description.content_type,
             metadata=None if description is None else description.metadata,
+            headers=NO_HEADERS if description is None else description.headers,
             requirement=requirement,
         )
         return object_of(copied)

@@ -12,7 +12,7 @@ from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads, upload_listing
 from graveler.operations.engine import Engine
-from graveler.ports import UploadedPart
+from graveler.ports import BegunUpload, CopiedPart, UploadedPart
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
@@ -37,7 +37,7 @@ class EngineUploads:
     _access: Access
 
     @in_time
-    def create_upload(self, place: Place, description: Description) -> str:
+    def create_upload(self, place: Place, description: Description) -> BegunUpload:
         self._access.require(rights.writing(place.repository, place.path))
         upload = recorded_uploads.create(
             self._engine,
@@ -46,8 +46,9 @@ class EngineUploads:
             text_of(place.path),
             content_type=description.content_type,
             metadata=description.metadata,
+            headers=description.headers,
         )
-        return upload.id
+        return BegunUpload(upload.id, upload.headers)
 
     @in_time
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
@@ -77,7 +78,7 @@ class EngineUploads:
         number: int,
         source: Object,
         byte_range: tuple[int, int] | None,
-    ) -> str:
+    ) -> CopiedPart:
         self._access.require(rights.writing(place.repository, place.path))
         uri, store_id = recorded_uploads.location(
             self._engine, place.repository, place.ref, place.path, upload_id

@@ -6,6 +6,7 @@ from typing import Any
 
 from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.locations import Location
+from graveler.data_headers import of_read
 from graveler.errors import GoneError
 from graveler.ports import ObjectInfo
 from graveler.times import NS_PER_S
@@ -47,7 +48,16 @@ def info_of(answer: Answer) -> ObjectInfo:
         checksum=checksum_of(answer),
         last_modified_ns=time_ns(answer["LastModified"]),
         content_type=answer.get("ContentType", ""),
+        headers=of_read(headers_of(answer)),
     )
+
+
+def headers_of(answer: Answer) -> Mapping[str, str]:
+    """Return the HTTP headers of the answer, with names in lower case."""
+    headers: Mapping[str, str] = answer["ResponseMetadata"]["HTTPHeaders"]
+    # boto3 takes a time that it cannot read out of the headers.
+    expires = answer.get("ExpiresString")
+    return {**headers, "expires": expires} if expires else headers
 
 
 def checksum_of(answer: Answer) -> str:

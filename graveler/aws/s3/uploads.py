@@ -5,10 +5,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import md5
 
-from graveler.aws.s3.answers import checksum_of, find, find_existing, gone, info_of, time_ns
-from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.answers import (
+    checksum_of,
+    find,
+    find_existing,
+    gone,
+    headers_of,
+    info_of,
+    time_ns,
+)
+from graveler.aws.s3.client import HEADERS, S3, S3Error
 from graveler.aws.s3.descriptions import content_type_parameters
 from graveler.aws.s3.locations import Location, range_header
+from graveler.data_headers import NO_HEADERS, DataHeaders, of_write
 from graveler.errors import (
     BadPartsError,
     GravelerError,
@@ -16,7 +25,14 @@ from graveler.errors import (
     UnknownOutcomeError,
     UploadNotFoundError,
 )
-from graveler.ports import ObjectInfo, PartInfo, PartsPage, UploadedPart
+from graveler.ports import (
+    BegunUpload,
+    CopiedPart,
+    ObjectInfo,
+    PartInfo,
+    PartsPage,
+    UploadedPart,
+)
 
 _BAD_PARTS = frozenset(
     {"EntityTooSmall", "InvalidPart", "InvalidPartOrder", "InvalidRequest", "MalformedXML"}
@@ -29,13 +45,20 @@ class S3Uploads:
 
     _s3: S3
 
-    def create_upload(self, uri: str, content_type: str) -> str:
-        return self._create_upload(uri, content_type_parameters(content_type))
+    def create_upload(
+        self, uri: str, content_type: str, headers: DataHeaders = NO_HEADERS
+    ) -> BegunUpload:
+        sent = {HEADERS: headers.sent}
+        return self._create_upload(uri, content_type_parameters(content_type) | sent)
 
-    def _create_upload(self, uri: str, parameters: Mapping[str, object]) -> str:
-        answer = self._s3.call("create_multipart_upload", Location.of(uri), **parameters)
-        upload_id: str = answer["UploadId"]
-        return upload_id
+    def _create_upload(self, uri: str, parameters: Mapping[str, object]) -> BegunUpload:
+        try:
+            answer = self._s3.call("create_multipart_upload", Location.of(uri), **parameters)
+        except S3Error as error:
+            if error.status == 400:  # a header that the client has chosen
+                raise InvalidInputError(f"{uri} cannot be stored: {error}") from error
+            raise
+        return BegunUpload(answer["UploadId"], of_write(headers_of(answer)))
 
     def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
         part = {"UploadId": upload_id, "PartNumber": part_number, "Body": content}
@@ -53,7 +76,7 @@ class S3Uploads:
         part_number: int,
         source_uri: str,
         byte_range: tuple[int, int] | None,
-    ) -> str:
+    ) -> CopiedPart:
         optional = {} if byte_range is None else {"CopySourceRange": range_header(byte_range)}
         try:
             answer = self._s3.call(
@@ -70,7 +93,7 @@ class S3Uploads:
             if error.code in ("InvalidRange", "InvalidArgument", "InvalidRequest"):
                 raise InvalidInputError(f"{source_uri} has no such range: {error}") from error
             raise gone(source_uri, error) from error
-        return checksum_of(answer["CopyPartResult"])
+        return CopiedPart(checksum_of(answer["CopyPartResult"]), of_write(headers_of(answer)))
 
     def complete_upload(
         self, uri: str, upload_id: str, parts: Sequence[UploadedPart]

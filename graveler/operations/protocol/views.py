@@ -4,7 +4,7 @@ A branch's record names its staging tokens and its commit. Tokens that a commit 
 readable for longer than any request lives, so the record works as a snapshot.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge as heap_merge
 from itertools import chain, repeat
@@ -27,17 +27,23 @@ from graveler.staging.overlay import live_records, newest_changes
 
 
 class ObjectStat(Struct, frozen=True, gc=False):
-    """An object at a path; physical_address is the whole URI of its data."""
+    """An object at a path; physical_address is the whole URI of its data.
+
+    headers: what the object store told of data that this request has stored.
+    """
 
     path: bytes
     entry: Entry
     physical_address: str
+    headers: Mapping[str, str] = {}
 
 
-def object_stat(repository: Repository, path: bytes, stored: bytes) -> ObjectStat:
+def object_stat(
+    repository: Repository, path: bytes, stored: bytes, headers: Mapping[str, str] = {}
+) -> ObjectStat:
     """Return the object that a stored value describes."""
     entry = value_entry(stored)
-    return ObjectStat(path, entry, physical_uri(repository.storage_namespace, entry))
+    return ObjectStat(path, entry, physical_uri(repository.storage_namespace, entry), headers)
 
 
 @dataclass(frozen=True, slots=True)

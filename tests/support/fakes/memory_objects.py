@@ -8,6 +8,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from graveler.data_headers import NO_HEADERS, DataHeaders, kept_in_store, of_write
 from graveler.errors import (
     BadPartsError,
     CorruptDataError,
@@ -18,12 +19,15 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.ports import (
+    BegunUpload,
     Clock,
+    CopiedPart,
     ListedObject,
     ObjectDescription,
     ObjectInfo,
     PartInfo,
     PartsPage,
+    StoredContent,
     UnfinishedUpload,
     UploadedPart,
 )
@@ -118,6 +122,7 @@ class _Upload:
     uri: str
     content_type: str
     initiated_ns: int
+    headers: Mapping[str, str] = field(default_factory=dict)
     parts: dict[int, bytes] = field(default_factory=dict)
 
 
@@ -165,9 +170,11 @@ class MemoryObjectStore:
         content_type: str,
         checksum: str,
         metadata: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> ObjectInfo:
         self.ever.add(uri)
-        info = ObjectInfo(len(content), checksum, self._clock.now_ns(), content_type)
+        now_ns = self._clock.now_ns()
+        info = ObjectInfo(len(content), checksum, now_ns, content_type, headers or {})
         self._objects[uri] = _Object(content, info, metadata or {})
         return info
 
@@ -183,13 +190,20 @@ class MemoryObjectStore:
             return ObjectDescription(found.info.content_type, found.metadata)
 
     def put(
-        self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
+        self,
+        uri: str,
+        content: bytes,
+        content_type: str,
+        *,
+        headers: DataHeaders = NO_HEADERS,
+        if_absent: bool = False,
     ) -> ObjectInfo:
         with self._lock:
             self._check_bucket(uri)
             if if_absent and uri in self._objects:
                 raise PreconditionFailedError(f"{uri} exists")
-            return self._store(uri, content, content_type, _md5(content))
+            checksum = _md5(content)
+            return self._store(uri, content, content_type, checksum, headers=headers.sent)
 
     def _object(self, uri: str) -> _Object:
         self._check_bucket(uri)
@@ -198,14 +212,18 @@ class MemoryObjectStore:
         return self._objects[uri]
 
     def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+        return self.read(uri, byte_range).content
+
+    def read(self, uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
         with self._lock:
-            content = self._object(uri).content
+            found = self._object(uri)
+            content = found.content
             if byte_range is not None:
                 if byte_range[0] >= len(content):
                     raise RangeNotSatisfiableError(f"{uri} is shorter", len(content))
                 content = content[byte_range[0] : byte_range[1] + 1]
             self.bytes_read[uri] = self.bytes_read.get(uri, 0) + len(content)
-            return content
+            return StoredContent(content, found.info.headers)
 
     def head(self, uri: str) -> ObjectInfo | None:
         with self._lock:
@@ -219,6 +237,8 @@ class MemoryObjectStore:
         size_bytes: int,  # noqa: ARG002 - the port's; nothing is too large here
         description: ObjectDescription | None = None,
         before_request: Callable[[], None] | None = None,
+        *,
+        headers: DataHeaders = NO_HEADERS,
     ) -> ObjectInfo:
         if before_request is not None:
             before_request()
@@ -226,12 +246,14 @@ class MemoryObjectStore:
             source = self._object(source_uri)
             self._check_bucket(target_uri)
             described = description or self.description(source_uri)
+            kept = kept_in_store(source.info.headers) if headers.kept is None else headers.kept
             return self._store(
                 target_uri,
                 source.content,
                 described.content_type,
                 _md5(source.content),  # of a copy in one request, however the source came about
                 described.metadata,
+                {**kept, **headers.encryption},
             )
 
     def delete(self, uri: str) -> None:
@@ -288,8 +310,8 @@ class MemoryObjectStore:
         answered = {"content_type": content_type} if content_type else {}
         return _url("GET", uri=uri, expires_s=expires_s, file_name=file_name, **answered)
 
-    def presign_put(self, uri: str, expires_s: int) -> str:
-        return _url("PUT", uri=uri, expires_s=expires_s)
+    def presign_put(self, uri: str, expires_s: int, headers: Mapping[str, str] = {}) -> str:
+        return _url("PUT", uri=uri, expires_s=expires_s, **headers)
 
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
         return _url("PART", uri=uri, upload=upload_id, part=part_number, expires_s=expires_s)
@@ -310,13 +332,20 @@ class MemoryObjectStore:
             self._upload(asked["uri"], asked["upload"]).parts[int(asked["part"])] = content
             return _md5(content).encode()
 
-    def create_upload(self, uri: str, content_type: str) -> str:
+    def create_upload(
+        self, uri: str, content_type: str, headers: DataHeaders = NO_HEADERS
+    ) -> BegunUpload:
         with self._lock:
             self._check_bucket(uri)
             self._uploads_begun += 1
             upload_id = f"upload{self._uploads_begun}"
-            self._uploads[upload_id] = _Upload(uri, content_type, self._clock.now_ns())
-            return upload_id
+            now_ns = self._clock.now_ns()
+            self._uploads[upload_id] = _Upload(uri, content_type, now_ns, headers.sent)
+            return BegunUpload(upload_id, of_write(headers.sent))
+
+    def encryption_of_upload(self, upload_id: str) -> Mapping[str, str]:
+        """Return what a writer of a part is told."""
+        return of_write(self._uploads[upload_id].headers)
 
     def _upload(self, uri: str, upload_id: str) -> _Upload:
         upload = self._uploads.get(upload_id)
@@ -331,11 +360,12 @@ class MemoryObjectStore:
         part_number: int,
         source_uri: str,
         byte_range: tuple[int, int] | None,
-    ) -> str:
+    ) -> CopiedPart:
         with self._lock:
             content = self.get(source_uri, byte_range)
-            self._upload(uri, upload_id).parts[part_number] = content
-            return _md5(content)
+            upload = self._upload(uri, upload_id)
+            upload.parts[part_number] = content
+            return CopiedPart(_md5(content), of_write(upload.headers))
 
     def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
         with self._lock:
@@ -361,7 +391,7 @@ class MemoryObjectStore:
                     raise BadPartsError(f"part {part.number} is not what was uploaded")
             del self._uploads[upload_id]
             content = b"".join(upload.parts[number] for number in numbers)
-            info = self._store(uri, content, upload.content_type, checksum)
+            info = self._store(uri, content, upload.content_type, checksum, headers=upload.headers)
             # S3 dates it by the start of the upload.
             info = replace(info, last_modified_ns=upload.initiated_ns)
             self._objects[uri] = _Object(content, info, {})

@@ -20,6 +20,14 @@ from gateway.protocol.signatures.presented import parse
 from graveler.aws.exchanges.connection import Answer, Connection, Host
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
+from graveler.data_headers import (
+    ENCRYPTION,
+    KEPT,
+    DataHeaders,
+    encryption_of,
+    kept_of,
+    of_write,
+)
 from graveler.errors import GravelerError, UploadNotFoundError
 from graveler.ports import Clock
 from tests.support.fakes.memory_objects import MemoryObjectStore
@@ -83,31 +91,38 @@ class MemoryS3:
 
     def _read(self, head: Head, uri: str) -> bytes:
         content = self.objects.contents().get(uri)
-        if content is None:
+        info = self.objects.head(uri)
+        if content is None or info is None:
             raise S3Error(Code.NO_SUCH_KEY)
+        kept = [f"{name}: {value}" for name, value in info.headers.items()]
         wanted = re.fullmatch("bytes=([0-9]+)-([0-9]+)", head.header("range") or "")
         if wanted is None:
-            return answer_of(200, content)
+            return answer_of(200, content, *kept)
         first, last = int(wanted[1]), int(wanted[2])
         if first >= len(content):
             raise S3Error(Code.INVALID_RANGE)
-        return answer_of(206, content[first : last + 1])
+        return answer_of(206, content[first : last + 1], *kept)
 
     def _write(self, head: Head, uri: str, body: bytes) -> bytes:
         upload_id = head.parameters.get("uploadId")
         try:
             if upload_id is None:
                 content_type = head.header("content-type") or "binary/octet-stream"
-                checksum = self.objects.put(uri, body, content_type).checksum
+                sent = {name: head.header(name) or "" for name in (*KEPT, *ENCRYPTION)}
+                headers = DataHeaders(kept_of(sent), encryption_of(sent))
+                stored = self.objects.put(uri, body, content_type, headers=headers)
+                checksum, told = stored.checksum, of_write(stored.headers)
             else:
                 number = int(head.parameters["partNumber"])
                 self.objects.list_parts(uri, upload_id, 0, 1)
+                told = self.objects.encryption_of_upload(upload_id)
                 checksum = self.objects.upload_part(uri, upload_id, number, body)
         except UploadNotFoundError as error:
             raise S3Error(Code.NO_SUCH_UPLOAD) from error
         except GravelerError as error:
             raise S3Error(Code.NO_SUCH_BUCKET) from error
-        return answer_of(200, b"", f'ETag: "{checksum}"')
+        lines = [f"{name}: {value}" for name, value in told.items()]
+        return answer_of(200, b"", f'ETag: "{checksum}"', *lines)
 
 
 class MemoryConnection(Connection):
