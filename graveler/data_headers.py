@@ -63,7 +63,7 @@ def of_read(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def kept_in_store(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of KEPT in S3's answer that a request can repeat."""
+    """Return the headers of KEPT in S3's answer that any request or answer can repeat."""
     return {name: headers[name] for name in KEPT if _is_plain(headers.get(name, ""))}
 
 

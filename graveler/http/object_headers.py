@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from email.utils import formatdate
 from urllib.parse import quote
 
-from graveler.data_headers import DataHeaders, encryption_of, kept_of
+from graveler.data_headers import DataHeaders, encryption_of, kept_in_store, kept_of
 from graveler.http import untrusted
 from graveler.model import Entry
 from graveler.names import checksum_tag
@@ -62,13 +62,14 @@ def of_object(entry: Entry, path: bytes, kept: Mapping[str, str] = {}) -> dict[s
     """
     file_name = quote(file_name_of(path))
     inline = entry.content_type in _INLINE_TYPES
+    plain = kept_in_store(kept)
     disposition = "inline" if inline else f"attachment; filename*=UTF-8''{file_name}"
     return {
         "ETag": etag_of(entry),
         "Last-Modified": formatdate(entry.last_modified_ns // NS_PER_S, usegmt=True),
         "Content-Type": content_type_of(entry),
         "Content-Disposition": disposition,
-        **{name.title(): kept[name] for name in KEPT_OF_UPLOADS if name in kept},
+        **{name.title(): plain[name] for name in KEPT_OF_UPLOADS if name in plain},
         "Accept-Ranges": "bytes",
         # Clients must ask for every read: the branch may move, and access may be withdrawn.
         "Cache-Control": "no-store, must-revalidate",

@@ -67,7 +67,7 @@ def read_content(
     if length <= 0:
         return StoredContent(b"", check_has_data(engine, found).headers)
     try:
-        stored = engine.objects.read(found.physical_address, (first, first + length - 1))
+        stored = engine.objects.get_stored(found.physical_address, (first, first + length - 1))
     except GoneError as error:
         raise _no_data() from error
     except RangeNotSatisfiableError as error:

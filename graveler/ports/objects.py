@@ -121,7 +121,7 @@ class ObjectData(Protocol):
             GoneError: the object does not exist any more.
         """
 
-    def read(self, uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
+    def get_stored(self, uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
         """Return as `get`, with the headers that the store keeps beside the content."""
 
     def head(self, uri: str) -> ObjectInfo | None:

@@ -14,6 +14,7 @@ from graveler.aws.s3.direct import DirectRequests
 from graveler.aws.s3.locations import Location
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.data_headers import DataHeaders
 from graveler.errors import (
     BadPartsError,
     GoneError,
@@ -223,6 +224,31 @@ def test_an_empty_description_leaves_nothing_of_the_sources(world: World, size: 
     assert world.metadata(world.uri("copy")) == {}
 
 
+KEPT = {
+    "cache-control": "max-age=60",
+    "content-disposition": 'attachment; filename="a b"',
+    "content-encoding": "gzip",
+    "content-language": "de",
+}
+
+
+@SIZES
+def test_content_keeps_its_headers_and_gives_them_to_its_copies(world: World, size: int) -> None:
+    world.objects.put(world.uri(), b"x" * size, "text/plain", headers=DataHeaders(KEPT))
+    found = world.objects.get_stored(world.uri(), (0, 1))
+    assert (found.content, found.headers) == (b"xx", KEPT)
+    for description in (None, DESCRIPTION):
+        world.objects.copy(world.uri(), world.uri("copy"), size, description)
+        info = world.objects.head(world.uri("copy"))
+        assert info is not None
+        assert info.headers == KEPT
+    other = DataHeaders({"content-language": "fr"})
+    world.objects.copy(world.uri(), world.uri("copy"), size, DESCRIPTION, headers=other)
+    info = world.objects.head(world.uri("copy"))
+    assert info is not None
+    assert info.headers == other.kept
+
+
 @SIZES
 def test_a_copy_stops_when_the_right_to_write_is_lost(world: World, size: int) -> None:
     world.objects.put(world.uri(), b"x" * size, "text/plain")
@@ -296,6 +322,12 @@ class TestUploads:
         assert (info.size_bytes, info.content_type) == (LEAST_PART_BYTES + 3, "text/csv")
         assert info.checksum.endswith("-2")
         assert world.objects.head(world.uri()) == info
+
+    def test_the_object_has_the_headers_of_the_beginning(self, world: World) -> None:
+        upload = world.objects.create_upload(world.uri(), "text/csv", DataHeaders(KEPT)).id
+        url = world.objects.presign_part(world.uri(), upload, 1, 60)
+        parts = [UploadedPart(1, world.put(url, b"content"))]
+        assert world.objects.complete_upload(world.uri(), upload, parts).headers == KEPT
 
     def test_each_part_has_a_url_of_its_own(self, world: World, upload: str) -> None:
         urls = world.objects.presign_parts(world.uri(), upload, 12, 60)

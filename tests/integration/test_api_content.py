@@ -155,13 +155,13 @@ def staged(api: ApiClient, content: bytes, size_bytes: int) -> list[tuple[int, i
     path = "/repositories/repo/branches/main/objects"
     assert api.ask("PUT", path, body, path="staged").status == 201
     asked = []
-    read = api.world.objects.read
+    read = api.world.objects.get_stored
 
     def watched(uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
         asked.append(byte_range)
         return read(uri, byte_range)
 
-    api.world.objects.read = watched  # type: ignore[method-assign]
+    api.world.objects.get_stored = watched  # type: ignore[method-assign]
     return asked
 
 

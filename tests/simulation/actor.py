@@ -113,7 +113,7 @@ class Actor:
         fault = simulation.faults(place, name, reads_only=reads_only)
         if simulation.log is not None:
             simulation.log.append((self.name, self._op, name, args, fault))
-        if name in {"objects.get", "objects.read"}:
+        if name in {"objects.get", "objects.get_stored"}:
             target = self._metered(target)
         elif name == "refs.replace_task":
             target = repeatable(target, simulation.world.refs.task)

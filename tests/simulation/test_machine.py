@@ -90,12 +90,12 @@ def _collect_what_is_staged(world) -> None:
 
 def _read_on(world) -> None:
     """Whoever asks for a part gets all."""
-    real = world.objects.read
+    real = world.objects.get_stored
 
     def read(uri, byte_range=None):
         return real(uri)
 
-    world.objects.read = read
+    world.objects.get_stored = read
 
 
 def _remember_tombstones_as_nothing(world) -> None:

@@ -45,7 +45,7 @@ def get_object(request: Request) -> Answer:
     stored = objects.read_content(request.engine, found, wanted)
     headers = object_headers.of_object(entry, found.path, stored.headers)
     if wanted:
-        headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
+        _describe_part(headers, wanted, entry)
     return answers.of_bytes(stored.content, 206 if wanted else 200, headers)
 
 
@@ -72,7 +72,7 @@ def head_object(request: Request) -> Answer:
     headers = object_headers.of_object(entry, found.path, kept)
     headers["Content-Length"] = str(last - first + 1)
     if wanted:
-        headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
+        _describe_part(headers, wanted, entry)
     return answers.empty(206 if wanted else 200, headers)
 
 
@@ -81,6 +81,15 @@ def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
     if not header or not object_headers.honors_range(request.header("if-range"), entry):
         return None
     return byte_range.parse(header, entry.size_bytes)
+
+
+def _describe_part(headers: dict[str, str], wanted: tuple[int, int], entry: Entry) -> None:
+    """Change the headers of the object to those of the bytes from first to last inclusive.
+
+    Clients decode what they get. A part of a coded content cannot be decoded, so it is plain bytes.
+    """
+    headers["Content-Range"] = f"bytes {wanted[0]}-{wanted[1]}/{entry.size_bytes}"
+    headers.pop("Content-Encoding", None)
 
 
 def _redirect(request: Request, found: ObjectStat) -> Answer:

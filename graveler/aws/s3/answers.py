@@ -7,7 +7,7 @@ from typing import Any
 from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.locations import Location
 from graveler.data_headers import of_read
-from graveler.errors import GoneError
+from graveler.errors import GoneError, GravelerError, InvalidInputError, UnsupportedError
 from graveler.ports import ObjectInfo
 from graveler.times import NS_PER_S
 
@@ -39,6 +39,12 @@ def find_existing(s3: S3, uri: str) -> Answer:
 def gone(uri: str, error: S3Error) -> Exception:
     """Return GoneError if S3 has no object of this key, else the error itself."""
     return GoneError(f"{uri} does not exist any more") if error.code == "NoSuchKey" else error
+
+
+def refused(what: str, error: S3Error) -> GravelerError:
+    """Return the error for a write that S3 never takes: as bad input, or as not served."""
+    kind = UnsupportedError if error.status == 501 else InvalidInputError
+    return kind(f"{what}: {error}")
 
 
 def info_of(answer: Answer) -> ObjectInfo:

@@ -61,6 +61,9 @@ _CONFLICT_CODES = frozenset({"ConditionalRequestConflict", "OperationAborted"})
 # A parameter of `S3.call`: further headers of the request, as they are sent.
 HEADERS = "Headers"
 
+# A server that is compatible with S3 in part; a repetition changes nothing.
+_NOT_IMPLEMENTED = 501
+
 _READS = ("get_", "head_", "list_")
 _LONG = frozenset({"complete_multipart_upload", "copy_object", "upload_part_copy"})
 
@@ -135,7 +138,7 @@ class S3:
                 if refusal.code in _REFUSED_BUCKET:
                     reason = _REFUSED_BUCKET[refusal.code]
                     raise BucketRefusedError(f"bucket {location.bucket} {reason}") from error
-                if refusal.status < 500:
+                if refusal.status < 500 or refusal.status == _NOT_IMPLEMENTED:
                     raise refusal from error
                 may_have_landed = True
         if may_have_landed and not operation.startswith(_READS):

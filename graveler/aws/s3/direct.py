@@ -129,7 +129,7 @@ def _headers_of(parameters: Mapping[str, Any]) -> dict[str, str]:
     headers = {header: parameters[name] for name, header in _HEADERS.items() if name in parameters}
     for name, text in parameters.get("Metadata", {}).items():
         headers[f"{_METADATA}{name}"] = text
-    return headers | parameters.get("Headers", {})
+    return {**headers, **parameters.get("Headers", {})}
 
 
 def _described(headers: Mapping[str, str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from graveler.aws.s3.answers import (
     gone,
     headers_of,
     info_of,
+    refused,
     time_ns,
 )
 from graveler.aws.s3.client import HEADERS, S3, S3Error
@@ -107,9 +108,9 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         return None if stored is None else info_of(stored)
 
     def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
-        return self.read(uri, byte_range).content
+        return self.get_stored(uri, byte_range).content
 
-    def read(self, uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
+    def get_stored(self, uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
         optional = {} if byte_range is None else {"Range": range_header(byte_range)}
         try:
             answer = self._s3.call("get_object", Location.of(uri), **optional)
@@ -178,7 +179,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         if isinstance(error, S3Error):
             if error.status == 404:
                 return gone(source_uri, error)
-            return InvalidInputError(f"{source_uri} cannot be copied to {target_uri}: {error}")
+            return refused(f"{source_uri} cannot be copied to {target_uri}", error)
         find_existing(self._s3, source_uri)
         return error
 

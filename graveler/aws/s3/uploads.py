@@ -12,6 +12,7 @@ from graveler.aws.s3.answers import (
     gone,
     headers_of,
     info_of,
+    refused,
     time_ns,
 )
 from graveler.aws.s3.client import HEADERS, S3, S3Error
@@ -55,8 +56,8 @@ class S3Uploads:
         try:
             answer = self._s3.call("create_multipart_upload", Location.of(uri), **parameters)
         except S3Error as error:
-            if error.status == 400:  # a header that the client has chosen
-                raise InvalidInputError(f"{uri} cannot be stored: {error}") from error
+            if error.status in {400, 501}:  # for a header that the client has chosen
+                raise refused(f"{uri} cannot be stored", error) from error
             raise
         return BegunUpload(answer["UploadId"], of_write(headers_of(answer)))
 

@@ -212,9 +212,9 @@ class MemoryObjectStore:
         return self._objects[uri]
 
     def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
-        return self.read(uri, byte_range).content
+        return self.get_stored(uri, byte_range).content
 
-    def read(self, uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
+    def get_stored(self, uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
         with self._lock:
             found = self._object(uri)
             content = found.content

@@ -9,7 +9,7 @@ import hashlib
 import io
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -105,6 +105,7 @@ class MemoryS3:
 
     def _write(self, head: Head, uri: str, body: bytes) -> bytes:
         upload_id = head.parameters.get("uploadId")
+        told: Mapping[str, str]
         try:
             if upload_id is None:
                 content_type = head.header("content-type") or "binary/octet-stream"

@@ -2362,8 +2362,16 @@ export interface components {
         ObjectCopyCreation: {
             /** @default null */
             content_type: string | null;
+            /** @default {} */
+            encryption: {
+                [key: string]: string;
+            };
             /** @default false */
             force: boolean;
+            /** @default null */
+            headers: {
+                [key: string]: string;
+            } | null;
             /** @default false */
             shallow: boolean;
             src_path: string;
@@ -2598,6 +2606,14 @@ export interface components {
         RecordedUploadCreation: {
             /** @default  */
             content_type: string;
+            /** @default {} */
+            encryption: {
+                [key: string]: string;
+            };
+            /** @default {} */
+            headers: {
+                [key: string]: string;
+            };
             /** @default {} */
             user_metadata: {
                 [key: string]: string;
@@ -2926,6 +2942,10 @@ export interface components {
         };
         /** UnderlyingProperties */
         UnderlyingProperties: {
+            /** @default {} */
+            headers: {
+                [key: string]: string;
+            };
             storage_class?: string;
         };
         /** UploadAddress */
@@ -5479,6 +5499,9 @@ export interface operations {
                 storageClass?: string;
             };
             header?: {
+                "content-disposition"?: string;
+                "content-encoding"?: string;
+                "content-language"?: string;
                 "If-None-Match"?: string;
                 "If-Match"?: string;
             };
@@ -5867,7 +5890,12 @@ export interface operations {
                 path: string;
                 presign?: boolean;
             };
-            header?: never;
+            header?: {
+                "x-amz-server-side-encryption"?: string;
+                "x-amz-server-side-encryption-aws-kms-key-id"?: string;
+                "x-amz-server-side-encryption-bucket-key-enabled"?: string;
+                "x-amz-server-side-encryption-context"?: string;
+            };
             path: {
                 repository: string;
                 branch: string;
@@ -7593,6 +7621,7 @@ export interface operations {
                 path: string;
                 user_metadata?: boolean;
                 presign?: boolean;
+                as_stored?: boolean;
             };
             header?: never;
             path: {

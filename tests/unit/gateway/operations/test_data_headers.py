@@ -7,6 +7,7 @@ from graveler.identity import entry_identity
 from graveler.model import AddressType
 from graveler.operations import links
 from tests.support.checks.cases import for_each
+from tests.support.fakes.scripted_s3 import refusal
 from tests.support.worlds.gateway_calls import begun
 from tests.support.worlds.gateway_stack import REPO, GatewayStack
 
@@ -152,7 +153,12 @@ def test_head_asks_s3_once_for_data_that_never_change(stack, home):
     address = stack.listed_objects("main")[0].physical_address
     asked = []
     head = stack.engine.objects.head
-    stack.engine.objects.head = lambda uri: asked.append(uri) or head(uri)
+
+    def counted(uri):
+        asked.append(uri)
+        return head(uri)
+
+    stack.engine.objects.head = counted
     for _ in range(3):
         assert KEPT.items() <= stack.ask("HEAD", f"/{REPO}/main/a").headers.items()
     assert asked == [address] if home == "engine" else set(asked) == {address}
@@ -249,14 +255,18 @@ def test_a_request_that_encrypts_nothing_cannot_choose_an_encryption(stack):
         assert (reply.status, reply.code) == (400, "InvalidArgument")
 
 
-def test_s3s_reason_against_a_key_is_the_clients(stack):
-    refused = b"<Error><Code>KMS.NotFoundException</Code><Message>no key 1-2</Message></Error>"
-    stack.s3.answers.append(
-        b"HTTP/1.1 400 Bad\r\nContent-Length: %d\r\n\r\n%s" % (len(refused), refused)
-    )
+@for_each(
+    ("status", "code", "told"),
+    [
+        (400, "KMS.NotFoundException", (400, "InvalidArgument")),
+        (400, "InvalidArgument", (400, "InvalidArgument")),
+        (403, "AccessDenied", (403, "AccessDenied")),
+        (501, "NotImplemented", (501, "NotImplemented")),
+        (400, "ExpiredToken", (500, "InternalError")),  # of the gateway's own signature
+    ],
+)
+def test_a_header_that_s3_refuses_is_the_clients(stack, status, code, told):
+    stack.s3.answers.append(refusal(status, code))
     reply = stack.ask("PUT", f"/{REPO}/main/a", b"content", headers=ENCRYPTION)
-    assert (reply.status, reply.code, reply.text("Message")) == (
-        400,
-        "InvalidArgument",
-        "no key 1-2",
-    )
+    assert (reply.status, reply.code) == told
+    assert stack.keys({"prefix": "main/"}) == []

@@ -2,6 +2,7 @@
 
 import pytest
 
+from graveler.data_headers import DataHeaders
 from graveler.entries import entry_value
 from graveler.export.model import ExportState
 from graveler.model import AddressType, Entry
@@ -239,6 +240,24 @@ def test_imported_objects_are_copied_from_their_source_and_keep_their_descriptio
     lake.settle()
     assert lake.objects.get("s3://out/latest/imported") == b"imported"
     assert lake.objects.description("s3://out/latest/imported").content_type == "image/png"
+
+
+def test_exported_objects_keep_the_headers_that_stay_with_their_data(lake):
+    headers = {"content-encoding": "gzip", "cache-control": "no-cache"}
+    writes.upload(
+        lake.engine(),
+        REPO,
+        "main",
+        b"coded",
+        read_content=lambda: (b"content", "text/csv"),
+        metadata={"k": "v"},
+        headers=DataHeaders(headers),
+    )
+    commit(lake.engine())
+    lake.configure(LATEST)
+    lake.settle()
+    info = lake.objects.head("s3://out/latest/coded")
+    assert (info.content_type, info.headers) == ("text/csv", headers)
 
 
 def test_keys_are_exported_unchanged(lake):
