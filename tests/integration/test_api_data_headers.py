@@ -99,9 +99,10 @@ def test_headers_that_the_store_cannot_keep_are_refused(uploaded: ApiClient) -> 
         ),
     ):
         assert uploaded.ask(method, f"{BRANCH}/{path}", body, **query).status == 400
-    query = {"path": "b", "presign": "true"}
     wrong = {"x-amz-server-side-encryption": "x"}
-    reply = uploaded.ask("GET", f"{BRANCH}/staging/backing", headers=wrong, **query)
+    reply = uploaded.ask(
+        "GET", f"{BRANCH}/staging/backing", headers=wrong, path="b", presign="true"
+    )
     assert reply.status == 400
 
 
