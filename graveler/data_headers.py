@@ -24,10 +24,19 @@ ENCRYPTION = (
     "x-amz-server-side-encryption-bucket-key-enabled",
     "x-amz-server-side-encryption-context",
 )
+# The checksums that S3 checks, combines and keeps. It tells readers those that they ask for.
+CHECKSUMS = frozenset(
+    f"x-amz-checksum-{name}"
+    for name in ("crc32", "crc32c", "crc64nvme", "md5", "sha1", "sha256", "sha512", "type")
+)
+# What asks for them.
+CHECKSUM_MODE = {"x-amz-checksum-mode": "ENABLED"}
+# By which an upload or a copy declares the checksum of its data.
+CHECKSUM_ALGORITHM = "x-amz-checksum-algorithm"
 ALGORITHMS = frozenset({"AES256", "aws:kms", "aws:kms:dsse"})
 
-_OF_WRITES = frozenset(ENCRYPTION)
-_OF_READS = frozenset({*KEPT, *ENCRYPTION})
+_OF_WRITES = frozenset({*ENCRYPTION, *CHECKSUMS})
+_OF_READS = frozenset({*KEPT, *_OF_WRITES})
 # S3 takes 8 KB of headers for a request, with those of the signature.
 _BYTES_MAX = 4096
 
@@ -38,15 +47,22 @@ class DataHeaders:
 
     kept: of KEPT; None: a copy keeps those of its source.
     encryption: of ENCRYPTION; without any, the bucket's default counts.
+    checksum: the algorithm and the type that an upload or a copy declares.
     """
 
     kept: Mapping[str, str] | None = None
     encryption: Mapping[str, str] = field(default_factory=dict)
+    checksum: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sent(self) -> dict[str, str]:
         """The headers of the request to S3."""
-        return {**(self.kept or {}), **self.encryption}
+        return {**(self.kept or {}), **self.chosen}
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Those that no source of a copy has."""
+        return {**self.encryption, **self.checksum}
 
 
 NO_HEADERS = DataHeaders()

@@ -13,7 +13,14 @@ from graveler.aws.s3.requests import SignedRequest
 from graveler.data_headers import NO_HEADERS, DataHeaders
 from graveler.errors import GravelerError
 from graveler.model import NO_REQUIREMENT, Page, Requirement
-from graveler.ports import BegunUpload, CopiedPart, UploadedPart
+from graveler.ports import (
+    NOTHING_EXPECTED,
+    BegunUpload,
+    Checksums,
+    CopiedPart,
+    ExpectedObject,
+    UploadedPart,
+)
 from graveler.staging.listing import ListPage, PageQuery
 
 
@@ -89,10 +96,17 @@ class Part:
     checksum: str
     size_bytes: int
     last_modified_ns: int
+    checksums: Checksums = field(default_factory=dict)
 
 
 class Writing(Protocol):
-    """A permitted write of one object: the content goes to S3, and then `finish` shows it."""
+    """A permitted write of one object: the content goes to S3, and then `finish` shows it.
+
+    takes_checksums: its requests may have a checksum, which S3 keeps.
+    """
+
+    @property
+    def takes_checksums(self) -> bool: ...
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
         """Return the request that stores the content; it has no Content-Length yet."""
@@ -102,7 +116,10 @@ class Writing(Protocol):
 
 
 class Sending(Protocol):
-    """A permitted part of an upload."""
+    """A permitted part of an upload; takes_checksums as of `Writing`."""
+
+    @property
+    def takes_checksums(self) -> bool: ...
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
         """Return the request that stores the part; it has no Content-Length yet."""
@@ -151,11 +168,16 @@ class Lake(Protocol):
             NotFoundError: the repository or the ref does not exist.
         """
 
-    def data_headers(self, found: Object) -> Mapping[str, str]:
+    def data_headers(self, found: Object, *, with_checksums: bool = False) -> Mapping[str, str]:
         """Return the headers that S3 keeps with the object's data; none if these do not exist."""
 
-    def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
-        """Return what makes requests for the bytes from first to last of the object."""
+    def reading(
+        self, found: Object, *, with_checksums: bool = False
+    ) -> Callable[[int, int], SignedRequest]:
+        """Return what makes requests for the bytes from first to last of the object.
+
+        S3 answers with_checksums if they are all bytes.
+        """
 
     def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str | None:
         """Return a URL that reads the object; its reader sends the signed headers.
@@ -241,12 +263,13 @@ class Lake(Protocol):
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> Object:
         """Make the parts the object at the place; a repetition answers the same.
 
         Raises:
             UploadNotFoundError: the upload does not exist, or has ended in another way.
-            BadPartsError: the parts are not the uploaded ones.
+            BadPartsError: the parts are not the uploaded ones, or make an unexpected object.
             PreconditionFailedError: the requirement does not hold.
         """
 

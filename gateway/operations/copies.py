@@ -12,7 +12,7 @@ from gateway.operations.writes import (
     description_of,
     requirement_of,
 )
-from gateway.protocol import conditions
+from gateway.protocol import checksums, conditions
 from gateway.protocol.addressing import copy_source
 from gateway.protocol.conditions import Verdict
 from gateway.protocol.documents import answers as documents
@@ -42,7 +42,9 @@ def copy_object(call: Call) -> Answer:
             "encryption attributes.",
         )
     copied = call.lake.copy(source, repository, call.place, description, requirement_of(call))
-    return of_document(documents.copied(copied.checksum, copied.last_modified_ns), copied.headers)
+    elements = checksums.as_elements(copied.headers)
+    document = documents.copied(copied.checksum, copied.last_modified_ns, elements)
+    return of_document(document, checksums.without(copied.headers))
 
 
 def source_of(call: Call) -> tuple[str, Object]:
@@ -88,7 +90,7 @@ def _described(
 ) -> Description | None:
     """Return what the copy is described by; None if it is as the source."""
     headers = data_headers_of(call.head)
-    if not (replaces_metadata or replaces_tags or headers.encryption):
+    if not (replaces_metadata or replaces_tags or headers.chosen):
         return None
     if replaces_metadata:
         described = description_of(call)

@@ -138,6 +138,8 @@ def post_object(call: Call, form: Form) -> Answer:
     writing = call.lake.write(call.place, _description(call, form), requirement_of(call))
     content, size_bytes = _content(form, file)
     headers = {"content-length": str(size_bytes)}
+    if writing.takes_checksums:
+        headers |= file.checksums
     written = call.transfers.write(lambda: writing.request(headers, UNSIGNED), content)
     writing.finish(Stored(size_bytes, written.checksum))
     return _answer(call, form, written)

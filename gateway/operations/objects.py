@@ -6,7 +6,7 @@ from gateway.lake.port import Object
 from gateway.operations.answers import Answer, object_headers
 from gateway.operations.call import Call
 from gateway.operations.redirects import redirect_of
-from gateway.protocol import conditions, metadata, ranges
+from gateway.protocol import checksums, conditions, metadata, ranges
 from gateway.protocol.conditions import Verdict
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.ranges import ByteRange
@@ -28,7 +28,9 @@ def head_object(call: Call) -> Answer:
     if not_modified:
         return not_modified
     wanted = _wanted(call, found)
-    headers = object_headers(found, call.lake.data_headers(found)) | overrides
+    with_checksums = wanted is None and _wants_checksums(call)
+    kept = call.lake.data_headers(found, with_checksums=with_checksums)
+    headers = object_headers(found, kept) | overrides
     if wanted is None:
         return Answer(200, headers, length_bytes=found.size_bytes)
     headers["Content-Range"] = wanted.content_range(found.size_bytes)
@@ -49,6 +51,10 @@ def _found(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
         headers = object_headers(found, {})
         return found, {}, Answer(304, {name: headers[name] for name in ("ETag", "Last-Modified")})
     return found, metadata.response_overrides(call.parameters), None
+
+
+def _wants_checksums(call: Call) -> bool:
+    return (call.header(checksums.MODE) or "").upper() == "ENABLED"
 
 
 def _wanted(call: Call, found: Object) -> ByteRange | None:
@@ -77,9 +83,12 @@ def _part(number: str, found: Object) -> ByteRange | None:
 def _content(call: Call, found: Object, overrides: Mapping[str, str]) -> Answer:
     wanted = _wanted(call, found)
     if not found.size_bytes:
-        return Answer(200, {**object_headers(found, call.lake.data_headers(found)), **overrides})
+        kept = call.lake.data_headers(found, with_checksums=_wants_checksums(call))
+        return Answer(200, {**object_headers(found, kept), **overrides})
     sent = wanted or ByteRange(0, found.size_bytes - 1)
-    reading = call.transfers.read(call.lake.reading(found), sent.first, sent.last)
+    with_checksums = wanted is None and _wants_checksums(call)
+    request_of = call.lake.reading(found, with_checksums=with_checksums)
+    reading = call.transfers.read(request_of, sent.first, sent.last)
     status, headers = 200, {**object_headers(found, reading.headers), **overrides}
     if wanted is not None:
         status = 206

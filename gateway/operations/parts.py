@@ -33,7 +33,7 @@ def copy_part(call: Call) -> Answer:
     copied = call.lake.copy_part(
         call.place, call.parameters["uploadId"], number, source, byte_range
     )
-    document = documents.copied(copied.checksum, call.now_s * 10**9, is_part=True)
+    document = documents.copied(copied.checksum, call.now_s * 10**9, copied.checksums, is_part=True)
     return of_document(document, copied.headers)
 
 
@@ -44,7 +44,7 @@ def list_parts(call: Call) -> Answer:
         call.place, query.upload_id, query.number_marker, query.amount
     )
     rows = [
-        PartRow(part.number, part.last_modified_ns, part.checksum, part.size_bytes)
+        PartRow(part.number, part.last_modified_ns, part.checksum, part.size_bytes, part.checksums)
         for part in found
     ]
     return of_document(

@@ -8,7 +8,8 @@ from gateway.transfer.exchange import Answer
 
 _CODE = re.compile(rb"<Code>\s*([A-Za-z0-9.]+)\s*</Code>")
 _MESSAGE = re.compile(rb"<Message>([^<]{1,300})</Message>")
-# Of a header that the client has chosen: a key, a time that the store cannot read.
+# Of a header that the client has chosen: a key, a time that the store cannot read, a checksum of
+# another algorithm than the upload declared.
 _OF_HEADERS = re.compile(r"KMS\..*|Invalid(Argument|EncryptionAlgorithmError|Request)")
 
 # S3 checks what the client sent or asked for, so these refusals are the client's.
@@ -52,11 +53,11 @@ def refusal_of(answer: Answer) -> S3Error:
         return S3Error(Code.NOT_IMPLEMENTED, f"The repository's store does not serve it: {shown}")
     if answer.status >= 500:
         return S3Error(Code.SERVICE_UNAVAILABLE)
-    is_of_client = answer.status == 400 and _OF_HEADERS.fullmatch(code)
-    return S3Error(
-        Code.INVALID_ARGUMENT if is_of_client else Code.INTERNAL_ERROR,
-        f"S3 refused the gateway's request: {code} {shown}",
-    )
+    if answer.status != 400 or not _OF_HEADERS.fullmatch(code):
+        chosen = Code.INTERNAL_ERROR
+    else:
+        chosen = Code.INVALID_REQUEST if code == "InvalidRequest" else Code.INVALID_ARGUMENT
+    return S3Error(chosen, f"S3 refused the gateway's request: {code} {shown}")
 
 
 def is_passing(answer: Answer) -> bool:

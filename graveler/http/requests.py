@@ -303,3 +303,5 @@ class RecordedPartCopy(Struct, frozen=True):
 
 class RecordedUploadCompletion(Struct, frozen=True):
     parts: Annotated[list[Part], Meta(max_length=UPLOAD_PARTS_MAX)]
+    # What the object must have; any size if it is absent.
+    size_bytes: int | None = None

@@ -53,7 +53,8 @@ class Engine:
     commits: by repository and ID.
     repositories: by name, the record last read, and when it was read, in ns.
     branches: by repository uid and name, the branch last seen.
-    data_headers: by URI, what the object store keeps with data that never change.
+    data_headers: by URI, what the object store keeps with data that never change; with or without
+        checksums.
     """
 
     refs: RefStore
@@ -92,7 +93,7 @@ class Engine:
     branches: BoundedCache[tuple[RepositoryUID, str], Branch] = field(
         default_factory=lambda: BoundedCache(_BRANCHES_MAX)
     )
-    data_headers: BoundedCache[str, Mapping[str, str]] = field(
+    data_headers: BoundedCache[tuple[str, bool], Mapping[str, str]] = field(
         default_factory=lambda: BoundedCache(_DATA_HEADERS_BYTES)
     )
 

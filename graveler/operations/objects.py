@@ -90,20 +90,23 @@ def check_has_data(engine: Engine, found: ObjectStat) -> ObjectInfo:
     return info
 
 
-def data_headers(engine: Engine, uri: str, *, is_immutable: bool) -> Mapping[str, str]:
+def data_headers(
+    engine: Engine, uri: str, *, is_immutable: bool, with_checksums: bool = False
+) -> Mapping[str, str]:
     """Return the headers that the object store keeps with data; none if these do not exist.
 
     is_immutable: the data are in a namespace. Others may replace those of imports at any time.
     """
-    known = engine.data_headers.get(uri)
+    key = (uri, with_checksums)
+    known = engine.data_headers.get(key)
     if known is not None:
         return known
-    info = engine.objects.head(uri)
+    info = engine.objects.head(uri, with_checksums=with_checksums)
     if info is None:
         return {}
     if is_immutable:
         size_bytes = sum(len(name) + len(value) for name, value in info.headers.items())
-        engine.data_headers.put(uri, info.headers, ENTRY_BYTES + len(uri) + size_bytes)
+        engine.data_headers.put(key, info.headers, ENTRY_BYTES + len(uri) + size_bytes)
     return info.headers
 
 

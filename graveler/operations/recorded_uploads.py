@@ -23,9 +23,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from graveler.addresses import decode_xid, new_address
-from graveler.data_headers import NO_HEADERS, DataHeaders, of_write
+from graveler.data_headers import CHECKSUM_ALGORITHM, NO_HEADERS, DataHeaders, of_write
 from graveler.entries import entry_value
 from graveler.errors import (
+    BadPartsError,
     InvalidInputError,
     NotFoundError,
     PreconditionFailedError,
@@ -39,7 +40,7 @@ from graveler.operations.protocol.completions import confirm_again, stage_upload
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, read_repository
 from graveler.operations.protocol.staging import branch_for_staging, check_requirement
 from graveler.operations.protocol.views import ObjectStat, object_stat, view_of_branch
-from graveler.ports import UploadedPart
+from graveler.ports import NOTHING_EXPECTED, ExpectedObject, ObjectInfo, UploadedPart
 from graveler.uploads import Completion, Upload, digest_of_parts
 
 
@@ -78,22 +79,25 @@ def create(
         content_type=content_type,
         created_ns=engine.clock.now_ns(),
         metadata=metadata,
+        has_checksums=CHECKSUM_ALGORITHM in headers.checksum,
         headers=begun.headers,
     )
     engine.refs.put_upload(found, upload)
     return upload
 
 
-def find(engine: Engine, repository: str, branch: str, path: bytes, upload_id: str) -> Upload:
-    """Return the open upload, which takes parts.
+def find(
+    engine: Engine, repository: str, branch: str, path: bytes, upload_id: str
+) -> tuple[str, Upload]:
+    """Return the open upload, which takes parts, and the URI of its data.
 
     Raises:
         InvalidInputError: a name or the path is malformed.
         NotFoundError: the repository does not exist.
         UploadNotFoundError: the path has no such upload, or it was completed.
     """
-    _, upload = _open(engine, repository, branch, path, upload_id)
-    return upload
+    found, upload = _open(engine, repository, branch, path, upload_id)
+    return f"{found.storage_namespace}/{upload.address}", upload
 
 
 def location(
@@ -104,8 +108,8 @@ def location(
     Raises:
         GravelerError: as `find`.
     """
-    found, upload = _open(engine, repository, branch, path, upload_id)
-    return f"{found.storage_namespace}/{upload.address}", upload.store_id
+    uri, upload = find(engine, repository, branch, path, upload_id)
+    return uri, upload.store_id
 
 
 def _open(
@@ -157,6 +161,7 @@ def complete(
     upload_id: str,
     parts: Sequence[UploadedPart],
     requirement: Requirement = NO_REQUIREMENT,
+    expected: ExpectedObject = NOTHING_EXPECTED,
 ) -> ObjectStat:
     """Join the parts and make them the object at the path.
 
@@ -164,7 +169,7 @@ def complete(
 
     Raises:
         InvalidInputError: a name or the path is malformed.
-        BadPartsError: the parts are not the uploaded ones.
+        BadPartsError: the parts are not the uploaded ones, or make an unexpected object.
         NotFoundError: the repository or the branch does not exist.
         UploadNotFoundError: the path has no such upload, or other parts completed it.
         ForbiddenError: the branch is protected, or the repository is read-only.
@@ -178,7 +183,7 @@ def complete(
     if upload.completed is not None:
         return _repeated(engine, found, upload, digest)
     try:
-        return _complete(engine, found, upload, parts, digest, requirement)
+        return _complete(engine, found, upload, parts, digest, requirement, expected)
     except (UploadNotFoundError, PreconditionFailedError):
         # Another request may have completed it meanwhile, with the same parts.
         now = engine.refs.upload(found, branch, path, upload_id)
@@ -212,6 +217,7 @@ def _complete(
     parts: Sequence[UploadedPart],
     digest: str,
     requirement: Requirement,
+    expected: ExpectedObject,
 ) -> ObjectStat:
     """Complete an open upload; the errors are those of `complete`."""
     path = upload.path
@@ -222,10 +228,32 @@ def _complete(
         seen = view_of_branch(engine, repository, branch).get(path)
         check_requirement(path, seen, requirement)
     uri = f"{repository.storage_namespace}/{upload.address}"
-    info = engine.objects.complete_upload(uri, upload.store_id, parts)
+    if not upload.has_checksums:  # the store would refuse them
+        parts = [replace(part, checksums={}) for part in parts]
+    info = engine.objects.complete_upload(uri, upload.store_id, parts, expected)
+    _check(info, expected)
     completion = Completion(info.checksum, info.size_bytes, engine.clock.now_ns(), digest)
     staged = stage_upload(engine, repository, branch, upload, completion, requirement)
     return _stat(repository, staged, of_write(info.headers))
+
+
+def _check(info: ObjectInfo, expected: ExpectedObject) -> None:
+    """Check that the parts made the expected object: not every store does.
+
+    Raises:
+        BadPartsError: they did not. They are joined, and a corrected completion can go on.
+    """
+    if expected.size_bytes not in (None, info.size_bytes):
+        raise BadPartsError(
+            f"the parts have {info.size_bytes} bytes together, not {expected.size_bytes}",
+            reason="InvalidRequest",
+        )
+    for name, text in expected.headers.items():
+        if info.headers.get(name) != text:
+            raise BadPartsError(
+                f"{name} of the object is {info.headers.get(name, 'unknown')}, not {text}",
+                reason="BadDigest",
+            )
 
 
 def abort(engine: Engine, repository: str, branch: str, path: bytes, upload_id: str) -> None:

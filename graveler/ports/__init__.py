@@ -39,8 +39,11 @@ from graveler.ports.hooks import (
 from graveler.ports.identities import IdentityService
 from graveler.ports.jobs import CollectionJobs, JobStore
 from graveler.ports.objects import (
+    NOTHING_EXPECTED,
     BegunUpload,
+    Checksums,
     CopiedPart,
+    ExpectedObject,
     ListedObject,
     MultipartUploads,
     ObjectData,
@@ -80,12 +83,14 @@ from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
 
 __all__ = [
+    "NOTHING_EXPECTED",
     "NO_STANDARD_ACCESS",
     "UNCONDITIONAL",
     "AccountStore",
     "BegunUpload",
     "BranchStore",
     "ChangesPage",
+    "Checksums",
     "ClaimStore",
     "Clock",
     "CollectionJobs",
@@ -93,6 +98,7 @@ __all__ = [
     "CommittedFiles",
     "CopiedPart",
     "Credential",
+    "ExpectedObject",
     "ExternalPrincipal",
     "Group",
     "HookBuses",

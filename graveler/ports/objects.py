@@ -6,6 +6,9 @@ from typing import Protocol
 
 from graveler.data_headers import NO_HEADERS, DataHeaders
 
+# Checksums of a part beside the ETag, as S3's documents have them: ChecksumCRC32 and the like.
+Checksums = Mapping[str, str]
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
@@ -48,14 +51,33 @@ class CopiedPart:
 
     checksum: str
     headers: Mapping[str, str]
+    checksums: Checksums = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class UploadedPart:
-    """One finished part of a multipart upload."""
+    """One finished part of a multipart upload; the store compares its checksums."""
 
     number: int
     checksum: str
+    checksums: Checksums = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedObject:
+    """What parts must make; headers are S3's, of checksums. The default expects nothing."""
+
+    size_bytes: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sent(self) -> dict[str, str]:
+        """The headers of the request to S3."""
+        size = {} if self.size_bytes is None else {"x-amz-mp-object-size": str(self.size_bytes)}
+        return {**self.headers, **size}
+
+
+NOTHING_EXPECTED = ExpectedObject()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +88,7 @@ class PartInfo:
     checksum: str  # the ETag without quotes
     size_bytes: int
     last_modified_ns: int
+    checksums: Checksums = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +147,11 @@ class ObjectData(Protocol):
     def get_stored(self, uri: str, byte_range: tuple[int, int] | None = None) -> StoredContent:
         """Return as `get`, with the headers that the store keeps beside the content."""
 
-    def head(self, uri: str) -> ObjectInfo | None:
-        """Return what the store reports of the object; None if it does not exist."""
+    def head(self, uri: str, *, with_checksums: bool = False) -> ObjectInfo | None:
+        """Return what the store reports of the object; None if it does not exist.
+
+        Its checksums are among the headers if they are asked for.
+        """
 
     def copy(
         self,
@@ -222,12 +248,19 @@ class MultipartUploads(Protocol):
         """Store a part; return its checksum. Every part but the last has at least 5 MiB."""
 
     def complete_upload(
-        self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
+        self,
+        uri: str,
+        upload_id: str,
+        parts: Sequence[UploadedPart],
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> ObjectInfo:
-        """Make the object of the uploaded parts.
+        """Make the object of the uploaded parts; report its checksums if some are expected.
+
+        A store need not check what is expected.
 
         Raises:
-            BadPartsError: the parts are not the uploaded ones, are not in order, or are too small.
+            BadPartsError: the parts are not the uploaded ones, are not in order, are too small, or
+                make another object than the expected one.
             UploadNotFoundError: the upload does not exist.
         """
 

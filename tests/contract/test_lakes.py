@@ -18,7 +18,7 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.ports import UploadedPart
+from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.fakes.access import EVERYTHING, USER, denying
@@ -397,6 +397,15 @@ def test_wrong_parts_are_refused(lakes, parts, code):
         lakes.lake.complete_upload(A, upload_id, parts)
     assert code_of(error) is code
     assert lakes.lake.complete_upload(A, upload_id, right).size_bytes == 3
+
+
+def test_an_object_of_another_size_than_expected_is_refused(lakes):
+    upload_id, parts = begun(lakes)
+    with pytest.raises(BadPartsError) as error:
+        lakes.lake.complete_upload(A, upload_id, parts, expected=ExpectedObject(99))
+    assert code_of(error) is Code.INVALID_REQUEST
+    made = lakes.lake.complete_upload(A, upload_id, parts, expected=ExpectedObject(3))
+    assert made.size_bytes == 3
 
 
 @pytest.mark.parametrize("end", ["abort", "complete", "nonsense", "other place"])

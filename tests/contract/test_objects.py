@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 import requests
 
+from gateway.protocol.bodies.algorithms import ALGORITHMS
 from graveler.aws.retries import Retries
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.direct import DirectRequests
@@ -25,11 +26,19 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.limits import DELETE_OBJECTS_MAX
-from graveler.ports import ObjectDescription, ObjectStore, PartsPage, UploadedPart
+from graveler.ports import (
+    ExpectedObject,
+    ObjectDescription,
+    ObjectStore,
+    PartsPage,
+    UploadedPart,
+)
 from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.fakes.part_checksums import checksum_of, checksums_of_parts
 from tests.support.servers.stack import BUCKET, KEYS
 from tests.support.worlds.server_world import Keys, s3_client
 
+CRC32 = ALGORITHMS["x-amz-checksum-crc32"]
 LEAST_PART_BYTES = 5 * 1024**2
 STACK_KEYS = Keys(KEYS.access_key_id, KEYS.secret_access_key)
 ABSENT_UPLOAD = "00000000-0000-4000-8000-000000000000"
@@ -374,6 +383,33 @@ class TestUploads:
             world.objects.complete_upload(world.uri(), upload, parts)
         assert caught.value.reason == "InvalidPartOrder"
         world.objects.complete_upload(world.uri(), upload, parts[::-1])
+
+    @pytest.mark.parametrize("kind", ["FULL_OBJECT", "COMPOSITE"])
+    def test_the_checksums_of_parts_are_combined_and_kept(self, world: World, kind: str) -> None:
+        declared = {"x-amz-checksum-algorithm": "CRC32", "x-amz-checksum-type": kind}
+        headers = DataHeaders(checksum=declared)
+        upload = world.objects.create_upload(world.uri(), "text/csv", headers).id
+        contents = (b"1" * LEAST_PART_BYTES, b"2")
+        parts = [
+            UploadedPart(
+                number,
+                world.objects.upload_part(world.uri(), upload, number, content),
+                {"ChecksumCRC32": checksum_of(CRC32, content)},
+            )
+            for number, content in enumerate(contents, 1)
+        ]
+        wrong = ExpectedObject(headers={CRC32.header: "AAAAAA==" + "-2" * (kind == "COMPOSITE")})
+        with pytest.raises(BadPartsError) as caught:
+            world.objects.complete_upload(world.uri(), upload, parts, wrong)
+        assert caught.value.reason == "BadDigest"
+        right = checksums_of_parts(declared, contents)
+        world.objects.complete_upload(world.uri(), upload, parts, ExpectedObject(headers=right))
+        found = world.objects.head(world.uri(), with_checksums=True)
+        assert found is not None
+        assert right.items() <= found.headers.items()
+        found = world.objects.head(world.uri())
+        assert found is not None
+        assert CRC32.header not in found.headers
 
     def test_a_completion_may_be_repeated(self, world: World, upload: str) -> None:
         """The client may have lost the first answer."""

@@ -26,7 +26,7 @@ from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.messages import Refusal
 from graveler.operations import objects, recorded_uploads, upload_listing
-from graveler.ports import UploadedPart
+from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 
 operations = Operations()
@@ -181,6 +181,7 @@ def complete_upload(request: Request) -> Answer:
         request.name("upload_id"),
         [UploadedPart(part.part_number, part.etag) for part in body.parts],
         requirement_of(request.headers),
+        ExpectedObject(body.size_bytes),
     )
     return answers.of_json(object_row(request, stat), headers=stat.headers)
 

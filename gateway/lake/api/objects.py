@@ -53,6 +53,8 @@ def path_of(place: Place) -> dict[str, str]:
 class ApiWriting:
     """A write that the API has allowed; each request stores its content at a new address."""
 
+    takes_checksums = False  # presigned URLs do not sign them
+
     def __init__(
         self, requests: Requests, place: Place, description: Description, requirement: Requirement
     ) -> None:
@@ -104,7 +106,12 @@ class ApiObjects:
         row = self._stat(place, presign=False)
         return object_of(row, place.repository, place.ref)
 
-    def data_headers(self, found: Object) -> Mapping[str, str]:
+    def data_headers(
+        self,
+        found: Object,
+        *,
+        with_checksums: bool = False,  # noqa: ARG002 - the API tells none
+    ) -> Mapping[str, str]:
         assert isinstance(found, PlacedObject)
         try:
             return self._requests.ask(
@@ -146,7 +153,12 @@ class ApiObjects:
             page.pagination.next_offset.encode() if page.pagination.has_more else b"",
         )
 
-    def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
+    def reading(
+        self,
+        found: Object,
+        *,
+        with_checksums: bool = False,  # noqa: ARG002 - a presigned URL asks for none
+    ) -> Callable[[int, int], SignedRequest]:
         assert isinstance(found, PlacedObject)
 
         def request(first: int, last: int) -> SignedRequest:

@@ -21,7 +21,7 @@ from graveler.aws.s3.requests import SignedRequest
 from graveler.data_headers import of_write
 from graveler.errors import UploadNotFoundError
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.ports import BegunUpload, CopiedPart, UploadedPart
+from graveler.ports import NOTHING_EXPECTED, BegunUpload, CopiedPart, ExpectedObject, UploadedPart
 from graveler.staging.listing import ListPage, PageQuery
 
 
@@ -38,6 +38,8 @@ def _upload(place: Place, upload_id: str, *rest: str) -> tuple[str, ...]:
 
 class ApiSending:
     """A part that the API has allowed, with a presigned URL for the first try."""
+
+    takes_checksums = False  # presigned URLs do not sign them
 
     def __init__(self, requests: Requests, names: Sequence[str], query: Mapping[str, str]) -> None:
         self._requests = requests
@@ -141,13 +143,14 @@ class ApiUploads:
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> Object:
         rows = [{"part_number": part.number, "etag": part.checksum} for part in parts]
         reply = self._requests.send(
             "PUT",
             _upload(place, upload_id),
             path_of(place),
-            body={"parts": rows},
+            body={"parts": rows, "size_bytes": expected.size_bytes},
             headers=conditions_of(requirement),
         )
         row = self._requests.read(ObjectRow, reply)

@@ -8,7 +8,7 @@ from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, Place, Stored
 from graveler.aws.s3.requests import S3Requests, SignedRequest
-from graveler.data_headers import NO_HEADERS
+from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
 from graveler.messages import Refusal
@@ -73,9 +73,10 @@ class EngineWriting:
     prepared: Prepared
     description: Description
     requirement: Requirement
+    takes_checksums: bool = True
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
-        sent = {**headers, **self.description.headers.sent}
+        sent = {**self.description.headers.sent, **headers}
         return self.requests.sign_put(self.prepared.uri, sent, payload_hash)
 
     @in_time
@@ -116,14 +117,21 @@ class EngineObjects:
         return ListPage(results, page.next_after)
 
     @in_time
-    def data_headers(self, found: Object) -> Mapping[str, str]:
+    def data_headers(self, found: Object, *, with_checksums: bool = False) -> Mapping[str, str]:
         return objects.data_headers(
-            self._engine, found.physical_address, is_immutable=found.is_immutable
+            self._engine,
+            found.physical_address,
+            is_immutable=found.is_immutable,
+            with_checksums=with_checksums,
         )
 
-    def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
+    def reading(
+        self, found: Object, *, with_checksums: bool = False
+    ) -> Callable[[int, int], SignedRequest]:
         def request(first: int, last: int) -> SignedRequest:
             headers = {"range": f"bytes={first}-{last}"}
+            if with_checksums and (first, last) == (0, found.size_bytes - 1):
+                headers = CHECKSUM_MODE  # S3 has no checksum of a range
             return self._requests.sign_get(found.physical_address, headers)
 
         return request

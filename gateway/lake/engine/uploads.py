@@ -12,7 +12,7 @@ from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads, upload_listing
 from graveler.operations.engine import Engine
-from graveler.ports import BegunUpload, CopiedPart, UploadedPart
+from graveler.ports import NOTHING_EXPECTED, BegunUpload, CopiedPart, ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
@@ -24,6 +24,7 @@ class EngineSending:
     uri: str
     store_id: str
     number: int
+    takes_checksums: bool
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
         return self.requests.sign_part(self.uri, self.store_id, self.number, headers, payload_hash)
@@ -65,10 +66,10 @@ class EngineUploads:
     @in_time
     def part(self, place: Place, upload_id: str, number: int) -> EngineSending:
         self._access.require(rights.writing(place.repository, place.path))
-        uri, store_id = recorded_uploads.location(
+        uri, upload = recorded_uploads.find(
             self._engine, place.repository, place.ref, place.path, upload_id
         )
-        return EngineSending(self._requests, uri, store_id, number)
+        return EngineSending(self._requests, uri, upload.store_id, number, upload.has_checksums)
 
     @in_time_of_copies
     def copy_part(
@@ -99,7 +100,7 @@ class EngineUploads:
             return (), False
         page = self._engine.objects.list_parts(uri, store_id, after, amount)
         rows = [
-            Part(part.number, part.checksum, part.size_bytes, part.last_modified_ns)
+            Part(part.number, part.checksum, part.size_bytes, part.last_modified_ns, part.checksums)
             for part in page.parts
         ]
         return rows, page.has_more
@@ -111,6 +112,7 @@ class EngineUploads:
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> Object:
         self._access.require(rights.writing(place.repository, place.path))
         found = recorded_uploads.complete(
@@ -121,6 +123,7 @@ class EngineUploads:
             upload_id,
             parts,
             requirement,
+            expected,
         )
         return object_of(found)
 

@@ -1,6 +1,7 @@
 """What the head of a request promises of its body."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gateway.protocol.bodies import algorithms
@@ -34,6 +35,13 @@ class BodyPlan:
     content_md5: bytes | None = None
     checksum: ExpectedChecksum | None = None
     seed: ChunkSeed | None = None
+
+    @property
+    def checksums(self) -> Mapping[str, str]:
+        """The checksum that is known already, by its header."""
+        if self.checksum is None or self.checksum.value is None:
+            return {}
+        return {self.checksum.algorithm.header: algorithms.encode(self.checksum.value)}
 
 
 def body_plan(head: Head, verified: Verified, *, has_checksum_of_body: bool = True) -> BodyPlan:

@@ -4,33 +4,36 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.client import HEADERS, S3, S3Error
 from graveler.aws.s3.locations import Location
 from graveler.data_headers import of_read
 from graveler.errors import GoneError, GravelerError, InvalidInputError, UnsupportedError
-from graveler.ports import ObjectInfo
+from graveler.ports import Checksums, ObjectInfo
 from graveler.times import NS_PER_S
 
 Answer = Mapping[str, Any]
 
+# What S3's documents put before the names of checksums, and its headers.
+_ELEMENT, _HEADER = "Checksum", "x-amz-checksum-"
 
-def find(s3: S3, location: Location) -> Answer | None:
+
+def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> Answer | None:
     """Return S3's answer to HEAD of the object; None if it does not exist."""
     try:
-        return s3.call("head_object", location)
+        return s3.call("head_object", location, **{HEADERS: headers})
     except S3Error as error:
         if error.status == 404:
             return None
         raise
 
 
-def find_existing(s3: S3, uri: str) -> Answer:
+def find_existing(s3: S3, uri: str, headers: Mapping[str, str] = {}) -> Answer:
     """Return S3's answer to HEAD of the object.
 
     Raises:
         GoneError: it does not exist.
     """
-    stored = find(s3, Location.of(uri))
+    stored = find(s3, Location.of(uri), headers)
     if stored is None:
         raise GoneError(f"{uri} does not exist")
     return stored
@@ -70,6 +73,19 @@ def checksum_of(answer: Answer) -> str:
     """Return the answer's ETag without its quotes."""
     etag: str = answer["ETag"]
     return etag.strip('"')
+
+
+def checksums_of(answer: Answer) -> Checksums:
+    """Return the checksums beside the ETag in a part of S3's answer."""
+    return {name: text for name, text in answer.items() if name.startswith(_ELEMENT)}
+
+
+def checksum_headers_of(answer: Answer) -> dict[str, str]:
+    """Return the checksums in a part of S3's answer as its headers have them."""
+    return {
+        _HEADER + name.removeprefix(_ELEMENT).lower(): text
+        for name, text in checksums_of(answer).items()
+    }
 
 
 def time_ns(moment: datetime) -> int:

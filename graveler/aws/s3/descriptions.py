@@ -73,7 +73,7 @@ def parameters_of_copy(
     else:
         about = {name: source()[name] for name in ("ContentType", "Metadata") if name in source()}
     kept = kept_in_store(headers_of(source())) if headers.kept is None else headers.kept
-    return about | {HEADERS: {**kept, **headers.encryption}}
+    return about | {HEADERS: {**kept, **headers.chosen}}
 
 
 def _name(name: str) -> str:

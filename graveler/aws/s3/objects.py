@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from uuid import uuid4
 
 from graveler.aws import usage
 from graveler.aws.s3.answers import (
+    checksum_headers_of,
     checksum_of,
     find,
     find_existing,
@@ -28,7 +30,7 @@ from graveler.aws.s3.requests import S3Requests
 from graveler.aws.s3.uploads import S3Uploads
 from graveler.aws.signing import Credentials
 from graveler.aws.usage import Counted
-from graveler.data_headers import NO_HEADERS, DataHeaders, of_read, of_write
+from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS, DataHeaders, of_read, of_write
 from graveler.errors import (
     InvalidInputError,
     NotFoundError,
@@ -103,8 +105,8 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             headers=of_write(headers_of(answer)),
         )
 
-    def head(self, uri: str) -> ObjectInfo | None:
-        stored = find(self._s3, Location.of(uri))
+    def head(self, uri: str, *, with_checksums: bool = False) -> ObjectInfo | None:
+        stored = find(self._s3, Location.of(uri), CHECKSUM_MODE if with_checksums else {})
         return None if stored is None else info_of(stored)
 
     def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
@@ -142,7 +144,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         # Leave the source's tags behind: copying them needs permissions that nothing else needs.
         optional: dict[str, object] = {"TaggingDirective": "REPLACE"}
         if description is None and headers.kept is None:
-            optional |= {HEADERS: headers.encryption}
+            optional |= {HEADERS: headers.chosen}
         else:
             # S3 has no directive to keep some of the source's headers.
             stored = cache(lambda: find_existing(self._s3, source_uri))
@@ -157,16 +159,17 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         except (S3Error, InvalidInputError) as error:
             raise self._copy_error(source_uri, target_uri, error) from error
         _count_copy(size_bytes)
-        if description is None:
-            return info_of(find_existing(self._s3, target_uri))
-        # No HEAD of the copy: an export copies millions of objects and pays for each request.
         result = answer["CopyObjectResult"]
+        told = of_write(headers_of(answer)) | checksum_headers_of(result)
+        if description is None:
+            return replace(info_of(find_existing(self._s3, target_uri)), headers=told)
+        # No HEAD of the copy: an export copies millions of objects and pays for each request.
         return ObjectInfo(
             size_bytes=size_bytes,
             checksum=checksum_of(result),
             last_modified_ns=time_ns(result["LastModified"]),
             content_type=description.content_type,
-            headers=of_write(headers_of(answer)),
+            headers=told,
         )
 
     def _copy_error(self, source_uri: str, target_uri: str, error: Exception) -> Exception:
@@ -205,7 +208,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             last = min(start + part_bytes, size_bytes) - 1
             before_request()
             part = self.copy_part(target_uri, upload_id, number, source_uri, (start, last))
-            return UploadedPart(number, part.checksum)
+            return UploadedPart(number, part.checksum, part.checksums if headers.checksum else {})
 
         try:
             with ContextThreads(_COPIES_AT_ONCE) as pool:

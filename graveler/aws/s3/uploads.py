@@ -7,6 +7,7 @@ from hashlib import md5
 
 from graveler.aws.s3.answers import (
     checksum_of,
+    checksums_of,
     find,
     find_existing,
     gone,
@@ -18,7 +19,7 @@ from graveler.aws.s3.answers import (
 from graveler.aws.s3.client import HEADERS, S3, S3Error
 from graveler.aws.s3.descriptions import content_type_parameters
 from graveler.aws.s3.locations import Location, range_header
-from graveler.data_headers import NO_HEADERS, DataHeaders, of_write
+from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS, DataHeaders, of_write
 from graveler.errors import (
     BadPartsError,
     GravelerError,
@@ -27,8 +28,10 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.ports import (
+    NOTHING_EXPECTED,
     BegunUpload,
     CopiedPart,
+    ExpectedObject,
     ObjectInfo,
     PartInfo,
     PartsPage,
@@ -36,7 +39,14 @@ from graveler.ports import (
 )
 
 _BAD_PARTS = frozenset(
-    {"EntityTooSmall", "InvalidPart", "InvalidPartOrder", "InvalidRequest", "MalformedXML"}
+    {
+        "BadDigest",
+        "EntityTooSmall",
+        "InvalidPart",
+        "InvalidPartOrder",
+        "InvalidRequest",
+        "MalformedXML",
+    }
 )
 _MD5 = re.compile("[0-9a-f]{32}")
 
@@ -94,49 +104,60 @@ class S3Uploads:
             if error.code in ("InvalidRange", "InvalidArgument", "InvalidRequest"):
                 raise InvalidInputError(f"{source_uri} has no such range: {error}") from error
             raise gone(source_uri, error) from error
-        return CopiedPart(checksum_of(answer["CopyPartResult"]), of_write(headers_of(answer)))
+        copied = answer["CopyPartResult"]
+        told = of_write(headers_of(answer))
+        return CopiedPart(checksum_of(copied), told, checksums_of(copied))
 
     def complete_upload(
-        self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
+        self,
+        uri: str,
+        upload_id: str,
+        parts: Sequence[UploadedPart],
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> ObjectInfo:
         numbers = [part.number for part in parts]
         if numbers != sorted(set(numbers)):
             raise BadPartsError(
                 f"parts of {uri} are not in ascending order", reason="InvalidPartOrder"
             )
-        listed = [{"PartNumber": part.number, "ETag": part.checksum} for part in parts]
+        listed = [
+            {"PartNumber": part.number, "ETag": part.checksum, **part.checksums} for part in parts
+        ]
         try:
             self._s3.call(
                 "complete_multipart_upload",
                 Location.of(uri),
                 UploadId=upload_id,
                 MultipartUpload={"Parts": listed},
+                **{HEADERS: expected.sent},
             )
         except UnknownOutcomeError:
             with suppress(GravelerError, S3Error):
-                if (joined := self._joined(uri, parts)) is not None:
+                if (joined := self._joined(uri, parts, expected)) is not None:
                     return joined
             raise
         except S3Error as error:
             has_cause = error.code == "NoSuchUpload" or error.may_have_landed
-            if has_cause and (joined := self._joined(uri, parts)) is not None:
+            if has_cause and (joined := self._joined(uri, parts, expected)) is not None:
                 return joined
             if error.code in _BAD_PARTS:
                 raise BadPartsError(
-                    f"the parts of {uri} are not those that were uploaded: {error}",
+                    f"the parts cannot be joined: {error}",
                     reason=error.code,
                 ) from error
             if error.code == "NoSuchUpload":
                 raise _no_upload(uri, upload_id) from error
             raise
-        return info_of(find_existing(self._s3, uri))
+        return info_of(find_existing(self._s3, uri, _asking(expected)))
 
-    def _joined(self, uri: str, parts: Sequence[UploadedPart]) -> ObjectInfo | None:
+    def _joined(
+        self, uri: str, parts: Sequence[UploadedPart], expected: ExpectedObject
+    ) -> ObjectInfo | None:
         """Return the object if an earlier attempt joined the parts; None if none did.
 
         A store may refuse a repetition with any error while it still deletes the parts.
         """
-        stored = find(self._s3, Location.of(uri))
+        stored = find(self._s3, Location.of(uri), _asking(expected))
         is_joined = stored is not None and checksum_of(stored) == _checksum_of_parts(parts)
         return info_of(stored) if is_joined and stored is not None else None
 
@@ -154,6 +175,7 @@ class S3Uploads:
                 checksum=checksum_of(each),
                 size_bytes=each["Size"],
                 last_modified_ns=time_ns(each["LastModified"]),
+                checksums=checksums_of(each),
             )
             for each in answer.get("Parts", ())
         )
@@ -167,6 +189,11 @@ class S3Uploads:
                 raise
             if not error.may_have_landed:
                 raise _no_upload(uri, upload_id) from error
+
+
+def _asking(expected: ExpectedObject) -> Mapping[str, str]:
+    """Return the headers that ask for what is expected."""
+    return CHECKSUM_MODE if expected.headers else {}
 
 
 def _no_upload(uri: str, upload_id: str) -> UploadNotFoundError:

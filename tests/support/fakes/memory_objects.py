@@ -8,7 +8,15 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from graveler.data_headers import NO_HEADERS, DataHeaders, kept_in_store, of_write
+from gateway.protocol.bodies.algorithms import ALGORITHMS
+from graveler.data_headers import (
+    CHECKSUM_ALGORITHM,
+    CHECKSUMS,
+    NO_HEADERS,
+    DataHeaders,
+    kept_in_store,
+    of_write,
+)
 from graveler.errors import (
     BadPartsError,
     CorruptDataError,
@@ -19,9 +27,11 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.ports import (
+    NOTHING_EXPECTED,
     BegunUpload,
     Clock,
     CopiedPart,
+    ExpectedObject,
     ListedObject,
     ObjectDescription,
     ObjectInfo,
@@ -30,6 +40,13 @@ from graveler.ports import (
     StoredContent,
     UnfinishedUpload,
     UploadedPart,
+)
+from tests.support.fakes.part_checksums import (
+    algorithm_of,
+    checksum_of,
+    checksums_of_parts,
+    composite_of,
+    declared_algorithm,
 )
 
 
@@ -223,12 +240,18 @@ class MemoryObjectStore:
                     raise RangeNotSatisfiableError(f"{uri} is shorter", len(content))
                 content = content[byte_range[0] : byte_range[1] + 1]
             self.bytes_read[uri] = self.bytes_read.get(uri, 0) + len(content)
-            return StoredContent(content, found.info.headers)
+            told = {k: v for k, v in found.info.headers.items() if k not in CHECKSUMS}
+            return StoredContent(content, told)
 
-    def head(self, uri: str) -> ObjectInfo | None:
+    def head(self, uri: str, *, with_checksums: bool = False) -> ObjectInfo | None:
         with self._lock:
             self._check_bucket(uri)
-            return self._objects[uri].info if uri in self._objects else None
+            if uri not in self._objects:
+                return None
+            info = self._objects[uri].info
+            left_out = frozenset() if with_checksums else CHECKSUMS
+            told = {name: text for name, text in info.headers.items() if name not in left_out}
+            return replace(info, headers=told)
 
     def copy(
         self,
@@ -253,8 +276,15 @@ class MemoryObjectStore:
                 described.content_type,
                 _md5(source.content),  # of a copy in one request, however the source came about
                 described.metadata,
-                {**kept, **headers.encryption},
+                {**kept, **headers.encryption, **self._checksums_of_copy(source, headers)},
             )
+
+    def _checksums_of_copy(self, source: _Object, headers: DataHeaders) -> Mapping[str, str]:
+        declared = declared_algorithm(headers.checksum)
+        if declared is None:
+            return {name: text for name, text in source.info.headers.items() if name in CHECKSUMS}
+        checksum = checksum_of(declared, source.content)
+        return {declared.header: checksum, "x-amz-checksum-type": "FULL_OBJECT"}
 
     def delete(self, uri: str) -> None:
         with self._lock:
@@ -343,9 +373,9 @@ class MemoryObjectStore:
             self._uploads[upload_id] = _Upload(uri, content_type, now_ns, headers.sent)
             return BegunUpload(upload_id, of_write(headers.sent))
 
-    def encryption_of_upload(self, upload_id: str) -> Mapping[str, str]:
-        """Return what a writer of a part is told."""
-        return of_write(self._uploads[upload_id].headers)
+    def headers_of_upload(self, upload_id: str) -> Mapping[str, str]:
+        """Return what the upload was begun with."""
+        return self._uploads[upload_id].headers
 
     def _upload(self, uri: str, upload_id: str) -> _Upload:
         upload = self._uploads.get(upload_id)
@@ -365,7 +395,11 @@ class MemoryObjectStore:
             content = self.get(source_uri, byte_range)
             upload = self._upload(uri, upload_id)
             upload.parts[part_number] = content
-            return CopiedPart(_md5(content), of_write(upload.headers))
+            algorithm = declared_algorithm(upload.headers)
+            checksums = (
+                {f"Checksum{algorithm.name}": checksum_of(algorithm, content)} if algorithm else {}
+            )
+            return CopiedPart(_md5(content), of_write(upload.headers), checksums)
 
     def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
         with self._lock:
@@ -373,11 +407,15 @@ class MemoryObjectStore:
             return _md5(content)
 
     def complete_upload(
-        self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
+        self,
+        uri: str,
+        upload_id: str,
+        parts: Sequence[UploadedPart],
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> ObjectInfo:
         with self._lock:
             checksum = _checksum_of_parts(parts)
-            stored = self.head(uri)
+            stored = self.head(uri, with_checksums=True)
             if upload_id not in self._uploads and stored and stored.checksum == checksum:
                 return stored  # an earlier attempt completed it
             upload = self._upload(uri, upload_id)
@@ -389,9 +427,13 @@ class MemoryObjectStore:
             for part in parts:
                 if _md5(upload.parts.get(part.number, b"")) != part.checksum:
                     raise BadPartsError(f"part {part.number} is not what was uploaded")
+            contents = [upload.parts[number] for number in numbers]
+            content = b"".join(contents)
+            _check(parts, contents, expected, upload.headers)
             del self._uploads[upload_id]
-            content = b"".join(upload.parts[number] for number in numbers)
-            info = self._store(uri, content, upload.content_type, checksum, headers=upload.headers)
+            headers = {**upload.headers, **checksums_of_parts(upload.headers, contents)}
+            headers.pop(CHECKSUM_ALGORITHM, None)
+            info = self._store(uri, content, upload.content_type, checksum, headers=headers)
             # S3 dates it by the start of the upload.
             info = replace(info, last_modified_ns=upload.initiated_ns)
             self._objects[uri] = _Object(content, info, {})
@@ -402,8 +444,17 @@ class MemoryObjectStore:
             upload = self._upload(uri, upload_id)
             numbers = sorted(number for number in upload.parts if number > after)
             now_ns = self._clock.now_ns()
+            algorithm = declared_algorithm(upload.headers)
             parts = [
-                PartInfo(number, _md5(content), len(content), now_ns)
+                PartInfo(
+                    number,
+                    _md5(content),
+                    len(content),
+                    now_ns,
+                    {f"Checksum{algorithm.name}": checksum_of(algorithm, content)}
+                    if algorithm
+                    else {},
+                )
                 for number, content in sorted(upload.parts.items())
                 if number in numbers[:amount]
             ]
@@ -417,6 +468,35 @@ class MemoryObjectStore:
 
 def _url(method: str, **asked: str | int) -> str:
     return f"memory://{method}/?{urlencode(asked)}"
+
+
+def _check(
+    parts: Sequence[UploadedPart],
+    contents: Sequence[bytes],
+    expected: ExpectedObject,
+    headers: Mapping[str, str],
+) -> None:
+    declared = declared_algorithm(headers)
+    is_composite = checksums_of_parts(headers, contents).get("x-amz-checksum-type") == "COMPOSITE"
+    for part, content in zip(parts, contents, strict=True):
+        for name, text in part.checksums.items():
+            algorithm = algorithm_of(name)
+            if algorithm is None or algorithm is not declared:
+                raise BadPartsError(f"{name} was not declared", reason="InvalidRequest")
+            if checksum_of(algorithm, content) != text:
+                raise BadPartsError(f"part {part.number} has another {name}")
+        if is_composite and not part.checksums:
+            raise BadPartsError(f"part {part.number} has no checksum", reason="InvalidRequest")
+    content = b"".join(contents)
+    if expected.size_bytes not in (None, len(content)):
+        raise BadPartsError("the object has another size", reason="InvalidRequest")
+    for name, text in expected.headers.items():
+        algorithm = ALGORITHMS.get(name)
+        if algorithm and text not in {
+            checksum_of(algorithm, content),
+            composite_of(algorithm, contents),
+        }:
+            raise BadPartsError(f"the object has another {name}", reason="BadDigest")
 
 
 def _md5(content: bytes) -> str:
