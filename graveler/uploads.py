@@ -33,6 +33,8 @@ class Upload:
     """A multipart upload to a path of a branch.
 
     id is ours, and store_id is the object store's. The address is relative to the namespace.
+    headers are those that the object store answered to its beginning; no record holds them.
+    has_checksums: its beginning declared a checksum, so that the store takes those of the parts.
     """
 
     id: str
@@ -44,6 +46,8 @@ class Upload:
     created_ns: int
     metadata: Mapping[str, str] = field(default_factory=dict)
     completed: Completion | None = None
+    has_checksums: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def key(self) -> bytes:

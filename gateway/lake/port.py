@@ -10,9 +10,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from graveler.aws.s3.requests import SignedRequest
+from graveler.data_headers import NO_HEADERS, DataHeaders
 from graveler.errors import GravelerError
 from graveler.model import NO_REQUIREMENT, Page, Requirement
-from graveler.ports import UploadedPart
+from graveler.ports import (
+    NOTHING_EXPECTED,
+    BegunUpload,
+    Checksums,
+    CopiedPart,
+    ExpectedObject,
+    UploadedPart,
+)
 from graveler.staging.listing import ListPage, PageQuery
 
 
@@ -39,6 +47,8 @@ class Object:
 
     physical_address is the whole URI of its data, checksum its entity tag without quotes.
     if_match: the ETag that the data must have, if others may replace them and the lake is here.
+    is_immutable: its data are in a namespace, so nobody replaces them. headers: what S3 told of
+    data that this request has stored.
     """
 
     path: bytes
@@ -49,6 +59,8 @@ class Object:
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
     if_match: str = ""
+    is_immutable: bool = field(default=False, compare=False)
+    headers: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +69,7 @@ class Description:
 
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
+    headers: DataHeaders = NO_HEADERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +98,17 @@ class Part:
     checksum: str
     size_bytes: int
     last_modified_ns: int
+    checksums: Checksums = field(default_factory=dict)
 
 
 class Writing(Protocol):
-    """A permitted write of one object: the content goes to S3, and then `finish` shows it."""
+    """A permitted write of one object: the content goes to S3, and then `finish` shows it.
+
+    takes_checksums: its requests may have a checksum, which S3 keeps.
+    """
+
+    @property
+    def takes_checksums(self) -> bool: ...
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
         """Return the request that stores the content; it has no Content-Length yet."""
@@ -98,7 +118,10 @@ class Writing(Protocol):
 
 
 class Sending(Protocol):
-    """A permitted part of an upload."""
+    """A permitted part of an upload; takes_checksums as of `Writing`."""
+
+    @property
+    def takes_checksums(self) -> bool: ...
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
         """Return the request that stores the part; it has no Content-Length yet."""
@@ -147,8 +170,16 @@ class Lake(Protocol):
             NotFoundError: the repository or the ref does not exist.
         """
 
-    def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
-        """Return what makes requests for the bytes from first to last of the object."""
+    def data_headers(self, found: Object, *, with_checksums: bool = False) -> Mapping[str, str]:
+        """Return the headers that S3 keeps with the object's data; none if these do not exist."""
+
+    def reading(
+        self, found: Object, *, with_checksums: bool = False
+    ) -> Callable[[int, int], SignedRequest]:
+        """Return what makes requests for the bytes from first to last of the object.
+
+        S3 answers with_checksums if they are all bytes.
+        """
 
     def verified(self, found: Object) -> Object:
         """Return the object with the ETag of its data; another one than recorded may do.
@@ -204,8 +235,8 @@ class Lake(Protocol):
 
     # Multipart uploads
 
-    def create_upload(self, place: Place, description: Description) -> str:
-        """Begin an upload; return its ID."""
+    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+        """Begin an upload."""
 
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
         """Return a page of the open uploads by key, `<ref>/<path>`, and ID.
@@ -227,8 +258,8 @@ class Lake(Protocol):
         number: int,
         source: Object,
         byte_range: tuple[int, int] | None,
-    ) -> str:
-        """Copy bytes of an object to a part; return the part's checksum."""
+    ) -> CopiedPart:
+        """Copy bytes of an object to a part."""
 
     def parts(
         self, place: Place, upload_id: str, after: int, amount: int
@@ -241,12 +272,13 @@ class Lake(Protocol):
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> Object:
         """Make the parts the object at the place; a repetition answers the same.
 
         Raises:
             UploadNotFoundError: the upload does not exist, or has ended in another way.
-            BadPartsError: the parts are not the uploaded ones.
+            BadPartsError: the parts are not the uploaded ones, or make an unexpected object.
             PreconditionFailedError: the requirement does not hold.
         """
 

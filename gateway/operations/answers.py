@@ -38,9 +38,13 @@ def etag_of(checksum: str) -> str:
     return f'"{checksum}"'
 
 
-def object_headers(found: Object) -> dict[str, str]:
-    """Return the headers that describe an object in answers to GET and HEAD."""
+def object_headers(found: Object, kept: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that describe an object in answers to GET and HEAD.
+
+    kept: those that S3 keeps with the data.
+    """
     return {
+        **{name if name.startswith("x-") else name.title(): kept[name] for name in kept},
         "ETag": etag_of(found.checksum),
         "Last-Modified": dates.http(found.last_modified_ns),
         "Content-Type": _header_text(found.content_type) or metadata.DEFAULT_CONTENT_TYPE,

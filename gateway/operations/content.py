@@ -7,6 +7,7 @@ stores nothing of a body that breaks off or has a wrong checksum.
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+from gateway.protocol.bodies.algorithms import Algorithm
 from gateway.protocol.bodies.decoder import Decoder
 from gateway.protocol.bodies.plan import BodyPlan
 from gateway.protocol.errors import Code, S3Error
@@ -32,13 +33,20 @@ class Content:
     def __init__(self, plan: BodyPlan, arriving: Arriving) -> None:
         self.plan = plan
         self._arriving = arriving
-        # The checksum that was checked, as a header of the answer, once the content was read.
-        self.checksums: Mapping[str, str] = {}
+        # The client's checksum as a header: checked once the content was read, and not known
+        # before if it comes behind the content.
+        self.checksums: Mapping[str, str] = plan.checksums
 
     @property
     def size_bytes(self) -> int | None:
         """The size that the client announced; None if it did not."""
         return self.plan.decoded_length_bytes
+
+    @property
+    def trailer(self) -> Algorithm | None:
+        """The algorithm of the checksum that comes behind the content; None if none does."""
+        expected = self.plan.checksum
+        return expected.algorithm if expected and expected.value is None else None
 
     def pieces(self, *, checks_digests: bool) -> Iterator[bytes]:
         """Yield the content; the last piece comes after all checks.

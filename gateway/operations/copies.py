@@ -1,15 +1,18 @@
 """CopyObject: S3 copies the data to a new address, inside the store."""
 
+from dataclasses import replace
+
 from gateway.lake.port import Description, Object, Place
 from gateway.operations.answers import Answer, of_document
 from gateway.operations.call import Call
 from gateway.operations.tags import tags_of, tags_of_header, with_tags
 from gateway.operations.writes import (
     check_storage_class,
+    data_headers_of,
     description_of,
     requirement_of,
 )
-from gateway.protocol import conditions
+from gateway.protocol import checksums, conditions
 from gateway.protocol.addressing import copy_source
 from gateway.protocol.conditions import Verdict
 from gateway.protocol.documents import answers as documents
@@ -27,19 +30,21 @@ def copy_object(call: Call) -> Answer:
     repository, source = source_of(call)
     call.lake.check_write(call.place)
     call.content.discard()
+    description = _described(
+        call, source, replaces_metadata=replaces_metadata, replaces_tags=replaces_tags
+    )
     is_itself = (repository, call.target.key) == (call.bucket, _key_of(call))
-    if is_itself and not (replaces_metadata or replaces_tags):
+    if is_itself and description is None:
         raise S3Error(
             Code.INVALID_REQUEST,
             "This copy request is illegal because it is trying to copy an object to itself "
             "without changing the object's metadata, storage class, website redirect location or "
             "encryption attributes.",
         )
-    description = _described(
-        call, source, replaces_metadata=replaces_metadata, replaces_tags=replaces_tags
-    )
     copied = call.lake.copy(source, repository, call.place, description, requirement_of(call))
-    return of_document(documents.copied(copied.checksum, copied.last_modified_ns))
+    elements = checksums.as_elements(copied.headers)
+    document = documents.copied(copied.checksum, copied.last_modified_ns, elements)
+    return of_document(document, checksums.without(copied.headers))
 
 
 def source_of(call: Call) -> tuple[str, Object]:
@@ -82,13 +87,15 @@ def _described(
     call: Call, source: Object, *, replaces_metadata: bool, replaces_tags: bool
 ) -> Description | None:
     """Return what the copy is described by; None if it is as the source."""
-    if not (replaces_metadata or replaces_tags):
+    headers = data_headers_of(call.head)
+    if not (replaces_metadata or replaces_tags or headers.chosen):
         return None
     if replaces_metadata:
         described = description_of(call)
     else:
-        described = Description(source.content_type, source.metadata)
+        kept = replace(headers, kept=None)  # the source's
+        described = Description(source.content_type, source.metadata, kept)
     tags = (
         tags_of_header(call.header("x-amz-tagging")) if replaces_tags else tags_of(source.metadata)
     )
-    return Description(described.content_type, with_tags(described.metadata, tags))
+    return replace(described, metadata=with_tags(described.metadata, tags))

@@ -28,11 +28,17 @@ CODES: Mapping[type[errors.GravelerError], Code] = {
     errors.ThrottledError: Code.SLOW_DOWN,
 }
 
+_OF_PARTS = {
+    code.text: code for code in (Code.INVALID_PART, Code.INVALID_PART_ORDER, Code.ENTITY_TOO_SMALL)
+}
+# The message says which of the client's expectations does not hold.
+_OF_EXPECTATIONS = {code.text: code for code in (Code.BAD_DIGEST, Code.INVALID_REQUEST)}
+
 
 def error_of(error: errors.GravelerError) -> S3Error:
     """Return the S3 error that clients get, with the engine's message."""
     if isinstance(error, errors.BadPartsError):
-        return S3Error(_code_of_parts(error))
+        return _error_of_parts(error)
     for ancestor in type(error).__mro__:
         code = CODES.get(ancestor)
         if code is not None:
@@ -40,9 +46,7 @@ def error_of(error: errors.GravelerError) -> S3Error:
     raise AssertionError(f"no code for {type(error).__name__}: add it to the table")
 
 
-def _code_of_parts(error: errors.BadPartsError) -> Code:
-    reasons = {
-        code.text: code
-        for code in (Code.INVALID_PART, Code.INVALID_PART_ORDER, Code.ENTITY_TOO_SMALL)
-    }
-    return reasons.get(error.reason, Code.INVALID_PART)
+def _error_of_parts(error: errors.BadPartsError) -> S3Error:
+    if error.reason in _OF_EXPECTATIONS:
+        return S3Error(_OF_EXPECTATIONS[error.reason], str(error))
+    return S3Error(_OF_PARTS.get(error.reason, Code.INVALID_PART))

@@ -13,6 +13,7 @@ from gateway.lake.port import Description, Stored
 from gateway.operations.answers import DOCUMENT_HEADERS, Answer, etag_of
 from gateway.operations.call import Call
 from gateway.operations.content import Arriving, Content
+from gateway.operations.table import check_headers
 from gateway.operations.writes import (
     PUT_BYTES_MAX,
     SMALL_BYTES_MAX,
@@ -31,6 +32,7 @@ from gateway.protocol.forms import FormParser
 from gateway.protocol.head import Head
 from gateway.protocol.policy import LengthRange, check_policy, form_access_key_id
 from gateway.protocol.signatures.verified import Verified
+from gateway.transfer.store import Written
 
 _CONTENT_TYPE = "multipart/form-data"
 _CHECKSUMS = frozenset({"content-md5", *ALGORITHMS})
@@ -129,13 +131,16 @@ def post_object(call: Call, form: Form) -> Answer:
         message = "Bucket POST must contain a field named 'key'."
         raise S3Error(Code.INVALID_ARGUMENT, message, details={"ArgumentName": "key"})
     call = replace(call, target=Target(call.bucket, key.encode()), head=_head_of(call.head, form))
+    check_headers(call.head)
     file = Content(_plan(call.head), _File(form))
     writing = call.lake.write(call.place, _description(call, form), requirement_of(call))
     content, size_bytes = _content(form, file)
     headers = {"content-length": str(size_bytes)}
-    checksum = call.transfers.write(lambda: writing.request(headers, UNSIGNED), content).checksum
-    writing.finish(Stored(size_bytes, checksum))
-    return _answer(call, form, checksum)
+    if writing.takes_checksums:
+        headers |= file.checksums
+    written = call.transfers.write(lambda: writing.request(headers, UNSIGNED), content)
+    writing.finish(Stored(size_bytes, written.checksum))
+    return _answer(call, form, written)
 
 
 class _File:
@@ -181,9 +186,9 @@ def _description(call: Call, form: Form) -> Description:
     return described(call.head, tags)
 
 
-def _answer(call: Call, form: Form, checksum: str) -> Answer:
-    location = url_encoded(f"/{call.bucket}/{call.key}")
-    headers = {"ETag": etag_of(checksum), "Location": location}
+def _answer(call: Call, form: Form, written: Written) -> Answer:
+    location, checksum = url_encoded(f"/{call.bucket}/{call.key}"), written.checksum
+    headers = {"ETag": etag_of(checksum), "Location": location, **written.headers}
     redirect = form.fields.get("success_action_redirect") or form.fields.get("redirect", "")
     if urlsplit(redirect).scheme in {"http", "https"} and redirect.isprintable():
         split = urlsplit(redirect)

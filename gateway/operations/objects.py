@@ -1,14 +1,16 @@
 """Reading objects: GetObject and HeadObject."""
 
+from collections.abc import Mapping
+
 from gateway.lake.port import Object
 from gateway.operations.answers import Answer, object_headers
 from gateway.operations.call import Call
 from gateway.operations.redirects import redirect_of
-from gateway.protocol import conditions, metadata, ranges
+from gateway.protocol import checksums, conditions, metadata, ranges
 from gateway.protocol.conditions import Verdict
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.ranges import ByteRange
-from gateway.transfer.store import DataChangedError
+from gateway.transfer.store import DataChangedError, Reading
 
 # A content of this size is read before the answer begins: it costs no second thread, and a reader
 # whose bytes are missing gets an error instead of a broken connection.
@@ -17,42 +19,43 @@ _SMALL_BYTES = 64 * 1024
 
 def get_object(call: Call) -> Answer:
     """Stream an object, or a range of its bytes, or redirect the reader to them."""
-    found, headers, not_modified = _described(call)
-    if not_modified:
-        return not_modified
-    redirect = redirect_of(call, found)
-    if redirect:
-        return redirect
-    return _content(call, found, headers)
+    found, overrides, not_modified = _found(call)
+    return not_modified or redirect_of(call, found) or _content(call, found, overrides)
 
 
 def head_object(call: Call) -> Answer:
     """Describe an object as GetObject would."""
-    found, headers, not_modified = _described(call)
+    found, overrides, not_modified = _found(call)
     if not_modified:
         return not_modified
     wanted = _wanted(call, found)
+    with_checksums = wanted is None and _wants_checksums(call)
+    kept = call.lake.data_headers(found, with_checksums=with_checksums)
+    headers = object_headers(found, kept) | overrides
     if wanted is None:
         return Answer(200, headers, length_bytes=found.size_bytes)
     headers["Content-Range"] = wanted.content_range(found.size_bytes)
     return Answer(206, headers, length_bytes=wanted.size_bytes)
 
 
-def _described(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
-    """Return the object, the headers of its answer, and the answer to a reader that has it.
+def _found(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
+    """Return the object, the headers that the reader wants, and the answer if it has the object.
 
     Raises:
         S3Error: a condition does not hold, or there is no object.
     """
     found = call.lake.stat(call.place)
-    headers = object_headers(found)
     verdict = conditions.read_verdict(call.head, found.checksum, found.last_modified_ns)
     if verdict is Verdict.PRECONDITION_FAILED:
         raise S3Error(Code.PRECONDITION_FAILED)
     if verdict is Verdict.NOT_MODIFIED:
-        kept = {name: headers[name] for name in ("ETag", "Last-Modified")}
-        return found, headers, Answer(304, kept)
-    return found, headers | metadata.response_overrides(call.parameters), None
+        headers = object_headers(found, {})
+        return found, {}, Answer(304, {name: headers[name] for name in ("ETag", "Last-Modified")})
+    return found, metadata.response_overrides(call.parameters), None
+
+
+def _wants_checksums(call: Call) -> bool:
+    return (call.header(checksums.MODE) or "").upper() == "ENABLED"
 
 
 def _wanted(call: Call, found: Object) -> ByteRange | None:
@@ -78,20 +81,27 @@ def _part(number: str, found: Object) -> ByteRange | None:
     return ByteRange(0, found.size_bytes - 1) if found.size_bytes else None
 
 
-def _content(call: Call, found: Object, headers: dict[str, str]) -> Answer:
+def _content(call: Call, found: Object, overrides: Mapping[str, str]) -> Answer:
     wanted = _wanted(call, found)
-    status = 200
+    if not found.size_bytes:
+        kept = call.lake.data_headers(found, with_checksums=_wants_checksums(call))
+        return Answer(200, {**object_headers(found, kept), **overrides})
+    sent = wanted or ByteRange(0, found.size_bytes - 1)
+    with_checksums = wanted is None and _wants_checksums(call)
+
+    def read(found: Object) -> Reading:
+        request_of = call.lake.reading(found, with_checksums=with_checksums)
+        return call.transfers.read(request_of, sent.first, sent.last)
+
+    try:
+        reading = read(found)
+    except DataChangedError:
+        found = call.lake.verified(found)
+        reading = read(found)
+    status, headers = 200, {**object_headers(found, reading.headers), **overrides}
     if wanted is not None:
         status = 206
         headers["Content-Range"] = wanted.content_range(found.size_bytes)
-    elif not found.size_bytes:
-        return Answer(status, headers)
-    sent = wanted or ByteRange(0, found.size_bytes - 1)
-    try:
-        reading = call.transfers.read(call.lake.reading(found), sent.first, sent.last)
-    except DataChangedError:
-        found = call.lake.verified(found)
-        reading = call.transfers.read(call.lake.reading(found), sent.first, sent.last)
     if sent.size_bytes <= _SMALL_BYTES:
         with reading:
             return Answer(status, headers, b"".join(reading.pieces()))

@@ -1,9 +1,9 @@
 """The parts of multipart uploads: UploadPart, UploadPartCopy, ListParts."""
 
-from gateway.operations.answers import Answer, etag_of, of_document
+from gateway.operations.answers import Answer, of_document
 from gateway.operations.call import Call
 from gateway.operations.copies import source_of
-from gateway.operations.writes import send, size_of
+from gateway.operations.writes import send, size_of, stored_answer
 from gateway.protocol import ranges
 from gateway.protocol.documents import answers as documents
 from gateway.protocol.documents import multipart
@@ -18,8 +18,7 @@ def upload_part(call: Call) -> Answer:
     number = _number(call)
     size_bytes = size_of(call)
     sending = call.lake.part(call.place, call.parameters["uploadId"], number)
-    checksum = send(call, size_bytes, sending)
-    return Answer(200, {"ETag": etag_of(checksum), **call.content.checksums})
+    return stored_answer(call, send(call, size_bytes, sending))
 
 
 def copy_part(call: Call) -> Answer:
@@ -31,10 +30,11 @@ def copy_part(call: Call) -> Answer:
     call.lake.check_write(call.place)
     call.content.discard()
     byte_range = None if wanted is None else (wanted.first, wanted.last)
-    checksum = call.lake.copy_part(
+    copied = call.lake.copy_part(
         call.place, call.parameters["uploadId"], number, source, byte_range
     )
-    return of_document(documents.copied(checksum, call.now_s * 10**9, is_part=True))
+    document = documents.copied(copied.checksum, call.now_s * 10**9, copied.checksums, is_part=True)
+    return of_document(document, copied.headers)
 
 
 def list_parts(call: Call) -> Answer:
@@ -44,7 +44,7 @@ def list_parts(call: Call) -> Answer:
         call.place, query.upload_id, query.number_marker, query.amount
     )
     rows = [
-        PartRow(part.number, part.last_modified_ns, part.checksum, part.size_bytes)
+        PartRow(part.number, part.last_modified_ns, part.checksum, part.size_bytes, part.checksums)
         for part in found
     ]
     return of_document(

@@ -21,6 +21,7 @@ from gateway.operations.call import Call
 from gateway.protocol.addressing import Target
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
+from graveler.data_headers import ENCRYPTION
 
 Run = Callable[[Call], Answer]
 
@@ -55,6 +56,9 @@ def _row(
 
 
 _S, _B, _O = Level.SERVICE, Level.BUCKET, Level.OBJECT
+
+# The operations that choose an encryption, as S3's do.
+_ENCRYPTING = frozenset({"CopyObject", "CreateMultipartUpload", "PutObject"})
 
 # The first row that fits counts, so those with more parameters come first.
 OPERATIONS: tuple[Operation, ...] = (
@@ -132,7 +136,14 @@ _SUB_RESOURCES = frozenset(
 # Headers of requests for what is not served: ignoring them would store an object in another way
 # than the client was promised, or delete one that the client wants to keep.
 _UNSERVED_HEADERS: Mapping[str, str] = {
-    "x-amz-server-side-encryption-customer-algorithm": "encryption with the client's keys",
+    **dict.fromkeys(
+        (
+            f"{start}server-side-encryption-customer-{part}"
+            for start in ("x-amz-", "x-amz-copy-source-")
+            for part in ("algorithm", "key", "key-md5")
+        ),
+        "encryption with the client's keys",
+    ),
     "x-amz-object-lock-mode": "object locks",
     "x-amz-object-lock-legal-hold": "object locks",
     "x-amz-object-lock-retain-until-date": "object locks",
@@ -162,7 +173,8 @@ def operation_of(head: Head, target: Target) -> Operation:
             continue
         has_method = True
         if row.parameters <= named and row.copies <= copies_ and _fits(row, named):
-            _check_headers(head)
+            check_headers(head)
+            _check_encryption(head, row)
             return row
     if named and (has_method or level is not _S):
         raise S3Error(
@@ -177,7 +189,19 @@ def _fits(row: Operation, named: frozenset[str]) -> bool:
     return not further or (row.method in {"GET", "HEAD"} and further == {"partNumber"})
 
 
-def _check_headers(head: Head) -> None:
+def check_headers(head: Head) -> None:
+    """Check that no header asks for what is not served.
+
+    Raises:
+        S3Error: one does.
+    """
     for name, what in _UNSERVED_HEADERS.items():
         if head.header(name) is not None:
             raise S3Error(Code.NOT_IMPLEMENTED, f"The S3 gateway does not serve {what}")
+
+
+def _check_encryption(head: Head, row: Operation) -> None:
+    asked = [name for name in ENCRYPTION if head.header(name)]
+    if asked and row.name not in _ENCRYPTING:
+        message = f"{asked[0]} header is not supported for this operation."
+        raise S3Error(Code.INVALID_ARGUMENT, message)

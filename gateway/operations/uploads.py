@@ -1,15 +1,14 @@
 """Multipart uploads: beginning, completing, aborting and listing them."""
 
-from collections.abc import Mapping
-
 from gateway.lake.port import Upload
 from gateway.operations.answers import Answer, etag_of, of_document
 from gateway.operations.call import Call
 from gateway.operations.writes import check_storage_class, description_of, requirement_of
+from gateway.protocol import checksums
 from gateway.protocol.documents import multipart
 from gateway.protocol.documents.multipart import UploadRow, UploadsPage
 from gateway.protocol.listings import uploads_query
-from graveler.ports import UploadedPart
+from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 
 
@@ -19,32 +18,32 @@ def create_upload(call: Call) -> Answer:
     description = description_of(call)
     call.lake.check_write(call.place)
     call.content.discard()
-    upload_id = call.lake.create_upload(call.place, description)
-    headers = {
-        "x-amz-checksum-algorithm": call.header("x-amz-checksum-algorithm") or "",
-        "x-amz-checksum-type": call.header("x-amz-checksum-type") or "",
-    }
-    document = multipart.upload_created(call.bucket, call.key, upload_id)
-    return of_document(document, headers=_given(headers))
-
-
-def _given(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in headers.items() if value}
+    begun = call.lake.create_upload(call.place, description)
+    document = multipart.upload_created(call.bucket, call.key, begun.id)
+    return of_document(document, headers={**description.headers.checksum, **begun.headers})
 
 
 def complete_upload(call: Call) -> Answer:
     """Make the uploaded parts the object; a repetition answers the same."""
     call.lake.check_write(call.place)
+    expected = ExpectedObject(*checksums.expected(call.head))
     parts = multipart.parse_completion(call.document())
     found = call.lake.complete_upload(
         call.place,
         call.parameters["uploadId"],
-        [UploadedPart(part.number, part.etag) for part in parts],
+        [UploadedPart(part.number, part.etag, part.checksums) for part in parts],
         requirement_of(call),
+        expected,
     )
     location = f"/{call.bucket}/{call.key}"
-    document = multipart.completed(location, call.bucket, call.key, found.checksum, {})
-    return of_document(document, headers={"ETag": etag_of(found.checksum)})
+    if expected.headers or any(part.checksums for part in parts):
+        told = call.lake.data_headers(found, with_checksums=True)
+    else:
+        told = {}
+    document = multipart.completed(
+        location, call.bucket, call.key, found.checksum, checksums.as_elements(told)
+    )
+    return of_document(document, headers={"ETag": etag_of(found.checksum), **found.headers})
 
 
 def abort_upload(call: Call) -> Answer:

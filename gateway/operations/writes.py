@@ -8,8 +8,12 @@ from gateway.operations.answers import Answer, etag_of
 from gateway.operations.call import Call
 from gateway.operations.tags import tags_of_header, with_tags
 from gateway.protocol import conditions, metadata
+from gateway.protocol.bodies import trailed
+from gateway.protocol.checksums import declared as declared_checksum
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
+from gateway.transfer.store import Written
+from graveler.data_headers import ENCRYPTION, KEPT, DataHeaders, encryption_of, kept_of
 from graveler.model import Requirement
 from graveler.user_metadata import stored_metadata
 
@@ -45,9 +49,16 @@ def put_object(call: Call) -> Answer:
     description = description_of(call)
     size_bytes = size_of(call)
     writing = call.lake.write(call.place, description, requirement_of(call))
-    checksum = send(call, size_bytes, writing)
-    writing.finish(Stored(size_bytes, checksum))
-    return Answer(200, {"ETag": etag_of(checksum), **call.content.checksums})
+    coding = (description.headers.kept or {}).get("content-encoding", "")
+    written = send(call, size_bytes, writing, coding)
+    writing.finish(Stored(size_bytes, written.checksum))
+    return stored_answer(call, written)
+
+
+def stored_answer(call: Call, written: Written) -> Answer:
+    """Return the answer to a request whose content S3 has."""
+    etag = {"ETag": etag_of(written.checksum)}
+    return Answer(200, {**etag, **written.headers, **call.content.checksums})
 
 
 def _put_root(call: Call) -> Answer:
@@ -76,19 +87,28 @@ def size_of(call: Call) -> int:
     return size_bytes
 
 
-def send(call: Call, size_bytes: int, taker: Writing | Sending) -> str:
-    """Store the request's content in S3; return its checksum.
+def send(call: Call, size_bytes: int, taker: Writing | Sending, coding: str = "") -> Written:
+    """Store the request's content, which has this coding, in S3.
 
     A small content is checked here, and can be sent again. Of a larger one, S3 checks the digests
-    that the client sent.
+    that the client sent. S3 gets the client's checksum as well, and keeps it: one that comes behind
+    the content is sent on behind it.
 
     Raises:
         S3Error: the content is not what the client announced, or S3 refuses it.
     """
     headers = {"content-length": str(size_bytes)}
     content: bytes | Iterable[bytes]
+    trailer = call.content.trailer
     if size_bytes <= SMALL_BYTES_MAX:
         content, payload_hash = call.content.whole(SMALL_BYTES_MAX), UNSIGNED
+    elif trailer and taker.takes_checksums:
+        headers = trailed.headers_of(size_bytes, trailer, coding)
+        pieces = call.content.pieces(checks_digests=True)
+        content = trailed.framed(
+            pieces, size_bytes, trailer, lambda: call.content.checksums[trailer.header]
+        )
+        payload_hash = trailed.PAYLOAD_HASH
     elif size_bytes > call.settings.hashed_bytes_max:
         content, payload_hash = call.content.pieces(checks_digests=True), UNSIGNED
     else:
@@ -97,7 +117,9 @@ def send(call: Call, size_bytes: int, taker: Writing | Sending) -> str:
             headers["content-md5"] = b64encode(plan.content_md5).decode()
         content = call.content.pieces(checks_digests=False)
         payload_hash = plan.payload.sha256 or UNSIGNED
-    return call.transfers.write(lambda: taker.request(headers, payload_hash), content).checksum
+    if taker.takes_checksums:
+        headers |= call.content.checksums
+    return call.transfers.write(lambda: taker.request(headers, payload_hash), content)
 
 
 def description_of(call: Call) -> Description:
@@ -105,6 +127,7 @@ def description_of(call: Call) -> Description:
 
     Raises:
         S3Error: the metadata or the tags are malformed or too large.
+        InvalidInputError: S3 cannot keep the headers.
     """
     return described(call.head, tags_of_header(call.header("x-amz-tagging")))
 
@@ -114,9 +137,20 @@ def described(head: Head, tags: Mapping[str, str]) -> Description:
 
     Raises:
         S3Error: the metadata are too large.
+        InvalidInputError: S3 cannot keep the headers.
     """
     stored = stored_metadata(metadata.user_metadata(head))
-    return Description(metadata.content_type(head), with_tags(stored, tags))
+    return Description(metadata.content_type(head), with_tags(stored, tags), data_headers_of(head))
+
+
+def data_headers_of(head: Head) -> DataHeaders:
+    """Return what the request says of the data that it stores.
+
+    Raises:
+        InvalidInputError: S3 cannot keep the headers, or has no such encryption.
+    """
+    sent = {name: head.header(name) or "" for name in (*KEPT, *ENCRYPTION)}
+    return DataHeaders(kept_of(sent), encryption_of(sent), declared_checksum(head))
 
 
 def requirement_of(call: Call) -> Requirement:

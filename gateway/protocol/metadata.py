@@ -80,7 +80,7 @@ def metadata_headers(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def content_type(head: Head) -> str:
-    """Return the content type of an upload; entries keep no other header of the system."""
+    """Return the content type of an upload, which its entry keeps."""
     return head.header("content-type") or DEFAULT_CONTENT_TYPE
 
 

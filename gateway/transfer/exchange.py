@@ -37,10 +37,11 @@ class Answer:
         self._connection = used
         self._pool = pool
         self.status = answer.status
+        self.headers = answer.headers  # by names in lower case
 
     def header(self, name: str) -> str | None:
         """Return a header by its lower-case name; None if it is absent."""
-        return self._answer.headers.get(name)
+        return self.headers.get(name)
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the content in pieces of at most PIECE_BYTES.

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.exchange import Answer
 
-_CODE = re.compile(rb"<Code>\s*([A-Za-z0-9]+)\s*</Code>")
+_CODE = re.compile(rb"<Code>\s*([A-Za-z0-9.]+)\s*</Code>")
 _MESSAGE = re.compile(rb"<Message>([^<]{1,300})</Message>")
+# Of a header that the client has chosen: a key, a time that the store cannot read, a checksum of
+# another algorithm than the upload declared.
+_OF_HEADERS = re.compile(r"KMS\..*|Invalid(Argument|EncryptionAlgorithmError|Request)")
 
 # S3 checks what the client sent or asked for, so these refusals are the client's.
 _OF_CONTENT: Mapping[str, Code] = {
@@ -42,13 +45,19 @@ def refusal_of(answer: Answer) -> S3Error:
         return S3Error(
             Code.ACCESS_DENIED,
             "The repository's storage namespace refuses the gateway: its role needs access to the "
-            "bucket",
+            "bucket, and to the KMS key that is asked for",
         )
-    if answer.status >= 500:
-        return S3Error(Code.SERVICE_UNAVAILABLE)
     message = _MESSAGE.search(document)
     shown = message[1].decode("utf-8", "replace") if message else f"status {answer.status}"
-    return S3Error(Code.INTERNAL_ERROR, f"S3 refused the gateway's request: {code} {shown}")
+    if answer.status == 501:
+        return S3Error(Code.NOT_IMPLEMENTED, f"The repository's store does not serve it: {shown}")
+    if answer.status >= 500:
+        return S3Error(Code.SERVICE_UNAVAILABLE)
+    if answer.status != 400 or not _OF_HEADERS.fullmatch(code):
+        chosen = Code.INTERNAL_ERROR
+    else:
+        chosen = Code.INVALID_REQUEST if code == "InvalidRequest" else Code.INVALID_ARGUMENT
+    return S3Error(chosen, f"S3 refused the gateway's request: {code} {shown}")
 
 
 def is_passing(answer: Answer) -> bool:

@@ -7,9 +7,9 @@ fails, the client gets a 503 and sends it again, to a new address.
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from gateway.protocol.errors import Code, S3Error
@@ -17,6 +17,7 @@ from gateway.transfer.exchange import Answer, NoAnswerError, NotSentError, send
 from gateway.transfer.refusals import is_passing, refusal_of
 from graveler.aws.exchanges.pool import Pool
 from graveler.aws.s3.requests import SignedRequest
+from graveler.data_headers import of_read, of_write
 
 _TRIES_MAX = 5
 _PAUSE_FIRST_S = 0.05
@@ -35,9 +36,10 @@ class DataChangedError(DataMissingError):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What S3 reports of stored content."""
+    """What S3 reports of stored content; headers are those that a writer is told."""
 
     checksum: str  # the ETag without quotes
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Transfers:
@@ -97,7 +99,7 @@ class Transfers:
             if answer.status != 200:
                 raise refusal_of(answer)
             answer.document()
-            return Written((answer.header("etag") or "").strip('"'))
+            return Written((answer.header("etag") or "").strip('"'), of_write(answer.headers))
 
     def _retried(self, attempt: Callable[[], Answer]) -> Answer:
         """Return the first answer that is not a passing failure, or the last one."""
@@ -145,7 +147,10 @@ def _whole(answer: Answer) -> Iterator[None]:
 
 
 class Reading:
-    """A read under way: `pieces` yields the bytes once; `close` ends it at any time."""
+    """A read under way: `pieces` yields the bytes once; `close` ends it at any time.
+
+    headers: those that S3 keeps with the data.
+    """
 
     def __init__(
         self, transfers: Transfers, request_of: RangeRequest, first: int, last: int
@@ -156,6 +161,7 @@ class Reading:
         self._last = last
         self._answer: Answer | None = None
         self._etag: str | None = None
+        self.headers: Mapping[str, str] = {}
 
     def begin(self) -> None:
         """Open S3's answer at the next byte.
@@ -169,6 +175,7 @@ class Reading:
             self.close()
             raise DataChangedError("the data changed while they were read")
         self._etag = etag
+        self.headers = of_read(self._answer.headers)
 
     def pieces(self) -> Iterator[bytes]:
         """Yield all bytes.

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from email.utils import formatdate
 from urllib.parse import quote
 
+from graveler.data_headers import DataHeaders, encryption_of, kept_in_store, kept_of
 from graveler.http import untrusted
 from graveler.model import Entry
 from graveler.names import checksum_tag
@@ -42,6 +43,9 @@ _INLINE_TYPES = frozenset(
         "video/webm",
     }
 )
+# The headers of stored data that the API's own requests and answers have as well. In those, a
+# header about caches is about the request or the answer.
+KEPT_OF_UPLOADS = ("content-disposition", "content-encoding", "content-language")
 # All headers of an answer share 10 KB.
 _CONTENT_TYPE_BYTES_MAX = 1024
 
@@ -51,16 +55,21 @@ def etag_of(entry: Entry) -> str:
     return f'"{checksum_tag(entry.checksum)}"'
 
 
-def of_object(entry: Entry, path: bytes) -> dict[str, str]:
-    """Return the headers of every answer about an object's content, except its length."""
+def of_object(entry: Entry, path: bytes, kept: Mapping[str, str] = {}) -> dict[str, str]:
+    """Return the headers of every answer about an object's content, except its length.
+
+    kept: those that the object store keeps with the data. Those of caches are the answer's own.
+    """
     file_name = quote(file_name_of(path))
     inline = entry.content_type in _INLINE_TYPES
+    plain = kept_in_store(kept)
     disposition = "inline" if inline else f"attachment; filename*=UTF-8''{file_name}"
     return {
         "ETag": etag_of(entry),
         "Last-Modified": formatdate(entry.last_modified_ns // NS_PER_S, usegmt=True),
         "Content-Type": content_type_of(entry),
         "Content-Disposition": disposition,
+        **{name.title(): plain[name] for name in KEPT_OF_UPLOADS if name in plain},
         "Accept-Ranges": "bytes",
         # Clients must ask for every read: the branch may move, and access may be withdrawn.
         "Cache-Control": "no-store, must-revalidate",
@@ -100,6 +109,29 @@ def user_metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
         elif name.startswith(_INTERNAL_PREFIX):
             metadata[_INTERNAL_KEY_PREFIX + name[len(_INTERNAL_PREFIX) :]] = value
     return metadata
+
+
+def kept_of_upload(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return what an upload's headers say of the data, whose content is the body.
+
+    Raises:
+        InvalidInputError: the object store cannot keep them.
+    """
+    return kept_of({name: headers[name] for name in KEPT_OF_UPLOADS if name in headers})
+
+
+def of_data(headers: Mapping[str, str] | None, encryption: Mapping[str, str]) -> DataHeaders:
+    """Return what a request's body says of the data that it stores.
+
+    Raises:
+        InvalidInputError: the object store cannot keep the headers, or has no such encryption.
+    """
+    kept = None if headers is None else kept_of(_lower(headers))
+    return DataHeaders(kept, encryption_of(_lower(encryption)))
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def content_type_of(entry: Entry) -> str:

@@ -219,6 +219,9 @@ class ObjectCopyCreation(Struct, frozen=True):
     src_physical_address: str = ""
     content_type: str | None = None
     user_metadata: dict[str, str] | None = None
+    # Those of the copy's data (`graveler.data_headers`); without `headers`, the source's stay.
+    headers: dict[str, str] | None = None
+    encryption: dict[str, str] = {}
 
 
 class PrefixMove(Struct, frozen=True):
@@ -296,6 +299,8 @@ class UploadPartCopy(Struct, frozen=True):
 class RecordedUploadCreation(Struct, frozen=True):
     content_type: str = ""
     user_metadata: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    encryption: dict[str, str] = {}
 
 
 class RecordedPartCopy(Struct, frozen=True):
@@ -305,3 +310,5 @@ class RecordedPartCopy(Struct, frozen=True):
 
 class RecordedUploadCompletion(Struct, frozen=True):
     parts: Annotated[list[Part], Meta(max_length=UPLOAD_PARTS_MAX)]
+    # What the object must have; any size if it is absent.
+    size_bytes: int | None = None

@@ -329,6 +329,7 @@ class StorageUri(Struct, frozen=True):
 
 class UnderlyingProperties(Struct, frozen=True, omit_defaults=True):
     storage_class: str | None = None
+    headers: Mapping[str, str] = {}  # ours: those that the object store keeps with the data
 
 
 class MultipartUploadRow(Struct, frozen=True, omit_defaults=True):

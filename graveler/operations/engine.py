@@ -1,6 +1,6 @@
 """The engine: the ports and shared caches that operations work with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -41,6 +41,7 @@ T = TypeVar("T")
 _COMMIT_CACHE_BYTES = 32 * 1024 * 1024
 _REPOSITORIES_MAX = 4096
 _BRANCHES_MAX = 16_384
+_DATA_HEADERS_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class Engine:
     commits: by repository and ID.
     repositories: by name, the record last read, and when it was read, in ns.
     branches: by repository uid and name, the branch last seen.
+    data_headers: by URI, what the object store keeps with data that never change; with or without
+        checksums.
     """
 
     refs: RefStore
@@ -89,6 +92,9 @@ class Engine:
     )
     branches: BoundedCache[tuple[RepositoryUID, str], Branch] = field(
         default_factory=lambda: BoundedCache(_BRANCHES_MAX)
+    )
+    data_headers: BoundedCache[tuple[str, bool], Mapping[str, str]] = field(
+        default_factory=lambda: BoundedCache(_DATA_HEADERS_BYTES)
     )
 
     def ahead(self, read: Callable[[], T]) -> Callable[[], T]:

@@ -23,8 +23,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from graveler.addresses import decode_xid, new_address
+from graveler.data_headers import CHECKSUM_ALGORITHM, NO_HEADERS, DataHeaders, of_write
 from graveler.entries import entry_value
 from graveler.errors import (
+    BadPartsError,
     InvalidInputError,
     NotFoundError,
     PreconditionFailedError,
@@ -38,7 +40,7 @@ from graveler.operations.protocol.completions import confirm_again, stage_upload
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, read_repository
 from graveler.operations.protocol.staging import branch_for_staging, check_requirement
 from graveler.operations.protocol.views import ObjectStat, object_stat, view_of_branch
-from graveler.ports import UploadedPart
+from graveler.ports import NOTHING_EXPECTED, ExpectedObject, ObjectInfo, UploadedPart
 from graveler.uploads import Completion, Upload, digest_of_parts
 
 
@@ -50,6 +52,7 @@ def create(
     *,
     content_type: str = "",
     metadata: Mapping[str, str],
+    headers: DataHeaders = NO_HEADERS,
 ) -> Upload:
     """Begin an upload to the path, and record it.
 
@@ -65,30 +68,36 @@ def create(
     check_user_metadata(metadata)
     address = new_address(engine.names.new_uid())
     content_type = content_type or DEFAULT_CONTENT_TYPE
+    uri = f"{found.storage_namespace}/{address}"
+    begun = engine.objects.create_upload(uri, content_type, headers)
     upload = Upload(
         id=engine.names.new_uid(),
         branch=branch,
         path=path,
         address=address,
-        store_id=engine.objects.create_upload(f"{found.storage_namespace}/{address}", content_type),
+        store_id=begun.id,
         content_type=content_type,
         created_ns=engine.clock.now_ns(),
         metadata=metadata,
+        has_checksums=CHECKSUM_ALGORITHM in headers.checksum,
+        headers=begun.headers,
     )
     engine.refs.put_upload(found, upload)
     return upload
 
 
-def find(engine: Engine, repository: str, branch: str, path: bytes, upload_id: str) -> Upload:
-    """Return the open upload, which takes parts.
+def find(
+    engine: Engine, repository: str, branch: str, path: bytes, upload_id: str
+) -> tuple[str, Upload]:
+    """Return the open upload, which takes parts, and the URI of its data.
 
     Raises:
         InvalidInputError: a name or the path is malformed.
         NotFoundError: the repository does not exist.
         UploadNotFoundError: the path has no such upload, or it was completed.
     """
-    _, upload = _open(engine, repository, branch, path, upload_id)
-    return upload
+    found, upload = _open(engine, repository, branch, path, upload_id)
+    return f"{found.storage_namespace}/{upload.address}", upload
 
 
 def location(
@@ -99,8 +108,8 @@ def location(
     Raises:
         GravelerError: as `find`.
     """
-    found, upload = _open(engine, repository, branch, path, upload_id)
-    return f"{found.storage_namespace}/{upload.address}", upload.store_id
+    uri, upload = find(engine, repository, branch, path, upload_id)
+    return uri, upload.store_id
 
 
 def _open(
@@ -152,6 +161,7 @@ def complete(
     upload_id: str,
     parts: Sequence[UploadedPart],
     requirement: Requirement = NO_REQUIREMENT,
+    expected: ExpectedObject = NOTHING_EXPECTED,
 ) -> ObjectStat:
     """Join the parts and make them the object at the path.
 
@@ -159,7 +169,7 @@ def complete(
 
     Raises:
         InvalidInputError: a name or the path is malformed.
-        BadPartsError: the parts are not the uploaded ones.
+        BadPartsError: the parts are not the uploaded ones, or make an unexpected object.
         NotFoundError: the repository or the branch does not exist.
         UploadNotFoundError: the path has no such upload, or other parts completed it.
         ForbiddenError: the branch is protected, or the repository is read-only.
@@ -173,14 +183,13 @@ def complete(
     if upload.completed is not None:
         return _repeated(engine, found, upload, digest)
     try:
-        upload = _complete(engine, found, upload, parts, digest, requirement)
+        return _complete(engine, found, upload, parts, digest, requirement, expected)
     except (UploadNotFoundError, PreconditionFailedError):
         # Another request may have completed it meanwhile, with the same parts.
         now = engine.refs.upload(found, branch, path, upload_id)
         if now is None or now.completed is None:
             raise
         return _repeated(engine, found, now, digest)
-    return _stat(found, upload)
 
 
 def _repeated(engine: Engine, repository: Repository, upload: Upload, digest: str) -> ObjectStat:
@@ -195,9 +204,10 @@ def _repeated(engine: Engine, repository: Repository, upload: Upload, digest: st
     return _stat(repository, upload)
 
 
-def _stat(repository: Repository, upload: Upload) -> ObjectStat:
+def _stat(repository: Repository, upload: Upload, headers: Mapping[str, str] = {}) -> ObjectStat:
     assert upload.completed is not None
-    return object_stat(repository, upload.path, entry_value(upload.entry(upload.completed)))
+    value = entry_value(upload.entry(upload.completed))
+    return object_stat(repository, upload.path, value, headers)
 
 
 def _complete(
@@ -207,7 +217,8 @@ def _complete(
     parts: Sequence[UploadedPart],
     digest: str,
     requirement: Requirement,
-) -> Upload:
+    expected: ExpectedObject,
+) -> ObjectStat:
     """Complete an open upload; the errors are those of `complete`."""
     path = upload.path
     now, branch = branch_for_staging(engine, repository.name, upload.branch, path, force=False)
@@ -217,9 +228,32 @@ def _complete(
         seen = view_of_branch(engine, repository, branch).get(path)
         check_requirement(path, seen, requirement)
     uri = f"{repository.storage_namespace}/{upload.address}"
-    info = engine.objects.complete_upload(uri, upload.store_id, parts)
+    if not upload.has_checksums:  # the store would refuse them
+        parts = [replace(part, checksums={}) for part in parts]
+    info = engine.objects.complete_upload(uri, upload.store_id, parts, expected)
+    _check(info, expected)
     completion = Completion(info.checksum, info.size_bytes, engine.clock.now_ns(), digest)
-    return stage_upload(engine, repository, branch, upload, completion, requirement)
+    staged = stage_upload(engine, repository, branch, upload, completion, requirement)
+    return _stat(repository, staged, of_write(info.headers))
+
+
+def _check(info: ObjectInfo, expected: ExpectedObject) -> None:
+    """Check that the parts made the expected object: not every store does.
+
+    Raises:
+        BadPartsError: they did not. They are joined, and a corrected completion can go on.
+    """
+    if expected.size_bytes not in (None, info.size_bytes):
+        raise BadPartsError(
+            f"the parts have {info.size_bytes} bytes together, not {expected.size_bytes}",
+            reason="InvalidRequest",
+        )
+    for name, text in expected.headers.items():
+        if info.headers.get(name) != text:
+            raise BadPartsError(
+                f"{name} of the object is {info.headers.get(name, 'unknown')}, not {text}",
+                reason="BadDigest",
+            )
 
 
 def abort(engine: Engine, repository: str, branch: str, path: bytes, upload_id: str) -> None:

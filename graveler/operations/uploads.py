@@ -20,7 +20,7 @@ from graveler.operations.protocol import data
 from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
 from graveler.operations.protocol.staging import branch_for_staging
 from graveler.operations.protocol.views import ObjectStat
-from graveler.ports import UploadedPart
+from graveler.ports import CopiedPart, UploadedPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def create(
         engine, repository, branch, path, force=False, not_found=branch_of_upload_not_found
     )
     address = get_physical_address(engine, repository, branch, path)
-    upload_id = engine.objects.create_upload(address, DEFAULT_CONTENT_TYPE)
+    upload_id = engine.objects.create_upload(address, DEFAULT_CONTENT_TYPE).id
     urls = engine.objects.presign_parts(address, upload_id, parts, PRESIGNED_URL_LIFE_S)
     return MultipartUpload(upload_id, address, urls)
 
@@ -94,11 +94,8 @@ def copy_part(
     source_ref: str,
     source_path: bytes,
     byte_range: tuple[int, int] | None = None,
-) -> str:
+) -> CopiedPart:
     """Copy an object, or the bytes from first to last inclusive, to a part of the upload.
-
-    Returns:
-        The part's checksum.
 
     Raises:
         InvalidInputError: the part number, a name, the ref or a path is malformed, or the address

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from graveler.data_headers import NO_HEADERS, DataHeaders, of_write
 from graveler.entries import entry_value, value_entry
 from graveler.errors import (
     ForbiddenError,
@@ -41,7 +42,7 @@ from graveler.operations.protocol.staging import (
     stage_value,
 )
 from graveler.operations.protocol.views import ObjectStat, value_on_branch
-from graveler.ports import ObjectInfo
+from graveler.ports import ObjectDescription, ObjectInfo
 
 
 def upload(
@@ -52,6 +53,7 @@ def upload(
     *,
     read_content: Callable[[], tuple[bytes, str]],
     metadata: Mapping[str, str],
+    headers: DataHeaders = NO_HEADERS,
     requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
 ) -> ObjectStat:
@@ -75,7 +77,7 @@ def upload(
     )
     content, content_type = read_content()
     content_type = content_type or DEFAULT_CONTENT_TYPE
-    info = unnamed(lambda: engine.objects.put(prepared.uri, content, content_type))
+    info = unnamed(lambda: engine.objects.put(prepared.uri, content, content_type, headers=headers))
     return finish(
         engine,
         prepared,
@@ -175,6 +177,7 @@ def copy(
     source: ObjectStat | None = None,
     content_type: str | None = None,
     metadata: Mapping[str, str] | None = None,
+    headers: DataHeaders = NO_HEADERS,
     requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
     shallow: bool = False,
@@ -186,11 +189,11 @@ def copy(
 
     source_ref None means a branch of the same name, source_repository None the same repository.
     source is the object at the source's path, if the caller has read it. content_type and metadata
-    replace those of the source, unless they are None.
+    replace those of the source, unless they are None. headers are those of the copy's data.
 
     Raises:
         InvalidInputError: a name, a ref or a path is malformed, the metadata are too large, or a
-            shallow copy crosses repositories.
+            shallow copy crosses repositories or needs data of its own.
         NotFoundError: a repository, the branch, the source ref or its object does not exist.
         ForbiddenError: the branch is protected, or the repository is read-only.
         PreconditionFailedError: the path does not meet the requirement.
@@ -208,22 +211,28 @@ def copy(
         force=force,
     )
     found, ref = prepared.repository, source_ref or branch
+    told: Mapping[str, str] = {}
     if shallow:
-        _check_shallow(repository, source_repository or repository)
+        _check_shallow(repository, source_repository or repository, headers)
         entry = _unchanged(claimed_source(engine, found, ref, source_path), source)
     else:
         read = source or stat(engine, source_repository or repository, ref, source_path)
-        entry = _copied(engine, prepared, read)
+        entry, told = _copied(engine, prepared, read, headers, content_type)
     entry = replace(
         entry,
         content_type=entry.content_type if content_type is None else content_type,
         metadata=entry.metadata if metadata is None else metadata,
     )
     now, current, seen = branch_now(engine, prepared)
-    return stage_entry(engine, now, current, path, entry, requirement, seen)
+    staged = stage_entry(engine, now, current, path, entry, requirement, seen)
+    return replace(staged, headers=told)
 
 
-def _check_shallow(repository: str, source_repository: str) -> None:
+def _check_shallow(repository: str, source_repository: str, headers: DataHeaders) -> None:
+    if headers != NO_HEADERS:
+        raise InvalidInputError(
+            "a shallow copy has its source's data, with their headers: make a full copy"
+        )
     if repository != source_repository:
         raise InvalidInputError(
             f"a shallow copy cannot share data of repository {source_repository!r} with "
@@ -238,22 +247,39 @@ def _unchanged(claimed: Entry, source: ObjectStat | None) -> Entry:
     return claimed
 
 
-def _copied(engine: Engine, prepared: Prepared, source: ObjectStat) -> Entry:
-    """Copy the data to the prepared address; return the entry of the copy."""
-    address, size_bytes = source.physical_address, source.entry.size_bytes
+def _copied(
+    engine: Engine,
+    prepared: Prepared,
+    source: ObjectStat,
+    headers: DataHeaders,
+    content_type: str | None,
+) -> tuple[Entry, Mapping[str, str]]:
+    """Copy the data to the prepared address.
 
-    def copied(etag: str) -> ObjectInfo:
-        return engine.objects.copy(address, prepared.uri, size_bytes, if_match=etag)
+    Returns:
+        The entry of the copy, and what the object store told of its encryption.
+    """
+    address, entry = source.physical_address, source.entry
+    # Without it, the store would be asked for what else describes the source.
+    described = None
+    if headers.kept is not None:
+        described = ObjectDescription(content_type or entry.content_type, {})
 
-    info = unnamed(lambda: of_recorded(engine, source, copied))
-    return replace(
-        source.entry,
+    def copied_from(etag: str) -> ObjectInfo:
+        return engine.objects.copy(
+            address, prepared.uri, entry.size_bytes, described, headers=headers, if_match=etag
+        )
+
+    info = unnamed(lambda: of_recorded(engine, source, copied_from))
+    copied = replace(
+        entry,
         address=prepared.address,
         address_type=AddressType.RELATIVE,
         size_bytes=info.size_bytes,  # of the same data as the checksum
         checksum=info.checksum,
         last_modified_ns=engine.clock.now_ns(),
     )
+    return copied, of_write(info.headers)
 
 
 def set_user_metadata(

@@ -39,6 +39,11 @@ from graveler.ports.hooks import (
 from graveler.ports.identities import IdentityService
 from graveler.ports.jobs import CollectionJobs, JobStore
 from graveler.ports.objects import (
+    NOTHING_EXPECTED,
+    BegunUpload,
+    Checksums,
+    CopiedPart,
+    ExpectedObject,
     ListedObject,
     MultipartUploads,
     ObjectData,
@@ -49,6 +54,7 @@ from graveler.ports.objects import (
     PartInfo,
     PartsPage,
     Presigner,
+    StoredContent,
     UnfinishedUpload,
     UploadedPart,
 )
@@ -77,17 +83,22 @@ from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
 
 __all__ = [
+    "NOTHING_EXPECTED",
     "NO_STANDARD_ACCESS",
     "UNCONDITIONAL",
     "AccountStore",
+    "BegunUpload",
     "BranchStore",
     "ChangesPage",
+    "Checksums",
     "ClaimStore",
     "Clock",
     "CollectionJobs",
     "CommitStore",
     "CommittedFiles",
+    "CopiedPart",
     "Credential",
+    "ExpectedObject",
     "ExternalPrincipal",
     "Group",
     "HookBuses",
@@ -126,6 +137,7 @@ __all__ = [
     "StagedChange",
     "StagingStore",
     "StandardAccess",
+    "StoredContent",
     "TagStore",
     "TaskQueue",
     "TaskStore",

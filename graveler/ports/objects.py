@@ -1,18 +1,24 @@
 """The ports to the objects that users store, addressed by URI (`s3://bucket/key`)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
+
+from graveler.data_headers import NO_HEADERS, DataHeaders
+
+# Checksums of a part beside the ETag, as S3's documents have them: ChecksumCRC32 and the like.
+Checksums = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """What the object store reports of an object."""
+    """What the object store reports of an object; headers are those of `graveler.data_headers`."""
 
     size_bytes: int
     checksum: str  # the ETag without quotes
     last_modified_ns: int
     content_type: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +30,54 @@ class ObjectDescription:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredContent:
+    """Bytes of an object, with what the object store keeps beside them."""
+
+    content: bytes
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class BegunUpload:
+    """A new multipart upload, and what a writer is told of its encryption."""
+
+    id: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedPart:
+    """A part that was copied, and what a writer is told of its encryption."""
+
+    checksum: str
+    headers: Mapping[str, str]
+    checksums: Checksums = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class UploadedPart:
-    """One finished part of a multipart upload."""
+    """One finished part of a multipart upload; the store compares its checksums."""
 
     number: int
     checksum: str
+    checksums: Checksums = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedObject:
+    """What parts must make; headers are S3's, of checksums. The default expects nothing."""
+
+    size_bytes: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sent(self) -> dict[str, str]:
+        """The headers of the request to S3."""
+        size = {} if self.size_bytes is None else {"x-amz-mp-object-size": str(self.size_bytes)}
+        return {**self.headers, **size}
+
+
+NOTHING_EXPECTED = ExpectedObject()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +88,7 @@ class PartInfo:
     checksum: str  # the ETag without quotes
     size_bytes: int
     last_modified_ns: int
+    checksums: Checksums = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +125,13 @@ class ObjectData(Protocol):
     """
 
     def put(
-        self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
+        self,
+        uri: str,
+        content: bytes,
+        content_type: str,
+        *,
+        headers: DataHeaders = NO_HEADERS,
+        if_absent: bool = False,
     ) -> ObjectInfo:
         """Store content.
 
@@ -94,8 +150,16 @@ class ObjectData(Protocol):
             DataReplacedError: it has another ETag.
         """
 
-    def head(self, uri: str) -> ObjectInfo | None:
-        """Return what the store reports of the object; None if it does not exist."""
+    def get_stored(
+        self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
+    ) -> StoredContent:
+        """Return as `get`, with the headers that the store keeps beside the content."""
+
+    def head(self, uri: str, *, with_checksums: bool = False) -> ObjectInfo | None:
+        """Return what the store reports of the object; None if it does not exist.
+
+        Its checksums are among the headers if they are asked for.
+        """
 
     def copy(
         self,
@@ -106,11 +170,12 @@ class ObjectData(Protocol):
         before_request: Callable[[], None] | None = None,
         *,
         if_match: str = "",
+        headers: DataHeaders = NO_HEADERS,
     ) -> ObjectInfo:
         """Copy inside the store, in parts if the object is too large for one request.
 
-        The target gets the description, or the source's own. before_request is called before
-        each request that writes. If it raises, the copy stops.
+        The target gets the description, or the source's own, and likewise the kept headers.
+        before_request is called before each request that writes. If it raises, the copy stops.
 
         Raises:
             GoneError: the source does not exist.
@@ -158,11 +223,11 @@ class Presigner(Protocol):
     def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
         """Return a URL that reads the object and offers it under file_name.
 
-        The response has content_type, or the stored type if content_type is empty.
+        The response has content_type. Where one is empty, it has what the store keeps.
         """
 
-    def presign_put(self, uri: str, expires_s: int) -> str:
-        """Return a URL that accepts the content by PUT."""
+    def presign_put(self, uri: str, expires_s: int, headers: Mapping[str, str] = {}) -> str:
+        """Return a URL that accepts the content by PUT; its user sends the headers as well."""
 
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
         """Return a URL that accepts one part by PUT."""
@@ -174,8 +239,10 @@ class Presigner(Protocol):
 class MultipartUploads(Protocol):
     """Stores an object in parts."""
 
-    def create_upload(self, uri: str, content_type: str) -> str:
-        """Begin a multipart upload; return its ID."""
+    def create_upload(
+        self, uri: str, content_type: str, headers: DataHeaders = NO_HEADERS
+    ) -> BegunUpload:
+        """Begin a multipart upload."""
 
     def copy_part(
         self,
@@ -186,8 +253,8 @@ class MultipartUploads(Protocol):
         byte_range: tuple[int, int] | None,
         *,
         if_match: str = "",
-    ) -> str:
-        """Copy a part from an object; return the part's checksum.
+    ) -> CopiedPart:
+        """Copy a part from an object.
 
         Raises:
             GoneError: the source does not exist.
@@ -198,12 +265,19 @@ class MultipartUploads(Protocol):
         """Store a part; return its checksum. Every part but the last has at least 5 MiB."""
 
     def complete_upload(
-        self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
+        self,
+        uri: str,
+        upload_id: str,
+        parts: Sequence[UploadedPart],
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> ObjectInfo:
-        """Make the object of the uploaded parts.
+        """Make the object of the uploaded parts; report its checksums if some are expected.
+
+        A store need not check what is expected.
 
         Raises:
-            BadPartsError: the parts are not the uploaded ones, are not in order, or are too small.
+            BadPartsError: the parts are not the uploaded ones, are not in order, are too small, or
+                make another object than the expected one.
             UploadNotFoundError: the upload does not exist.
         """
 

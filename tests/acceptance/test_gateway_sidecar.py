@@ -97,6 +97,17 @@ def test_an_object_comes_back_with_its_type_and_metadata(s3, repository, main):
     assert [each.path for each in main.objects()] == ["a b/ü%.txt"]
 
 
+def test_the_headers_that_s3_keeps_come_back(s3, repository):
+    kept = {"ContentEncoding": "gzip", "CacheControl": "a", "ContentDisposition": "inline"}
+    where = {"Bucket": repository.id, "Key": "main/kept"}
+    s3.put_object(**where, Body=b"content", **kept)
+    for found in (s3.get_object(**where), s3.head_object(**where)):
+        assert kept.items() <= found.items()
+    with pytest.raises(ClientError) as failure:
+        s3.put_object(**where, Body=b"other", ServerSideEncryption="aws:kms")
+    assert code_of(failure) == "NotImplemented"
+
+
 def test_a_range_of_a_large_object_is_read(s3, repository):
     s3.put_object(Bucket=repository.id, Key="main/large", Body=LARGE)
     found = s3.get_object(Bucket=repository.id, Key="main/large", Range="bytes=5000000-5000099")

@@ -1,5 +1,6 @@
 """Bytes that pass by the API: presigned URLs, multipart uploads, redirects; with any HTTP client."""
 
+import gzip
 import random
 from hashlib import md5
 from urllib.parse import parse_qs, urlsplit
@@ -26,12 +27,17 @@ LARGE = random.Random(1).randbytes(12_000_000)
 
 
 def link(
-    client: lakefs.Client, repository: lakefs.Repository, path: str, content: bytes, **headers: str
+    client: lakefs.Client,
+    repository: lakefs.Repository,
+    path: str,
+    content: bytes,
+    sent_headers: dict[str, str] | None = None,
+    **headers: str,
 ) -> None:
     """Upload by presigned URL with nothing but an HTTP client, and link what was uploaded."""
     staging = client.sdk_client.staging_api
     place = staging.get_physical_address(repository.id, "main", path, presign=True)
-    sent = requests.put(place.presigned_url, data=content, timeout=300)
+    sent = requests.put(place.presigned_url, data=content, headers=sent_headers, timeout=300)
     assert sent.status_code == 200
     metadata = StagingMetadata(
         staging=StagingLocation(physical_address=place.physical_address),
@@ -248,6 +254,18 @@ def test_bytes_put_by_any_client_become_an_object_when_linked(client, repository
     assert main.object("a").stat().checksum == md5(b"by hand").hexdigest()
     main.commit("linked")
     assert main.object("a").reader().read() == b"by hand"
+
+
+def test_a_url_keeps_what_the_client_says_of_the_content(client, repository, main, stack, key):
+    sent = {"Content-Encoding": "gzip", "Content-Language": "de", "Cache-Control": "max-age=60"}
+    link(client, repository, "a", gzip.compress(b"by hand"), sent)
+    by_url = requests.get(presigned_url(client, repository, "a"), timeout=300)
+    assert by_url.content == b"by hand"
+    assert sent.items() <= by_url.headers.items()
+    by_api = requests.get(object_url(stack, repository, "a"), auth=key, timeout=300)
+    assert by_api.content == b"by hand"
+    assert by_api.headers["Content-Language"] == "de"
+    assert by_api.headers["Cache-Control"] == "no-store, must-revalidate"
 
 
 def test_an_address_links_to_the_path_it_was_made_for(client, repository, main):

@@ -1,16 +1,19 @@
 """boto3 against a repository, unchanged: what S3's own SDK does with objects."""
 
+import gzip
 import hashlib
 import io
 import os
 import zlib
 from base64 import b64encode
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import lakefs
 import pytest
+import requests
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 
@@ -227,6 +230,66 @@ def test_copies_keep_or_replace_the_metadata(s3: S3Client, bucket: str) -> None:
     assert (kept["Metadata"], kept["ContentType"]) == ({"k": "v"}, "text/x")
     assert (replaced["Metadata"], replaced["ContentType"]) == ({"new": "yes"}, "text/y")
     assert read(s3, bucket, "main/renamed") == CONTENT
+
+
+KEPT: Any = {
+    "CacheControl": "max-age=60",
+    "ContentDisposition": 'attachment; filename="a b"',
+    "ContentEncoding": "gzip",
+    "ContentLanguage": "de",
+}
+
+
+def kept(s3: S3Client, bucket: str, key: str) -> dict[str, str]:
+    """The headers that a GET and a HEAD show."""
+    answers = (s3.get_object(Bucket=bucket, Key=key), s3.head_object(Bucket=bucket, Key=key))
+    got, head = ({name: each[name] for name in KEPT if name in each} for each in answers)
+    assert got == head
+    return got
+
+
+def test_the_headers_that_s3_keeps_come_back(s3: S3Client, bucket: str) -> None:
+    where: Any = {"Bucket": bucket, "Key": "main/a"}
+    s3.put_object(**where, Body=gzip.compress(CONTENT), **KEPT, Expires="2030-01-01T00:00:00Z")
+    assert kept(s3, bucket, "main/a") == KEPT
+    headers = s3.head_object(**where)["ResponseMetadata"]["HTTPHeaders"]
+    assert headers["expires"] == "Tue, 01 Jan 2030 00:00:00 GMT"
+    s3.copy_object(Bucket=bucket, Key="main/copy", CopySource=where)
+    assert kept(s3, bucket, "main/copy") == KEPT
+    new: Any = {"MetadataDirective": "REPLACE", "ContentLanguage": "fr"}
+    s3.copy_object(Bucket=bucket, Key="main/new", CopySource=where, **new)
+    assert kept(s3, bucket, "main/new") == {"ContentLanguage": "fr"}
+    upload = s3.create_multipart_upload(Bucket=bucket, Key="main/parts", **KEPT)["UploadId"]
+    parts = parts_of(s3, bucket, "main/parts", upload, [CONTENT])
+    s3.complete_multipart_upload(
+        Bucket=bucket, Key="main/parts", UploadId=upload, MultipartUpload={"Parts": parts}
+    )
+    assert kept(s3, bucket, "main/parts") == KEPT
+
+
+def test_any_http_client_decodes_what_was_put_by_a_url(s3: S3Client, bucket: str) -> None:
+    where = {"Bucket": bucket, "Key": "main/a", "ContentEncoding": "gzip"}
+    url = s3.generate_presigned_url("put_object", Params=where)
+    sent = {"Content-Encoding": "gzip"}
+    requests.put(url, gzip.compress(CONTENT), headers=sent, timeout=300).raise_for_status()
+    del where["ContentEncoding"]
+    url = s3.generate_presigned_url("get_object", Params=where)
+    assert requests.get(url, timeout=300).content == CONTENT
+
+
+def test_an_encryption_that_the_store_lacks_is_refused(s3: S3Client, bucket: str) -> None:
+    for encryption in (
+        {"ServerSideEncryption": "aws:kms"},
+        {"SSECustomerAlgorithm": "AES256", "SSECustomerKey": "k" * 32},
+    ):
+        for write in (
+            partial(s3.put_object, Body=CONTENT),
+            s3.create_multipart_upload,
+        ):
+            with pytest.raises(ClientError) as error:
+                write(Bucket=bucket, Key="main/a", **encryption)
+            assert refusal(error) == ("NotImplemented", 501)
+    assert keys(s3, bucket, "main/") == []
 
 
 def test_a_copy_on_a_condition(s3: S3Client, bucket: str) -> None:

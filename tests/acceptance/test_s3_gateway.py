@@ -1,7 +1,9 @@
 """What users of S3 do, with boto3 through the gateway: `make actions` records what it needs."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 import boto3
 import lakefs
@@ -100,3 +102,27 @@ def test_an_upload_that_was_given_up_leaves_nothing(s3: Any, bucket: str):
     assert "Uploads" not in s3.list_multipart_uploads(Bucket=bucket)
     with pytest.raises(s3.exceptions.ClientError, match="NoSuchKey"):
         content(s3, bucket, "main/never")
+
+
+def test_the_size_and_the_checksum_of_an_object_in_parts_are_checked_and_kept(s3: Any, bucket: str):
+    place = {"Bucket": bucket, "Key": "main/parts"}
+    declared = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
+    contents = (b"1" * PART_BYTES, b"2")
+    place["UploadId"] = s3.create_multipart_upload(**place, **declared)["UploadId"]
+    parts = []
+    for number, body in enumerate(contents, 1):
+        sent = s3.upload_part(**place, PartNumber=number, Body=body, ChecksumAlgorithm="CRC32")
+        parts.append({"PartNumber": number, **{k: sent[k] for k in ("ETag", "ChecksumCRC32")}})
+    checksum = b64encode(crc32(b"".join(contents)).to_bytes(4, "big")).decode()
+    joined = {"MultipartUpload": {"Parts": parts}}
+    with pytest.raises(s3.exceptions.ClientError, match="BadDigest"):
+        s3.complete_multipart_upload(**place, **joined, ChecksumCRC32="AAAAAA==")
+    with pytest.raises(s3.exceptions.ClientError, match="InvalidRequest"):
+        s3.complete_multipart_upload(**place, **joined, MpuObjectSize=99)
+    right = {"MpuObjectSize": PART_BYTES + 1, "ChecksumCRC32": checksum}
+    made = s3.complete_multipart_upload(**place, **joined, **right)
+    assert (made["ChecksumCRC32"], made["ChecksumType"]) == (checksum, "FULL_OBJECT")
+    del place["UploadId"]
+    assert s3.head_object(**place, ChecksumMode="ENABLED")["ChecksumCRC32"] == checksum
+    # boto3 compares what it reads with the checksum.
+    assert content(s3, **{k.lower(): v for k, v in place.items()}) == b"".join(contents)

@@ -22,7 +22,7 @@ from graveler.errors import (
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import links
 from graveler.operations.links import StoredData
-from graveler.ports import UploadedPart
+from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.fakes.access import EVERYTHING, USER, denying
@@ -388,7 +388,7 @@ def test_a_protected_branch_refuses(lakes):
 
 def begun(lakes, content=b"new", place=A):
     """An upload to the place with one part, and its parts."""
-    upload_id = lakes.lake.create_upload(place, Description("text/csv", {"by": "parts"}))
+    upload_id = lakes.lake.create_upload(place, Description("text/csv", {"by": "parts"})).id
     checksum = lakes.sent(lakes.lake.part(place, upload_id, 2), content)
     return upload_id, [UploadedPart(2, checksum)]
 
@@ -427,9 +427,11 @@ def test_parts_are_listed(lakes):
 def test_a_part_is_copied(lakes):
     lakes.store(replace(A, path=b"source"), b"content")
     source = lakes.lake.stat(replace(A, path=b"source"))
-    upload_id = lakes.lake.create_upload(A, PLAIN)
+    upload_id = lakes.lake.create_upload(A, PLAIN).id
     parts = [
-        UploadedPart(number, lakes.lake.copy_part(A, upload_id, number, source, byte_range))
+        UploadedPart(
+            number, lakes.lake.copy_part(A, upload_id, number, source, byte_range).checksum
+        )
         for number, byte_range in ((1, (3, 6)), (2, None))
     ]
     lakes.lake.complete_upload(A, upload_id, parts)
@@ -449,6 +451,15 @@ def test_wrong_parts_are_refused(lakes, parts, code):
         lakes.lake.complete_upload(A, upload_id, parts)
     assert code_of(error) is code
     assert lakes.lake.complete_upload(A, upload_id, right).size_bytes == 3
+
+
+def test_an_object_of_another_size_than_expected_is_refused(lakes):
+    upload_id, parts = begun(lakes)
+    with pytest.raises(BadPartsError) as error:
+        lakes.lake.complete_upload(A, upload_id, parts, expected=ExpectedObject(99))
+    assert code_of(error) is Code.INVALID_REQUEST
+    made = lakes.lake.complete_upload(A, upload_id, parts, expected=ExpectedObject(3))
+    assert made.size_bytes == 3
 
 
 @pytest.mark.parametrize("end", ["abort", "complete", "nonsense", "other place"])

@@ -103,8 +103,8 @@ def test_a_missing_bucket(objects: ObjectStore) -> None:
 
 def test_unfinished_uploads(objects: ObjectStore) -> None:
     uri = f"{FOLDER}p/upload"
-    begun = objects.create_upload(uri, "a/b")
-    aborted = objects.create_upload(uri, "a/b")
+    begun = objects.create_upload(uri, "a/b").id
+    aborted = objects.create_upload(uri, "a/b").id
     objects.create_upload(BESIDE[1], "a/b")
     objects.abort_upload(uri, aborted)
     (found,) = objects.list_uploads(FOLDER)

@@ -8,12 +8,14 @@ from uuid import uuid4
 import pytest
 import requests
 
+from gateway.protocol.bodies.algorithms import ALGORITHMS
 from graveler.aws.retries import Retries
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.direct import DirectRequests
 from graveler.aws.s3.locations import Location
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.data_headers import DataHeaders
 from graveler.errors import (
     BadPartsError,
     DataReplacedError,
@@ -25,11 +27,19 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.limits import DELETE_OBJECTS_MAX
-from graveler.ports import ObjectDescription, ObjectStore, PartsPage, UploadedPart
+from graveler.ports import (
+    ExpectedObject,
+    ObjectDescription,
+    ObjectStore,
+    PartsPage,
+    UploadedPart,
+)
 from tests.support.fakes.memory import MemoryObjectStore
+from tests.support.fakes.part_checksums import checksum_of, checksums_of_parts
 from tests.support.servers.stack import BUCKET, KEYS
 from tests.support.worlds.server_world import Keys, s3_client
 
+CRC32 = ALGORITHMS["x-amz-checksum-crc32"]
 LEAST_PART_BYTES = 5 * 1024**2
 STACK_KEYS = Keys(KEYS.access_key_id, KEYS.secret_access_key)
 ABSENT_UPLOAD = "00000000-0000-4000-8000-000000000000"
@@ -224,6 +234,31 @@ def test_an_empty_description_leaves_nothing_of_the_sources(world: World, size: 
     assert world.metadata(world.uri("copy")) == {}
 
 
+KEPT = {
+    "cache-control": "max-age=60",
+    "content-disposition": 'attachment; filename="a b"',
+    "content-encoding": "gzip",
+    "content-language": "de",
+}
+
+
+@SIZES
+def test_content_keeps_its_headers_and_gives_them_to_its_copies(world: World, size: int) -> None:
+    world.objects.put(world.uri(), b"x" * size, "text/plain", headers=DataHeaders(KEPT))
+    found = world.objects.get_stored(world.uri(), (0, 1))
+    assert (found.content, found.headers) == (b"xx", KEPT)
+    for description in (None, DESCRIPTION):
+        world.objects.copy(world.uri(), world.uri("copy"), size, description)
+        info = world.objects.head(world.uri("copy"))
+        assert info is not None
+        assert info.headers == KEPT
+    other = DataHeaders({"content-language": "fr"})
+    world.objects.copy(world.uri(), world.uri("copy"), size, DESCRIPTION, headers=other)
+    info = world.objects.head(world.uri("copy"))
+    assert info is not None
+    assert info.headers == other.kept
+
+
 @SIZES
 def test_a_copy_stops_when_the_right_to_write_is_lost(world: World, size: int) -> None:
     world.objects.put(world.uri(), b"x" * size, "text/plain")
@@ -255,7 +290,7 @@ def test_data_are_read_and_copied_while_they_have_the_required_etag(
 ) -> None:
     uri, copy = world.uri(), world.uri("copy")
     etag = world.objects.put(uri, b"x" * size, "text/plain").checksum
-    upload_id = world.objects.create_upload(world.uri("parts"), "a/b")
+    upload_id = world.objects.create_upload(world.uri("parts"), "a/b").id
 
     def used() -> Iterator[Callable[[], object]]:
         yield lambda: world.objects.get(uri, (0, 3), if_match=etag)
@@ -304,7 +339,7 @@ def test_presigned_urls_read_and_write(world: World) -> None:
 class TestUploads:
     @pytest.fixture
     def upload(self, world: World) -> str:
-        return world.objects.create_upload(world.uri(), "text/csv")
+        return world.objects.create_upload(world.uri(), "text/csv").id
 
     def test_parts_make_the_object(self, world: World, upload: str) -> None:
         first, copied = b"1" * LEAST_PART_BYTES, b"0123456789"
@@ -313,7 +348,10 @@ class TestUploads:
         parts = [
             UploadedPart(1, checksum),
             UploadedPart(
-                7, world.objects.copy_part(world.uri(), upload, 7, world.uri("source"), (2, 4))
+                7,
+                world.objects.copy_part(
+                    world.uri(), upload, 7, world.uri("source"), (2, 4)
+                ).checksum,
             ),
         ]
         info = world.objects.complete_upload(world.uri(), upload, parts)
@@ -321,6 +359,12 @@ class TestUploads:
         assert (info.size_bytes, info.content_type) == (LEAST_PART_BYTES + 3, "text/csv")
         assert info.checksum.endswith("-2")
         assert world.objects.head(world.uri()) == info
+
+    def test_the_object_has_the_headers_of_the_beginning(self, world: World) -> None:
+        upload = world.objects.create_upload(world.uri(), "text/csv", DataHeaders(KEPT)).id
+        url = world.objects.presign_part(world.uri(), upload, 1, 60)
+        parts = [UploadedPart(1, world.put(url, b"content"))]
+        assert world.objects.complete_upload(world.uri(), upload, parts).headers == KEPT
 
     def test_each_part_has_a_url_of_its_own(self, world: World, upload: str) -> None:
         urls = world.objects.presign_parts(world.uri(), upload, 12, 60)
@@ -341,8 +385,8 @@ class TestUploads:
 
     def test_a_whole_object_can_be_a_part(self, world: World, upload: str) -> None:
         world.objects.put(world.uri("source"), b"content", "a/b")
-        checksum = world.objects.copy_part(world.uri(), upload, 1, world.uri("source"), None)
-        world.objects.complete_upload(world.uri(), upload, [UploadedPart(1, checksum)])
+        part = world.objects.copy_part(world.uri(), upload, 1, world.uri("source"), None)
+        world.objects.complete_upload(world.uri(), upload, [UploadedPart(1, part.checksum)])
         assert world.objects.get(world.uri()) == b"content"
 
     def test_a_part_of_what_is_not_there(self, world: World, upload: str) -> None:
@@ -367,6 +411,33 @@ class TestUploads:
             world.objects.complete_upload(world.uri(), upload, parts)
         assert caught.value.reason == "InvalidPartOrder"
         world.objects.complete_upload(world.uri(), upload, parts[::-1])
+
+    @pytest.mark.parametrize("kind", ["FULL_OBJECT", "COMPOSITE"])
+    def test_the_checksums_of_parts_are_combined_and_kept(self, world: World, kind: str) -> None:
+        declared = {"x-amz-checksum-algorithm": "CRC32", "x-amz-checksum-type": kind}
+        headers = DataHeaders(checksum=declared)
+        upload = world.objects.create_upload(world.uri(), "text/csv", headers).id
+        contents = (b"1" * LEAST_PART_BYTES, b"2")
+        parts = [
+            UploadedPart(
+                number,
+                world.objects.upload_part(world.uri(), upload, number, content),
+                {"ChecksumCRC32": checksum_of(CRC32, content)},
+            )
+            for number, content in enumerate(contents, 1)
+        ]
+        wrong = ExpectedObject(headers={CRC32.header: "AAAAAA==" + "-2" * (kind == "COMPOSITE")})
+        with pytest.raises(BadPartsError) as caught:
+            world.objects.complete_upload(world.uri(), upload, parts, wrong)
+        assert caught.value.reason == "BadDigest"
+        right = checksums_of_parts(declared, contents)
+        world.objects.complete_upload(world.uri(), upload, parts, ExpectedObject(headers=right))
+        found = world.objects.head(world.uri(), with_checksums=True)
+        assert found is not None
+        assert right.items() <= found.headers.items()
+        found = world.objects.head(world.uri())
+        assert found is not None
+        assert CRC32.header not in found.headers
 
     def test_a_completion_may_be_repeated(self, world: World, upload: str) -> None:
         """The client may have lost the first answer."""

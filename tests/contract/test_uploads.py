@@ -36,6 +36,7 @@ def new_upload(
         content_type="text/é",
         created_ns=1_700_000_000 * 10**9,
         metadata={"key": metadata, "": "é"},
+        has_checksums=True,
     )
 
 

@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from functions.api.routes.content import CONTENT_BYTES_MAX
+from graveler.ports import StoredContent
 from tests.support.clients.api import ApiClient
 
 READ = "/repositories/repo/refs/main/objects"
@@ -154,15 +155,15 @@ def staged(api: ApiClient, content: bytes, size_bytes: int) -> list[tuple[int, i
     path = "/repositories/repo/branches/main/objects"
     assert api.ask("PUT", path, body, path="staged").status == 201
     asked = []
-    get = api.world.objects.get
+    read = api.world.objects.get_stored
 
     def watched(
         uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
-    ) -> bytes:
+    ) -> StoredContent:
         asked.append(byte_range)
-        return get(uri, byte_range, if_match=if_match)
+        return read(uri, byte_range, if_match=if_match)
 
-    api.world.objects.get = watched  # type: ignore[method-assign]
+    api.world.objects.get_stored = watched  # type: ignore[method-assign]
     return asked
 
 

@@ -108,7 +108,7 @@ class OpenUpload:
         uri, store_id = recorded_uploads.location(other, repo, "main", self.path, self.id)
         source = objects.stat(other, repo, "main", b"a").physical_address
         self.parts: Sequence[UploadedPart] = [
-            UploadedPart(1, other.objects.copy_part(uri, store_id, 1, source, None))
+            UploadedPart(1, other.objects.copy_part(uri, store_id, 1, source, None).checksum)
         ]
 
     def location(self) -> tuple[str, str]:
@@ -239,8 +239,8 @@ def gateway(meter: Meter) -> Iterator[Gateway]:
         ("GET", "main/a", (1, {"GET": 1})),
         ("GET", "main/staged", (1, {"GET": 1})),
         ("GET", "ID/a", (0, {"GET": 1})),
-        ("HEAD", "main/a", (1, {})),
-        ("HEAD", "ID/a", (0, {})),
+        ("HEAD", "main/a", (1, {"HEAD": 1})),
+        ("HEAD", "ID/a", (0, {"HEAD": 1})),
         ("PUT", "main/new", (3, {"PUT": 1})),
         ("DELETE", "main/a", (3, {})),
         ("GET", "?list-type=2&prefix=main%2F", (1, {})),

@@ -134,7 +134,7 @@ def clean_up(lake: Collected, in_s: float) -> None:
 
 def content(lake: Collected, ref: str, path: str) -> bytes:
     """What a reader of the path gets."""
-    return read_content(lake.engine, lake.stat(ref, path))
+    return read_content(lake.engine, lake.stat(ref, path)).content
 
 
 def contents(lake: Collected, ref: str) -> dict[str, bytes]:

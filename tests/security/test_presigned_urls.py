@@ -64,7 +64,7 @@ def test_a_url_for_reading_reads_its_object_and_does_nothing_else(objects, uri):
 
 @server
 def test_a_url_for_a_part_takes_that_part_of_that_upload(objects, uri):
-    first, second = (objects.create_upload(uri, "a/b") for _ in range(2))
+    first, second = (objects.create_upload(uri, "a/b").id for _ in range(2))
     alone, of_many = (
         objects.presign_part(uri, first, 2, 60),
         objects.presign_parts(uri, first, 2, 60),

@@ -114,7 +114,7 @@ class Actor:
         fault = simulation.faults(place, name, reads_only=reads_only)
         if simulation.log is not None:
             simulation.log.append((self.name, self._op, name, args, fault))
-        if name == "objects.get":
+        if name in {"objects.get", "objects.get_stored"}:
             target = self._metered(target)
         elif name == "refs.replace_task":
             target = repeatable(target, simulation.world.refs.task)
@@ -133,11 +133,11 @@ class Actor:
                 raise ThrottledError("simulated") from error
             raise
 
-    def _metered(self, get: Callable[..., bytes]) -> Callable[..., bytes]:
+    def _metered(self, get: Callable[..., Any]) -> Callable[..., Any]:
         """As get; what comes of the object store is counted."""
         read = self._simulation.world.objects.bytes_read
 
-        def metered(uri: str, *wanted: object, **options: object) -> bytes:
+        def metered(uri: str, *wanted: object, **options: object) -> Any:
             read.clear()
             content = get(uri, *wanted, **options)
             self._facts["bytes"] = self._facts.get("bytes", 0) + read[uri]
@@ -183,7 +183,7 @@ class Actor:
         """Read an object's content, and see how much came of the object store."""
         self._facts["bytes"] = 0
         try:
-            content = read_content(self.engine, found)
+            content = read_content(self.engine, found).content
         except GoneError:
             return  # overwritten meanwhile, perhaps; what stays readable is looked at in the end
         amount = self._facts["bytes"]

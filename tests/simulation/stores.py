@@ -45,6 +45,7 @@ READS = frozenset(
         "staging.scan_pages_with_branch",
         "staging.restored_paths",
         "objects.get",
+        "objects.get_stored",
         "objects.head",
         "objects.list_objects",
         "objects.list_folder",

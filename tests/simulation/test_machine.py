@@ -90,18 +90,18 @@ def _collect_what_is_staged(world) -> None:
 
 def _read_on(world) -> None:
     """Whoever asks for a part gets all."""
-    real = world.objects.get
+    real = world.objects.get_stored
 
-    def get(uri, byte_range=None, *, if_match=""):
+    def read(uri, byte_range=None, *, if_match=""):
         return real(uri, if_match=if_match)
 
-    world.objects.get = get
+    world.objects.get_stored = read
 
 
 def _require_no_etag(world) -> None:
     """Data that others replaced are read."""
-    real = world.objects.get
-    world.objects.get = lambda uri, byte_range=None, *, if_match="": real(uri, byte_range)  # noqa: ARG005
+    real = world.objects.get_stored
+    world.objects.get_stored = lambda uri, byte_range=None, *, if_match="": real(uri, byte_range)  # noqa: ARG005
 
 
 def _remember_tombstones_as_nothing(world) -> None:

@@ -9,9 +9,9 @@ from functions.api.routing import Operations
 from graveler.http import byte_range, object_headers
 from graveler.http.write_conditions import given
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
-from graveler.model import Entry
+from graveler.model import AddressType, Entry
 from graveler.operations import objects
-from graveler.operations.protocol.data import check_data, read_content
+from graveler.operations.protocol.data import check_data, data_headers, read_content
 from graveler.operations.protocol.views import ObjectStat
 
 operations = Operations()
@@ -44,11 +44,11 @@ def get_object(request: Request) -> Answer:
     if last - first + 1 > CONTENT_BYTES_MAX:
         # The client sends its Range header to the object store again.
         return _redirect(request, found)
-    content = read_content(request.engine, found, wanted)
-    headers = object_headers.of_object(entry, found.path)
+    stored = read_content(request.engine, found, wanted)
+    headers = object_headers.of_object(entry, found.path, stored.headers)
     if wanted:
-        headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
-    return answers.of_bytes(content, 206 if wanted else 200, headers)
+        _describe_part(headers, wanted, entry)
+    return answers.of_bytes(stored.content, 206 if wanted else 200, headers)
 
 
 @operations.add(
@@ -66,10 +66,12 @@ def head_object(request: Request) -> Answer:
     entry = found.entry
     wanted = _wanted_range(request, entry)
     first, last = wanted or (0, entry.size_bytes - 1)
-    headers = object_headers.of_object(entry, found.path)
+    is_immutable = entry.address_type is AddressType.RELATIVE
+    kept = data_headers(request.engine, found, is_immutable=is_immutable)
+    headers = object_headers.of_object(entry, found.path, kept)
     headers["Content-Length"] = str(last - first + 1)
     if wanted:
-        headers["Content-Range"] = f"bytes {first}-{last}/{entry.size_bytes}"
+        _describe_part(headers, wanted, entry)
     return answers.empty(206 if wanted else 200, headers)
 
 
@@ -78,6 +80,15 @@ def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
     if header is None or not object_headers.honors_range(request.header("if-range"), entry):
         return None
     return byte_range.parse(header, entry.size_bytes)
+
+
+def _describe_part(headers: dict[str, str], wanted: tuple[int, int], entry: Entry) -> None:
+    """Change the headers of the object to those of the bytes from first to last inclusive.
+
+    Clients decode what they get. A part of a coded content cannot be decoded, so it is plain bytes.
+    """
+    headers["Content-Range"] = f"bytes {wanted[0]}-{wanted[1]}/{entry.size_bytes}"
+    headers.pop("Content-Encoding", None)
 
 
 def _redirect(request: Request, found: ObjectStat) -> Answer:

@@ -17,11 +17,13 @@ from functions.api.contract import (
     Kind,
     Parameter,
     flag,
+    header,
     text,
 )
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
+from graveler.data_headers import DataHeaders
 from graveler.http import errors, multipart, object_headers, requests, responses
 from graveler.http.write_conditions import requirement_of
 from graveler.messages import Refusal
@@ -33,6 +35,8 @@ from graveler.staging.listing import CommonPrefix, PageQuery
 
 operations = Operations()
 
+KEPT_HEADERS = tuple(map(header, object_headers.KEPT_OF_UPLOADS))
+
 _READ = "/repositories/<repository>/refs/<ref>/objects"
 _WRITE = "/repositories/<repository>/branches/<branch>/objects"
 
@@ -41,7 +45,7 @@ _WRITE = "/repositories/<repository>/branches/<branch>/objects"
     "GET",
     f"{_READ}/stat",
     "statObject",
-    parameters=(PATH, flag("user_metadata"), PRESIGN),
+    parameters=(PATH, flag("user_metadata"), PRESIGN, flag("as_stored")),
     answers={200: responses.ObjectStats},
     errors=(410,),
 )
@@ -57,6 +61,7 @@ def stat_object(request: Request) -> Answer:
             found,
             user_metadata=query.flag("user_metadata", default=True),
             presign=presign,
+            as_stored=query.flag("as_stored"),
         )
     )
 
@@ -106,7 +111,7 @@ def _may_read(request: Request, path: bytes) -> bool:
     "POST",
     _WRITE,
     "uploadObject",
-    parameters=(PATH, FORCE, text("storageClass"), *WRITE_CONDITIONS),
+    parameters=(PATH, FORCE, text("storageClass"), *KEPT_HEADERS, *WRITE_CONDITIONS),
     body=FORM_OR_BYTES,
     is_body_optional=True,
     answers={201: responses.ObjectStats},
@@ -134,6 +139,7 @@ def upload_object(request: Request) -> Answer:
         path,
         read_content=read_content,
         metadata=object_headers.user_metadata_of(request.headers),
+        headers=DataHeaders(kept=object_headers.kept_of_upload(request.headers)),
         requirement=requirement,
         force=force,
     )
@@ -214,11 +220,12 @@ def copy_object(request: Request) -> Answer:
         source=_source_of(request, body) if body.src_physical_address else None,
         content_type=body.content_type,
         metadata=body.user_metadata,
+        headers=object_headers.of_data(body.headers, body.encryption),
         requirement=requirement_of(request.headers),
         force=body.force,
         shallow=body.shallow,
     )
-    return answers.of_json(object_row(request, stat), 201)
+    return answers.of_json(object_row(request, stat), 201, stat.headers)
 
 
 def _source_of(request: Request, body: requests.ObjectCopyCreation) -> ObjectStat:
@@ -314,6 +321,6 @@ def get_underlying_properties(request: Request) -> Answer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
-    check_data(request.engine, found)
     # The object store's port has no storage classes, and the field is optional.
-    return answers.of_json(responses.UnderlyingProperties())
+    headers = check_data(request.engine, found).headers
+    return answers.of_json(responses.UnderlyingProperties(headers=headers))

@@ -6,13 +6,16 @@ from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations.protocol.views import ObjectStat
 
 
-def presigned_get(request: Request, found: ObjectStat) -> str:
-    """Return a URL from which anyone can read the object's content until it expires."""
+def presigned_get(request: Request, found: ObjectStat, *, as_stored: bool = False) -> str:
+    """Return a URL from which anyone can read the object's content until it expires.
+
+    S3 answers with the name and the type of the object; as_stored: with what it keeps itself.
+    """
     return request.engine.objects.presign_get(
         found.physical_address,
         PRESIGNED_URL_LIFE_S,
-        object_headers.file_name_of(found.path),
-        object_headers.content_type_of(found.entry),
+        "" if as_stored else object_headers.file_name_of(found.path),
+        "" if as_stored else object_headers.content_type_of(found.entry),
     )
 
 
@@ -22,13 +25,18 @@ def expiry_s(request: Request) -> int:
 
 
 def object_row(
-    request: Request, found: ObjectStat, *, user_metadata: bool = True, presign: bool = False
+    request: Request,
+    found: ObjectStat,
+    *,
+    user_metadata: bool = True,
+    presign: bool = False,
+    as_stored: bool = False,
 ) -> responses.ObjectStats:
     """Return the object's row in the API; with presign, its address is a presigned URL."""
     return responses.object_stats(
         found.path,
         found.entry,
-        presigned_get(request, found) if presign else found.physical_address,
+        presigned_get(request, found, as_stored=as_stored) if presign else found.physical_address,
         user_metadata=user_metadata,
         expiry=expiry_s(request) if presign else None,
     )

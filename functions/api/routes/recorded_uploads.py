@@ -20,14 +20,14 @@ from functions.api.routes.presigning import expiry_s, object_row
 from functions.api.routes.uploads import number_of_part
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
-from graveler.http import requests, responses
+from graveler.http import object_headers, requests, responses
 from graveler.http.byte_range import parse as parse_byte_range
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.messages import Refusal
 from graveler.operations import objects, recorded_uploads, upload_listing
 from graveler.operations.protocol import data
-from graveler.ports import UploadedPart
+from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 
 operations = Operations()
@@ -58,8 +58,9 @@ def create_upload(request: Request) -> Answer:
         path,
         content_type=body.content_type,
         metadata=body.user_metadata,
+        headers=object_headers.of_data(body.headers, body.encryption),
     )
-    return answers.of_json(responses.recorded_upload(upload), 201)
+    return answers.of_json(responses.recorded_upload(upload), 201, upload.headers)
 
 
 @operations.add(
@@ -134,8 +135,8 @@ def copy_part(request: Request) -> Answer:
     wanted = None
     if source.range:
         wanted = parse_byte_range(source.range, found.entry.size_bytes)
-    checksum = data.copy_part(request.engine, found, uri, store_id, number, wanted)
-    return answers.empty(204, {"ETag": f'"{checksum}"'})
+    copied = data.copy_part(request.engine, found, uri, store_id, number, wanted)
+    return answers.empty(204, {"ETag": f'"{copied.checksum}"', **copied.headers})
 
 
 @operations.add(
@@ -181,8 +182,9 @@ def complete_upload(request: Request) -> Answer:
         request.name("upload_id"),
         [UploadedPart(part.part_number, part.etag) for part in body.parts],
         requirement_of(request.headers),
+        ExpectedObject(body.size_bytes),
     )
-    return answers.of_json(object_row(request, stat))
+    return answers.of_json(object_row(request, stat), headers=stat.headers)
 
 
 @operations.add(

@@ -5,10 +5,11 @@ from functools import partial
 from functions.api import answers
 from functions.api.access.late import check_import
 from functions.api.answers import Answer
-from functions.api.contract import CHANGE, PATH, PRESIGN, WRITE_CONDITIONS
+from functions.api.contract import CHANGE, PATH, PRESIGN, WRITE_CONDITIONS, header
 from functions.api.request import Request
 from functions.api.routes.presigning import expiry_s, object_row
 from functions.api.routing import Operations
+from graveler.data_headers import ENCRYPTION, encryption_of
 from graveler.http import requests, responses
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
@@ -23,7 +24,7 @@ _BACKING = "/repositories/<repository>/branches/<branch>/staging/backing"
     "GET",
     _BACKING,
     "getPhysicalAddress",
-    parameters=(PATH, PRESIGN),
+    parameters=(PATH, PRESIGN, *map(header, ENCRYPTION)),
     answers={200: responses.StorageLocation},
     errors=CHANGE,
 )
@@ -34,7 +35,8 @@ def get_physical_address(request: Request) -> Answer:
     )
     if not presign:
         return answers.of_json(responses.StorageLocation(address, None))
-    url = request.engine.objects.presign_put(address, PRESIGNED_URL_LIFE_S)
+    signed = encryption_of(request.headers)
+    url = request.engine.objects.presign_put(address, PRESIGNED_URL_LIFE_S, signed)
     return answers.of_json(responses.StorageLocation(address, url, expiry_s(request)))
 
 

@@ -85,7 +85,7 @@ def upload_part_copy(request: Request) -> Answer:
     if source.range:
         found = objects.stat(request.engine, request.repository, source.ref, source_path)
         byte_range = parse_byte_range(source.range, found.entry.size_bytes)
-    checksum = uploads.copy_part(
+    copied = uploads.copy_part(
         request.engine,
         request.repository,
         request.branch,
@@ -97,7 +97,7 @@ def upload_part_copy(request: Request) -> Answer:
         source_path=source_path,
         byte_range=byte_range,
     )
-    return answers.empty(204, {"ETag": f'"{checksum}"'})
+    return answers.empty(204, {"ETag": f'"{copied.checksum}"', **copied.headers})
 
 
 @operations.add(

@@ -11,6 +11,7 @@ from gateway.lake.api.rows import (
     ObjectRow,
     PlacedObject,
     StorageLocation,
+    UnderlyingProperties,
     listed_object,
     object_of,
 )
@@ -20,6 +21,7 @@ from graveler.errors import (
     AccessDeniedError,
     ContentionError,
     ForbiddenError,
+    GoneError,
     GravelerError,
     InvalidInputError,
     NotFoundError,
@@ -39,6 +41,10 @@ def branch_of(place: Place, *rest: str) -> tuple[str, ...]:
     return ("repositories", place.repository, "branches", place.ref, *rest)
 
 
+def _object_of(place: Place, operation: str) -> tuple[str, ...]:
+    return ("repositories", place.repository, "refs", place.ref, "objects", operation)
+
+
 def path_of(place: Place) -> dict[str, str]:
     """Return the query that names the place's path."""
     return {"path": text_of(place.path)}
@@ -46,6 +52,8 @@ def path_of(place: Place) -> dict[str, str]:
 
 class ApiWriting:
     """A write that the API has allowed; each request stores its content at a new address."""
+
+    takes_checksums = False  # presigned URLs do not sign them
 
     def __init__(
         self, requests: Requests, place: Place, description: Description, requirement: Requirement
@@ -57,16 +65,19 @@ class ApiWriting:
         self._address = ""
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:  # noqa: ARG002 - a presigned URL signs no hash
+        given = self._description.headers
+        kept, encryption = given.kept or {}, given.encryption
         location = self._requests.ask(
             StorageLocation,
             "GET",
             branch_of(self._place, "staging", "backing"),
             {**path_of(self._place), "presign": "true"},
+            headers=encryption,
         )
         if not location.presigned_url:
             raise UnsupportedError("the API does not presign URLs: the gateway needs them")
         self._address = location.physical_address
-        return request_of("PUT", location.presigned_url, headers)
+        return request_of("PUT", location.presigned_url, {**headers, **kept}, encryption)
 
     def finish(self, stored: Stored) -> Object:
         row = self._requests.ask(
@@ -95,13 +106,30 @@ class ApiObjects:
         row = self._stat(place, presign=False)
         return object_of(row, place.repository, place.ref)
 
+    def data_headers(
+        self,
+        found: Object,
+        *,
+        with_checksums: bool = False,  # noqa: ARG002 - the API tells none
+    ) -> Mapping[str, str]:
+        assert isinstance(found, PlacedObject)
+        try:
+            return self._requests.ask(
+                UnderlyingProperties,
+                "GET",
+                _object_of(found.place, "underlyingProperties"),
+                path_of(found.place),
+            ).headers
+        except GoneError:
+            return {}
+
     def _stat(self, place: Place, *, presign: bool) -> ObjectRow:
-        """Return the object's row; with presign, its address is a URL that reads it."""
+        """Return the object's row; with presign, its address is a URL that reads it as stored."""
         return self._requests.ask(
             ObjectRow,
             "GET",
-            ("repositories", place.repository, "refs", place.ref, "objects", "stat"),
-            {**path_of(place), "presign": "true" if presign else "false"},
+            _object_of(place, "stat"),
+            {**path_of(place), **({"presign": "true", "as_stored": "true"} if presign else {})},
         )
 
     def objects(self, repository: str, ref: str, query: PageQuery) -> ListPage[Object]:
@@ -125,7 +153,12 @@ class ApiObjects:
             page.pagination.next_offset.encode() if page.pagination.has_more else b"",
         )
 
-    def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
+    def reading(
+        self,
+        found: Object,
+        *,
+        with_checksums: bool = False,  # noqa: ARG002 - a presigned URL asks for none
+    ) -> Callable[[int, int], SignedRequest]:
         assert isinstance(found, PlacedObject)
 
         def request(first: int, last: int) -> SignedRequest:
@@ -213,17 +246,19 @@ class ApiObjects:
             else {
                 "content_type": description.content_type,
                 "user_metadata": description.metadata,
+                "headers": description.headers.kept,
+                "encryption": description.headers.encryption,
             }
         )
-        row = self._requests.ask(
-            ObjectRow,
+        reply = self._requests.send(
             "POST",
             branch_of(place, "objects", "copy"),
             {"dest_path": text_of(place.path)},
             body={**body, **described},
             headers=conditions_of(requirement),
         )
-        return object_of(row, place.repository, place.ref)
+        row = self._requests.read(ObjectRow, reply)
+        return object_of(row, place.repository, place.ref, reply.headers)
 
     def describe(
         self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]

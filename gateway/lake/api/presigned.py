@@ -8,10 +8,12 @@ from graveler.aws.s3.requests import SignedRequest
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def request_of(method: str, url: str, headers: Mapping[str, str]) -> SignedRequest:
-    """Return the request of a presigned URL.
+def request_of(
+    method: str, url: str, headers: Mapping[str, str], signed: Mapping[str, str] = {}
+) -> SignedRequest:
+    """Return the request of a presigned URL, with the headers that the URL signs.
 
-    S3 refuses `x-amz-*` headers that the URL does not sign, so there are none among the headers.
+    S3 refuses other `x-amz-*` headers, so those among the headers are left out.
     """
     parts = urlsplit(url)
     path = parts.path or "/"
@@ -22,5 +24,5 @@ def request_of(method: str, url: str, headers: Mapping[str, str]) -> SignedReque
         parts.hostname or "",
         parts.port or _DEFAULT_PORTS.get(parts.scheme, 0),
         f"{path}?{parts.query}" if parts.query else path,
-        {**sent, "host": parts.netloc},
+        {**sent, **signed, "host": parts.netloc},
     )

@@ -48,6 +48,10 @@ class Requests:
     ) -> T:
         """Return the document that the API answers; the arguments are those of `send`."""
         reply = self.send(method, names, query, body=body, headers=headers)
+        return self.read(shape, reply)
+
+    def read(self, shape: type[T], reply: Reply) -> T:
+        """Return the document of an answer."""
         try:
             return msgspec.json.decode(reply.content, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from gateway.lake.port import Object, Part, Place, Upload
+from graveler.data_headers import of_write
 from graveler.names import checksum_tag
 from graveler.staging.listing import CommonPrefix
 from graveler.times import NS_PER_S
@@ -52,6 +53,10 @@ class ObjectRow(Struct, frozen=True):
     metadata: Mapping[str, str] | None = None
 
 
+class UnderlyingProperties(Struct, frozen=True):
+    headers: Mapping[str, str] = {}
+
+
 class StorageLocation(Struct, frozen=True):
     physical_address: str
     presigned_url: str | None = None
@@ -94,8 +99,10 @@ class PlacedObject(Object):
     place: Place = field(kw_only=True)
 
 
-def object_of(row: ObjectRow, repository: str, ref: str) -> PlacedObject:
-    """Return the object that the row describes, at the ref."""
+def object_of(
+    row: ObjectRow, repository: str, ref: str, headers: Mapping[str, str] = {}
+) -> PlacedObject:
+    """Return the object that the row describes, at the ref; the answer to a write has headers."""
     path = row.path.encode()
     return PlacedObject(
         path=path,
@@ -105,6 +112,7 @@ def object_of(row: ObjectRow, repository: str, ref: str) -> PlacedObject:
         last_modified_ns=row.mtime * NS_PER_S,
         content_type=row.content_type,
         metadata=row.metadata or {},
+        headers=of_write(headers),
         place=Place(repository, ref, path),
     )
 

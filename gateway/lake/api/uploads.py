@@ -18,9 +18,10 @@ from gateway.lake.api.rows import (
 )
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import SignedRequest
+from graveler.data_headers import of_write
 from graveler.errors import UploadNotFoundError
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.ports import UploadedPart
+from graveler.ports import NOTHING_EXPECTED, BegunUpload, CopiedPart, ExpectedObject, UploadedPart
 from graveler.staging.listing import ListPage, PageQuery
 
 
@@ -37,6 +38,8 @@ def _upload(place: Place, upload_id: str, *rest: str) -> tuple[str, ...]:
 
 class ApiSending:
     """A part that the API has allowed, with a presigned URL for the first try."""
+
+    takes_checksums = False  # presigned URLs do not sign them
 
     def __init__(self, requests: Requests, names: Sequence[str], query: Mapping[str, str]) -> None:
         self._requests = requests
@@ -57,18 +60,20 @@ class ApiUploads:
 
     _requests: Requests
 
-    def create_upload(self, place: Place, description: Description) -> str:
-        row = self._requests.ask(
-            UploadRow,
+    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+        reply = self._requests.send(
             "POST",
             branch_of(place, "uploads"),
             path_of(place),
             body={
                 "content_type": description.content_type,
                 "user_metadata": description.metadata,
+                "headers": description.headers.kept or {},
+                "encryption": description.headers.encryption,
             },
         )
-        return row.upload_id
+        row = self._requests.read(UploadRow, reply)
+        return BegunUpload(row.upload_id, of_write(reply.headers))
 
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
         page = self._requests.ask(
@@ -101,7 +106,7 @@ class ApiUploads:
         number: int,
         source: Object,
         byte_range: tuple[int, int] | None,
-    ) -> str:
+    ) -> CopiedPart:
         assert isinstance(source, PlacedObject)
         copied = {
             "repository": source.place.repository,
@@ -116,7 +121,8 @@ class ApiUploads:
             path_of(place),
             body={"copy_source": copied, "src_physical_address": source.physical_address},
         )
-        return reply.headers.get("etag", "").strip('"')
+        checksum = reply.headers.get("etag", "").strip('"')
+        return CopiedPart(checksum, of_write(reply.headers))
 
     def parts(
         self, place: Place, upload_id: str, after: int, amount: int
@@ -137,17 +143,18 @@ class ApiUploads:
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> Object:
         rows = [{"part_number": part.number, "etag": part.checksum} for part in parts]
-        row = self._requests.ask(
-            ObjectRow,
+        reply = self._requests.send(
             "PUT",
             _upload(place, upload_id),
             path_of(place),
-            body={"parts": rows},
+            body={"parts": rows, "size_bytes": expected.size_bytes},
             headers=conditions_of(requirement),
         )
-        return object_of(row, place.repository, place.ref)
+        row = self._requests.read(ObjectRow, reply)
+        return object_of(row, place.repository, place.ref, reply.headers)
 
     def abort_upload(self, place: Place, upload_id: str) -> None:
         self._requests.send("DELETE", _upload(place, upload_id), path_of(place))

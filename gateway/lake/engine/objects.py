@@ -8,6 +8,7 @@ from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, Place, Stored
 from graveler.aws.s3.requests import S3Requests, SignedRequest
+from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
 from graveler.messages import Refusal
@@ -16,7 +17,7 @@ from graveler.names import checksum_tag
 from graveler.operations import objects, writes
 from graveler.operations.engine import Engine
 from graveler.operations.prepared import Prepared, finish, prepare
-from graveler.operations.protocol.data import check_data
+from graveler.operations.protocol.data import check_data, data_headers
 from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
@@ -33,6 +34,8 @@ def object_of(found: ObjectStat) -> Object:
         content_type=entry.content_type,
         metadata=entry.metadata,
         if_match=found.if_match,
+        is_immutable=entry.address_type is AddressType.RELATIVE,
+        headers=found.headers,
     )
 
 
@@ -72,9 +75,11 @@ class EngineWriting:
     prepared: Prepared
     description: Description
     requirement: Requirement
+    takes_checksums: bool = True
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
-        return self.requests.sign_put(self.prepared.uri, headers, payload_hash)
+        sent = {**self.description.headers.sent, **headers}
+        return self.requests.sign_put(self.prepared.uri, sent, payload_hash)
 
     @in_time
     def finish(self, stored: Stored) -> Object:
@@ -113,11 +118,25 @@ class EngineObjects:
         ]
         return ListPage(results, page.next_after)
 
-    def reading(self, found: Object) -> Callable[[int, int], SignedRequest]:
+    @in_time
+    def data_headers(self, found: Object, *, with_checksums: bool = False) -> Mapping[str, str]:
+        return data_headers(
+            self._engine,
+            stat_of(found),
+            is_immutable=found.is_immutable,
+            with_checksums=with_checksums,
+        )
+
+    def reading(
+        self, found: Object, *, with_checksums: bool = False
+    ) -> Callable[[int, int], SignedRequest]:
         def request(first: int, last: int) -> SignedRequest:
             headers = {"range": f"bytes={first}-{last}"}
             if found.if_match:
                 headers["if-match"] = f'"{found.if_match}"'
+            if with_checksums and (first, last) == (0, found.size_bytes - 1):
+                del headers["range"]  # S3 has no checksum of a range
+                headers |= CHECKSUM_MODE
             return self._requests.sign_get(found.physical_address, headers)
 
         return request
@@ -176,6 +195,7 @@ class EngineObjects:
             source=stat_of(source),
             content_type=None if description is None else description.content_type,
             metadata=None if description is None else description.metadata,
+            headers=NO_HEADERS if description is None else description.headers,
             requirement=requirement,
         )
         return object_of(copied)

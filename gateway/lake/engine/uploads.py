@@ -13,7 +13,7 @@ from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads, upload_listing
 from graveler.operations.engine import Engine
 from graveler.operations.protocol import data
-from graveler.ports import UploadedPart
+from graveler.ports import NOTHING_EXPECTED, BegunUpload, CopiedPart, ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
@@ -25,6 +25,7 @@ class EngineSending:
     uri: str
     store_id: str
     number: int
+    takes_checksums: bool
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
         return self.requests.sign_part(self.uri, self.store_id, self.number, headers, payload_hash)
@@ -38,7 +39,7 @@ class EngineUploads:
     _access: Access
 
     @in_time
-    def create_upload(self, place: Place, description: Description) -> str:
+    def create_upload(self, place: Place, description: Description) -> BegunUpload:
         self._access.require(rights.writing(place.repository, place.path))
         upload = recorded_uploads.create(
             self._engine,
@@ -47,8 +48,9 @@ class EngineUploads:
             text_of(place.path),
             content_type=description.content_type,
             metadata=description.metadata,
+            headers=description.headers,
         )
-        return upload.id
+        return BegunUpload(upload.id, upload.headers)
 
     @in_time
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
@@ -65,10 +67,10 @@ class EngineUploads:
     @in_time
     def part(self, place: Place, upload_id: str, number: int) -> EngineSending:
         self._access.require(rights.writing(place.repository, place.path))
-        uri, store_id = recorded_uploads.location(
+        uri, upload = recorded_uploads.find(
             self._engine, place.repository, place.ref, place.path, upload_id
         )
-        return EngineSending(self._requests, uri, store_id, number)
+        return EngineSending(self._requests, uri, upload.store_id, number, upload.has_checksums)
 
     @in_time_of_copies
     def copy_part(
@@ -78,7 +80,7 @@ class EngineUploads:
         number: int,
         source: Object,
         byte_range: tuple[int, int] | None,
-    ) -> str:
+    ) -> CopiedPart:
         self._access.require(rights.writing(place.repository, place.path))
         uri, store_id = recorded_uploads.location(
             self._engine, place.repository, place.ref, place.path, upload_id
@@ -97,7 +99,7 @@ class EngineUploads:
             return (), False
         page = self._engine.objects.list_parts(uri, store_id, after, amount)
         rows = [
-            Part(part.number, part.checksum, part.size_bytes, part.last_modified_ns)
+            Part(part.number, part.checksum, part.size_bytes, part.last_modified_ns, part.checksums)
             for part in page.parts
         ]
         return rows, page.has_more
@@ -109,6 +111,7 @@ class EngineUploads:
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> Object:
         self._access.require(rights.writing(place.repository, place.path))
         found = recorded_uploads.complete(
@@ -119,6 +122,7 @@ class EngineUploads:
             upload_id,
             parts,
             requirement,
+            expected,
         )
         return object_of(found)
 

@@ -4,6 +4,7 @@ An empty promise is a wrong one, as on S3: who takes it for none checks nothing.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gateway.protocol.bodies import algorithms
@@ -37,6 +38,13 @@ class BodyPlan:
     content_md5: bytes | None = None
     checksum: ExpectedChecksum | None = None
     seed: ChunkSeed | None = None
+
+    @property
+    def checksums(self) -> Mapping[str, str]:
+        """The checksum that is known already, by its header."""
+        if self.checksum is None or self.checksum.value is None:
+            return {}
+        return {self.checksum.algorithm.header: algorithms.encode(self.checksum.value)}
 
 
 def body_plan(head: Head, verified: Verified, *, has_checksum_of_body: bool = True) -> BodyPlan:

@@ -1,7 +1,7 @@
 """Documents of a few elements: errors, and results of single buckets and objects."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gateway.protocol import dates
 from gateway.protocol.documents.markup import (
@@ -11,6 +11,7 @@ from gateway.protocol.documents.markup import (
     escaped,
     given,
     leaf,
+    leaves,
     quoted_etag,
 )
 
@@ -94,11 +95,17 @@ def acl(owner_id: str) -> bytes:
     return document("AccessControlPolicy", [owner(owner_id), branch("AccessControlList", [grant])])
 
 
-def copied(etag: str, last_modified_ns: int, *, is_part: bool = False) -> bytes:
-    """Return CopyObjectResult, or CopyPartResult."""
+def copied(
+    etag: str, last_modified_ns: int, checksums: Mapping[str, str] = {}, *, is_part: bool = False
+) -> bytes:
+    """Return CopyObjectResult, or CopyPartResult; checksums are by the names of their elements."""
     return document(
         "CopyPartResult" if is_part else "CopyObjectResult",
-        [leaf("LastModified", dates.iso(last_modified_ns)), quoted_etag(etag)],
+        [
+            leaf("LastModified", dates.iso(last_modified_ns)),
+            quoted_etag(etag),
+            *leaves(checksums),
+        ],
     )
 
 
@@ -110,6 +117,7 @@ class Attributes:
     storage_class: str | None = None
     size_bytes: int | None = None
     parts_count: int | None = None
+    checksums: Mapping[str, str] = field(default_factory=dict)
 
 
 def object_attributes(attributes: Attributes) -> bytes:
@@ -119,6 +127,9 @@ def object_attributes(attributes: Attributes) -> bytes:
         "GetObjectAttributesResponse",
         [
             given("ETag", attributes.etag),
+            branch("Checksum", leaves(attributes.checksums))
+            if attributes.checksums
+            else Markup(""),
             Markup("") if parts is None else branch("ObjectParts", [leaf("PartsCount", parts)]),
             given("StorageClass", attributes.storage_class),
             given("ObjectSize", attributes.size_bytes),

@@ -5,7 +5,7 @@ type of its own, so that mypy refuses text that nobody escaped.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NewType
 from urllib.parse import quote
 
@@ -38,6 +38,11 @@ def url_encoded(text: str) -> str:
 def leaf(name: str, value: str | int) -> Markup:
     """Return an element with this text."""
     return Markup(f"<{name}>{escaped(str(value))}</{name}>")
+
+
+def leaves(texts: Mapping[str, str]) -> list[Markup]:
+    """Return an element for each text, by its name."""
+    return [leaf(name, text) for name, text in texts.items()]
 
 
 def flag(name: str, *, value: bool) -> Markup:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.protocol import dates
+from gateway.protocol.checksums import ELEMENTS
 from gateway.protocol.documents.answers import owner
 from gateway.protocol.documents.markup import (
     Markup,
@@ -14,6 +15,7 @@ from gateway.protocol.documents.markup import (
     flag,
     given,
     leaf,
+    leaves,
     quoted_etag,
     url_encoded,
 )
@@ -27,13 +29,14 @@ PARTS_MAX = 10_000
 
 _NUMBER = re.compile("[0-9]{1,9}")
 _STORAGE_CLASS = "STANDARD"
+_CHECKSUMS = frozenset(ELEMENTS.values())
 
 
 @dataclass(frozen=True, slots=True)
 class CompletedPart:
     """A part of a completion.
 
-    etag has no quotes; checksums are by the names of their elements, such as ChecksumCRC32.
+    etag has no quotes; checksums are those of known algorithms, by the names of their elements.
     """
 
     number: int
@@ -49,6 +52,7 @@ class PartRow:
     last_modified_ns: int
     etag: str
     size_bytes: int
+    checksums: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ def completed(
             leaf("Bucket", bucket),
             leaf("Key", key),
             quoted_etag(etag),
-            *(leaf(name, value) for name, value in checksums.items()),
+            *leaves(checksums),
         ],
     )
 
@@ -190,6 +194,7 @@ def _part(row: PartRow) -> Markup:
             leaf("LastModified", dates.iso(row.last_modified_ns)),
             quoted_etag(row.etag),
             leaf("Size", row.size_bytes),
+            *leaves(row.checksums),
         ],
     )
 
@@ -203,8 +208,6 @@ def _completed_part(element: Element) -> CompletedPart:
         # Java's first SDK sends no quotes.
         etag=element.required("ETag").strip().strip('"'),
         checksums={
-            child.name: child.text.strip()
-            for child in element.children
-            if child.name.startswith("Checksum")
+            child.name: child.text.strip() for child in element.children if child.name in _CHECKSUMS
         },
     )

@@ -4,32 +4,42 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.client import HEADERS, S3, S3Error
 from graveler.aws.s3.locations import Location
-from graveler.errors import DataReplacedError, GoneError
-from graveler.ports import ObjectInfo
+from graveler.data_headers import of_read
+from graveler.errors import (
+    DataReplacedError,
+    GoneError,
+    GravelerError,
+    InvalidInputError,
+    UnsupportedError,
+)
+from graveler.ports import Checksums, ObjectInfo
 from graveler.times import NS_PER_S
 
 Answer = Mapping[str, Any]
 
+# What S3's documents put before the names of checksums, and its headers.
+_ELEMENT, _HEADER = "Checksum", "x-amz-checksum-"
 
-def find(s3: S3, location: Location) -> Answer | None:
+
+def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> Answer | None:
     """Return S3's answer to HEAD of the object; None if it does not exist."""
     try:
-        return s3.call("head_object", location)
+        return s3.call("head_object", location, **{HEADERS: headers})
     except S3Error as error:
         if error.status == 404:
             return None
         raise
 
 
-def find_existing(s3: S3, uri: str) -> Answer:
+def find_existing(s3: S3, uri: str, headers: Mapping[str, str] = {}) -> Answer:
     """Return S3's answer to HEAD of the object.
 
     Raises:
         GoneError: it does not exist.
     """
-    stored = find(s3, Location.of(uri))
+    stored = find(s3, Location.of(uri), headers)
     if stored is None:
         raise GoneError(f"{uri} does not exist")
     return stored
@@ -42,6 +52,12 @@ def gone(uri: str, error: S3Error) -> Exception:
     return GoneError(f"{uri} does not exist any more") if error.code == "NoSuchKey" else error
 
 
+def refused(what: str, error: S3Error) -> GravelerError:
+    """Return the error for a write that S3 never takes: as bad input, or as not served."""
+    kind = UnsupportedError if error.status == 501 else InvalidInputError
+    return kind(f"{what}: {error}")
+
+
 def info_of(answer: Answer) -> ObjectInfo:
     """Return what an answer to HEAD says of the object."""
     return ObjectInfo(
@@ -49,6 +65,7 @@ def info_of(answer: Answer) -> ObjectInfo:
         checksum=checksum_of(answer),
         last_modified_ns=time_ns(answer["LastModified"]),
         content_type=answer.get("ContentType", ""),
+        headers=of_read(headers_of(answer)),
     )
 
 
@@ -57,10 +74,31 @@ def condition(name: str, etag: str) -> Mapping[str, str]:
     return {name: f'"{etag}"'} if etag else {}
 
 
+def headers_of(answer: Answer) -> Mapping[str, str]:
+    """Return the HTTP headers of the answer, with names in lower case."""
+    headers: Mapping[str, str] = answer["ResponseMetadata"]["HTTPHeaders"]
+    # boto3 takes a time that it cannot read out of the headers.
+    expires = answer.get("ExpiresString")
+    return {**headers, "expires": expires} if expires else headers
+
+
 def checksum_of(answer: Answer) -> str:
     """Return the answer's ETag without its quotes."""
     etag: str = answer["ETag"]
     return etag.strip('"')
+
+
+def checksums_of(answer: Answer) -> Checksums:
+    """Return the checksums beside the ETag in a part of S3's answer."""
+    return {name: text for name, text in answer.items() if name.startswith(_ELEMENT)}
+
+
+def checksum_headers_of(answer: Answer) -> dict[str, str]:
+    """Return the checksums in a part of S3's answer as its headers have them."""
+    return {
+        _HEADER + name.removeprefix(_ELEMENT).lower(): text
+        for name, text in checksums_of(answer).items()
+    }
 
 
 def time_ns(moment: datetime) -> int:

@@ -59,6 +59,12 @@ _NO_ANSWER = (
 # Retried like throttling: another writer of the same key is not done yet.
 _CONFLICT_CODES = frozenset({"ConditionalRequestConflict", "OperationAborted"})
 
+# A parameter of `S3.call`: further headers of the request, as they are sent.
+HEADERS = "Headers"
+
+# A server that is compatible with S3 in part; a repetition changes nothing.
+_NOT_IMPLEMENTED = 501
+
 _LONG = frozenset({"complete_multipart_upload", "copy_object", "upload_part_copy"})
 
 _REFUSED_BUCKET = {
@@ -96,12 +102,18 @@ class S3:
             client.meta.events.register(
                 f"before-call.s3.{operation}", _put_at_once, unique_id=f"graveler-{operation}"
             )
+        events = client.meta.events
+        events.register("before-parameter-build.s3", _set_aside, unique_id="graveler-set-aside")
+        events.register("before-call.s3", _add_headers, unique_id="graveler-headers")
         self.client = client
         self._retries = retries or Retries()
         self._directly = directly
 
     def call(self, operation: str, location: Location, **parameters: object) -> dict[str, Any]:
         """Return the answer of the client's method of that name; `Body` is read into bytes.
+
+        The parameter HEADERS has further headers, which boto3 knows under other names: it reads
+        and writes the time of Expires, which may be any text.
 
         Raises:
             S3Error: S3 refused the request for good.
@@ -133,7 +145,7 @@ class S3:
                 if refusal.code in _REFUSED_BUCKET:
                     reason = _REFUSED_BUCKET[refusal.code]
                     raise BucketRefusedError(f"bucket {location.bucket} {reason}") from error
-                if refusal.status < 500:
+                if refusal.status < 500 or refusal.status == _NOT_IMPLEMENTED:
                     raise refusal from error
                 may_have_landed = True
         if may_have_landed and not is_read:
@@ -155,6 +167,16 @@ class S3:
             if "Body" in answer:
                 answer["Body"] = answer["Body"].read()
             return answer
+
+
+def _set_aside(params: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+    """Take the further headers from the parameters, which boto3 checks."""
+    context[HEADERS] = params.pop(HEADERS, {})
+
+
+def _add_headers(params: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+    """Add the further headers, before boto3 signs the request."""
+    params["headers"].update(context.get(HEADERS, {}))
 
 
 def _put_at_once(params: dict[str, Any], **_: object) -> None:

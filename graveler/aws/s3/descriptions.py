@@ -6,24 +6,16 @@ cannot carry is encoded as in RFC 2047, which S3 decodes and encodes again.
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from graveler.aws.s3.answers import headers_of
+from graveler.aws.s3.client import HEADERS
+from graveler.data_headers import DataHeaders, kept_in_store
 from graveler.errors import InvalidInputError
 from graveler.ports import ObjectDescription
 from graveler.user_metadata import s3_metadata
-
-# What CopyObject copies from the source; a multipart upload needs it as parameters.
-_KEPT = (
-    "CacheControl",
-    "ContentDisposition",
-    "ContentEncoding",
-    "ContentLanguage",
-    "ContentType",
-    "Expires",
-    "Metadata",
-)
 
 # The characters of a header's name (RFC 9110) except the percent sign, which escapes all others.
 _NAME_CHARACTERS = "!#$&'*+-.^_`|~"
@@ -66,9 +58,22 @@ def description_parameters(description: ObjectDescription) -> dict[str, object]:
     return content_type_parameters(description.content_type) | {"Metadata": metadata}
 
 
-def parameters_of_stored(answer: Mapping[str, Any]) -> dict[str, object]:
-    """Return the parameters that describe a copy like the object of S3's answer."""
-    return {name: answer[name] for name in _KEPT if name in answer}
+def parameters_of_copy(
+    source: Callable[[], Mapping[str, Any]],
+    description: ObjectDescription | None,
+    headers: DataHeaders,
+) -> dict[str, object]:
+    """Return the parameters that describe a copy; `source` is called for what is its source's.
+
+    Raises:
+        InvalidInputError: no header can carry the content type.
+    """
+    if description is not None:
+        about = description_parameters(description)
+    else:
+        about = {name: source()[name] for name in ("ContentType", "Metadata") if name in source()}
+    kept = kept_in_store(headers_of(source())) if headers.kept is None else headers.kept
+    return about | {HEADERS: {**kept, **headers.chosen}}
 
 
 def _name(name: str) -> str:

@@ -30,19 +30,13 @@ _HEADERS = {
     "IfNoneMatch": "if-none-match",
     "Range": "range",
 }
-_KNOWN = frozenset({*_HEADERS, "Body", "Bucket", "Key", "Metadata"})
+_KNOWN = frozenset({*_HEADERS, "Body", "Bucket", "Headers", "Key", "Metadata"})
 # Headers of answers, and what boto3 calls them.
 _TEXTS = {
-    "cache-control": "CacheControl",
-    "content-disposition": "ContentDisposition",
-    "content-encoding": "ContentEncoding",
-    "content-language": "ContentLanguage",
     "content-range": "ContentRange",
     "content-type": "ContentType",
     "etag": "ETag",
 }
-# What only boto3 understands in a description: a time in any form.
-_UNKNOWN = "expires"
 # S3 may report an error behind the status of a success.
 _ERROR_ELEMENT = b"<Error"
 
@@ -136,7 +130,7 @@ def _headers_of(parameters: Mapping[str, Any]) -> dict[str, str]:
     headers = {header: parameters[name] for name, header in _HEADERS.items() if name in parameters}
     for name, text in parameters.get("Metadata", {}).items():
         headers[f"{_METADATA}{name}"] = text
-    return headers
+    return {**headers, **parameters.get("Headers", {})}
 
 
 def _described(headers: Mapping[str, str]) -> dict[str, Any]:
@@ -145,8 +139,6 @@ def _described(headers: Mapping[str, str]) -> dict[str, Any]:
     Raises:
         ElsewhereError: they hold a time in a form that only boto3 understands.
     """
-    if _UNKNOWN in headers:
-        raise ElsewhereError
     described: dict[str, Any] = {
         "Metadata": {
             name.removeprefix(_METADATA): text

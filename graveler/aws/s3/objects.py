@@ -3,26 +3,27 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from graveler.aws import usage
 from graveler.aws.s3.answers import (
+    checksum_headers_of,
     checksum_of,
     condition,
     find,
     find_existing,
     gone,
+    headers_of,
     info_of,
+    refused,
     time_ns,
 )
-from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.descriptions import (
-    content_type_parameters,
-    description_parameters,
-    parameters_of_stored,
-)
+from graveler.aws.s3.client import HEADERS, S3, S3Error
+from graveler.aws.s3.descriptions import content_type_parameters, parameters_of_copy
 from graveler.aws.s3.listing import S3Listing
 from graveler.aws.s3.locations import Location, range_header
 from graveler.aws.s3.presigning import S3Presigning
@@ -30,6 +31,7 @@ from graveler.aws.s3.requests import S3Requests
 from graveler.aws.s3.uploads import S3Uploads
 from graveler.aws.signing import Credentials
 from graveler.aws.usage import Counted
+from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS, DataHeaders, of_read, of_write
 from graveler.errors import (
     InvalidInputError,
     NotFoundError,
@@ -37,7 +39,7 @@ from graveler.errors import (
     RangeNotSatisfiableError,
 )
 from graveler.limits import DELETE_OBJECTS_MAX, SINGLE_COPY_BYTES_MAX, UPLOAD_PARTS_MAX
-from graveler.ports import ObjectDescription, ObjectInfo, UploadedPart
+from graveler.ports import ObjectDescription, ObjectInfo, StoredContent, UploadedPart
 from graveler.threads import ContextThreads
 
 if TYPE_CHECKING:
@@ -72,10 +74,16 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         self._copy_bytes_max = copy_bytes_max
 
     def put(
-        self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
+        self,
+        uri: str,
+        content: bytes,
+        content_type: str,
+        *,
+        headers: DataHeaders = NO_HEADERS,
+        if_absent: bool = False,
     ) -> ObjectInfo:
         location = Location.of(uri)
-        optional = content_type_parameters(content_type)
+        optional = content_type_parameters(content_type) | {HEADERS: headers.sent}
         write_id = str(uuid4())
         if if_absent:
             optional |= {"IfNoneMatch": "*", "Metadata": {_WRITE_ID: write_id}}
@@ -95,19 +103,25 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
                 parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"])
             ),
             content_type=content_type,
+            headers=of_write(headers_of(answer)),
         )
 
-    def head(self, uri: str) -> ObjectInfo | None:
-        stored = find(self._s3, Location.of(uri))
+    def head(self, uri: str, *, with_checksums: bool = False) -> ObjectInfo | None:
+        stored = find(self._s3, Location.of(uri), CHECKSUM_MODE if with_checksums else {})
         return None if stored is None else info_of(stored)
 
     def get(
         self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
     ) -> bytes:
+        return self.get_stored(uri, byte_range, if_match=if_match).content
+
+    def get_stored(
+        self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
+    ) -> StoredContent:
         optional = {} if byte_range is None else {"Range": range_header(byte_range)}
         optional |= condition("IfMatch", if_match)
         try:
-            content: bytes = self._s3.call("get_object", Location.of(uri), **optional)["Body"]
+            answer = self._s3.call("get_object", Location.of(uri), **optional)
         except S3Error as error:
             if error.status == 416:
                 size = error.headers.get("content-range", "").rpartition("/")[2]
@@ -116,7 +130,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
                     int(size) if size.isdecimal() else None,
                 ) from error
             raise gone(uri, error) from error
-        return content
+        return StoredContent(answer["Body"], of_read(headers_of(answer)))
 
     def copy(
         self,
@@ -127,11 +141,13 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         before_request: Callable[[], None] | None = None,
         *,
         if_match: str = "",
+        headers: DataHeaders = NO_HEADERS,
     ) -> ObjectInfo:
         before = before_request or _do_nothing
-        described = None if description is None else description_parameters(description)
         if size_bytes > self._copy_bytes_max:
-            copied = self._copy_in_parts(source_uri, target_uri, described, before, if_match)
+            copied = self._copy_in_parts(
+                source_uri, target_uri, description, headers, before, if_match
+            )
             _count_copy(copied.size_bytes)
             return copied
         # Leave the source's tags behind: copying them needs permissions that nothing else needs.
@@ -139,7 +155,12 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             "TaggingDirective": "REPLACE",
             **condition("CopySourceIfMatch", if_match),
         }
-        if described is not None:
+        if description is None and headers.kept is None:
+            optional |= {HEADERS: headers.chosen}
+        else:
+            # S3 has no directive to keep some of the source's headers.
+            stored = cache(lambda: find_existing(self._s3, source_uri))
+            described = parameters_of_copy(stored, description, headers)
             optional |= {"MetadataDirective": "REPLACE", **described}
         source = Location.of(source_uri).parameters
         before()
@@ -150,15 +171,17 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         except (S3Error, InvalidInputError) as error:
             raise self._copy_error(source_uri, target_uri, error) from error
         _count_copy(size_bytes)
-        if description is None:
-            return info_of(find_existing(self._s3, target_uri))
-        # No HEAD here: an export copies millions of objects and would pay for each request.
         result = answer["CopyObjectResult"]
+        told = of_write(headers_of(answer)) | checksum_headers_of(result)
+        if description is None:
+            return replace(info_of(find_existing(self._s3, target_uri)), headers=told)
+        # No HEAD of the copy: an export copies millions of objects and pays for each request.
         return ObjectInfo(
             size_bytes=size_bytes,
             checksum=checksum_of(result),
             last_modified_ns=time_ns(result["LastModified"]),
             content_type=description.content_type,
+            headers=told,
         )
 
     def _copy_error(self, source_uri: str, target_uri: str, error: Exception) -> Exception:
@@ -171,7 +194,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         if isinstance(error, S3Error):
             if error.status in {404, 412}:
                 return gone(source_uri, error)
-            return InvalidInputError(f"{source_uri} cannot be copied to {target_uri}: {error}")
+            return refused(f"{source_uri} cannot be copied to {target_uri}", error)
         find_existing(self._s3, source_uri)
         return error
 
@@ -179,7 +202,8 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         self,
         source_uri: str,
         target_uri: str,
-        described: Mapping[str, object] | None,
+        description: ObjectDescription | None,
+        headers: DataHeaders,
         before_request: Callable[[], None],
         if_match: str,
     ) -> ObjectInfo:
@@ -190,18 +214,18 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         size_bytes: int = source["ContentLength"]
         least = -(-size_bytes // UPLOAD_PARTS_MAX)
         part_bytes = max(least, self._copy_bytes_max)
-        parameters = parameters_of_stored(source) if described is None else described
+        parameters = parameters_of_copy(lambda: source, description, headers)
         before_request()
-        upload_id = self._create_upload(target_uri, parameters)
+        upload_id = self._create_upload(target_uri, parameters).id
 
         def copied(start: int) -> UploadedPart:
             number = start // part_bytes + 1
             last = min(start + part_bytes, size_bytes) - 1
             before_request()
-            checksum = self.copy_part(
+            part = self.copy_part(
                 target_uri, upload_id, number, source_uri, (start, last), if_match=etag
             )
-            return UploadedPart(number, checksum)
+            return UploadedPart(number, part.checksum, part.checksums if headers.checksum else {})
 
         try:
             with ContextThreads(_COPIES_AT_ONCE) as pool:

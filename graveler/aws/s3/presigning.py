@@ -45,13 +45,15 @@ class S3Presigning:
     _signer: S3Requests | None
 
     def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
-        response = {"ResponseContentDisposition": _attachment(file_name)}
+        response = {}
+        if file_name:
+            response["ResponseContentDisposition"] = _attachment(file_name)
         if content_type:
             response["ResponseContentType"] = content_type
         return self._presign("get_object", uri, expires_s, response)
 
-    def presign_put(self, uri: str, expires_s: int) -> str:
-        return self._presign("put_object", uri, expires_s, {})
+    def presign_put(self, uri: str, expires_s: int, headers: Mapping[str, str] = {}) -> str:
+        return self._presign("put_object", uri, expires_s, {}, headers)
 
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
         part = {"UploadId": upload_id, "PartNumber": part_number}
@@ -70,11 +72,17 @@ class S3Presigning:
         return [first, *(self.presign_part(uri, upload_id, each, expires_s) for each in rest)]
 
     def _presign(
-        self, operation: str, uri: str, expires_s: int, parameters: Mapping[str, object]
+        self,
+        operation: str,
+        uri: str,
+        expires_s: int,
+        parameters: Mapping[str, object],
+        headers: Mapping[str, str] = {},
     ) -> str:
         if self._signer is not None:
             named = {_PARAMETERS[name]: str(value) for name, value in parameters.items()}
-            return self._signer.presign(_METHODS[operation], uri, expires_s, {}, named)
+            return self._signer.presign(_METHODS[operation], uri, expires_s, headers, named)
+        assert not headers, "boto3 knows headers by other names: only a signer can sign them"
         location = Location.of(uri)
         return self._public_of(location.bucket).generate_presigned_url(
             operation,

@@ -7,16 +7,20 @@ from hashlib import md5
 
 from graveler.aws.s3.answers import (
     checksum_of,
+    checksums_of,
     condition,
     find,
     find_existing,
     gone,
+    headers_of,
     info_of,
+    refused,
     time_ns,
 )
-from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.client import HEADERS, S3, S3Error
 from graveler.aws.s3.descriptions import content_type_parameters
 from graveler.aws.s3.locations import Location, range_header
+from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS, DataHeaders, of_write
 from graveler.errors import (
     BadPartsError,
     GravelerError,
@@ -24,10 +28,26 @@ from graveler.errors import (
     UnknownOutcomeError,
     UploadNotFoundError,
 )
-from graveler.ports import ObjectInfo, PartInfo, PartsPage, UploadedPart
+from graveler.ports import (
+    NOTHING_EXPECTED,
+    BegunUpload,
+    CopiedPart,
+    ExpectedObject,
+    ObjectInfo,
+    PartInfo,
+    PartsPage,
+    UploadedPart,
+)
 
 _BAD_PARTS = frozenset(
-    {"EntityTooSmall", "InvalidPart", "InvalidPartOrder", "InvalidRequest", "MalformedXML"}
+    {
+        "BadDigest",
+        "EntityTooSmall",
+        "InvalidPart",
+        "InvalidPartOrder",
+        "InvalidRequest",
+        "MalformedXML",
+    }
 )
 _MD5 = re.compile("[0-9a-f]{32}")
 
@@ -37,13 +57,20 @@ class S3Uploads:
 
     _s3: S3
 
-    def create_upload(self, uri: str, content_type: str) -> str:
-        return self._create_upload(uri, content_type_parameters(content_type))
+    def create_upload(
+        self, uri: str, content_type: str, headers: DataHeaders = NO_HEADERS
+    ) -> BegunUpload:
+        sent = {HEADERS: headers.sent}
+        return self._create_upload(uri, content_type_parameters(content_type) | sent)
 
-    def _create_upload(self, uri: str, parameters: Mapping[str, object]) -> str:
-        answer = self._s3.call("create_multipart_upload", Location.of(uri), **parameters)
-        upload_id: str = answer["UploadId"]
-        return upload_id
+    def _create_upload(self, uri: str, parameters: Mapping[str, object]) -> BegunUpload:
+        try:
+            answer = self._s3.call("create_multipart_upload", Location.of(uri), **parameters)
+        except S3Error as error:
+            if error.status in {400, 501}:  # for a header that the client has chosen
+                raise refused(f"{uri} cannot be stored", error) from error
+            raise
+        return BegunUpload(answer["UploadId"], of_write(headers_of(answer)))
 
     def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
         part = {"UploadId": upload_id, "PartNumber": part_number, "Body": content}
@@ -63,7 +90,7 @@ class S3Uploads:
         byte_range: tuple[int, int] | None,
         *,
         if_match: str = "",
-    ) -> str:
+    ) -> CopiedPart:
         optional = {} if byte_range is None else {"CopySourceRange": range_header(byte_range)}
         optional |= condition("CopySourceIfMatch", if_match)
         try:
@@ -81,49 +108,60 @@ class S3Uploads:
             if error.code in ("InvalidRange", "InvalidArgument", "InvalidRequest"):
                 raise InvalidInputError(f"{source_uri} has no such range: {error}") from error
             raise gone(source_uri, error) from error
-        return checksum_of(answer["CopyPartResult"])
+        copied = answer["CopyPartResult"]
+        told = of_write(headers_of(answer))
+        return CopiedPart(checksum_of(copied), told, checksums_of(copied))
 
     def complete_upload(
-        self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
+        self,
+        uri: str,
+        upload_id: str,
+        parts: Sequence[UploadedPart],
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> ObjectInfo:
         numbers = [part.number for part in parts]
         if numbers != sorted(set(numbers)):
             raise BadPartsError(
                 f"parts of {uri} are not in ascending order", reason="InvalidPartOrder"
             )
-        listed = [{"PartNumber": part.number, "ETag": part.checksum} for part in parts]
+        listed = [
+            {"PartNumber": part.number, "ETag": part.checksum, **part.checksums} for part in parts
+        ]
         try:
             self._s3.call(
                 "complete_multipart_upload",
                 Location.of(uri),
                 UploadId=upload_id,
                 MultipartUpload={"Parts": listed},
+                **{HEADERS: expected.sent},
             )
         except UnknownOutcomeError:
             with suppress(GravelerError, S3Error):
-                if (joined := self._joined(uri, parts)) is not None:
+                if (joined := self._joined(uri, parts, expected)) is not None:
                     return joined
             raise
         except S3Error as error:
             has_cause = error.code == "NoSuchUpload" or error.may_have_landed
-            if has_cause and (joined := self._joined(uri, parts)) is not None:
+            if has_cause and (joined := self._joined(uri, parts, expected)) is not None:
                 return joined
             if error.code in _BAD_PARTS:
                 raise BadPartsError(
-                    f"the parts of {uri} are not those that were uploaded: {error}",
+                    f"the parts cannot be joined: {error}",
                     reason=error.code,
                 ) from error
             if error.code == "NoSuchUpload":
                 raise _no_upload(uri, upload_id) from error
             raise
-        return info_of(find_existing(self._s3, uri))
+        return info_of(find_existing(self._s3, uri, _asking(expected)))
 
-    def _joined(self, uri: str, parts: Sequence[UploadedPart]) -> ObjectInfo | None:
+    def _joined(
+        self, uri: str, parts: Sequence[UploadedPart], expected: ExpectedObject
+    ) -> ObjectInfo | None:
         """Return the object if an earlier attempt joined the parts; None if none did.
 
         A store may refuse a repetition with any error while it still deletes the parts.
         """
-        stored = find(self._s3, Location.of(uri))
+        stored = find(self._s3, Location.of(uri), _asking(expected))
         is_joined = stored is not None and checksum_of(stored) == _checksum_of_parts(parts)
         return info_of(stored) if is_joined and stored is not None else None
 
@@ -141,6 +179,7 @@ class S3Uploads:
                 checksum=checksum_of(each),
                 size_bytes=each["Size"],
                 last_modified_ns=time_ns(each["LastModified"]),
+                checksums=checksums_of(each),
             )
             for each in answer.get("Parts", ())
         )
@@ -154,6 +193,11 @@ class S3Uploads:
                 raise
             if not error.may_have_landed:
                 raise _no_upload(uri, upload_id) from error
+
+
+def _asking(expected: ExpectedObject) -> Mapping[str, str]:
+    """Return the headers that ask for what is expected."""
+    return CHECKSUM_MODE if expected.headers else {}
 
 
 def _no_upload(uri: str, upload_id: str) -> UploadNotFoundError:

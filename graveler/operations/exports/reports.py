@@ -208,7 +208,7 @@ class ExportReports:
             self._requests.put(uri, content, manifest.CONTENT_TYPE)
             return
         upload_id = self._requests.retry(
-            uri, lambda: self._objects.create_upload(uri, manifest.CONTENT_TYPE)
+            uri, lambda: self._objects.create_upload(uri, manifest.CONTENT_TYPE).id
         )
         try:
             parts = [self._upload_part(uri, upload_id, 1, content)]

@@ -191,6 +191,6 @@ def _read(engine: Engine, repository: Repository, path: bytes, value: bytes) -> 
     if entry.size_bytes <= 0:
         return parse_action(b"")
     try:
-        return parse_action(read_content(engine, found))
+        return parse_action(read_content(engine, found).content)
     except GoneError as error:
         raise InvalidInputError(f"its data cannot be read: {error}") from error

@@ -7,14 +7,15 @@ content type, and its time is that of the staging. If the data are older, they a
 ones.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from graveler.cache import ENTRY_BYTES
 from graveler.errors import DataReplacedError, GoneError, RangeNotSatisfiableError
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import ObjectStat
-from graveler.ports import ObjectInfo
+from graveler.ports import CopiedPart, ObjectInfo, StoredContent
 
 T = TypeVar("T")
 
@@ -45,13 +46,42 @@ def check_data(engine: Engine, found: ObjectStat) -> ObjectInfo:
     if info is None:
         # lakeFS's message alone: the request names the path, and there is no remedy.
         raise Refusal.NO_DATA.error()
+    _check_recorded(found, info)
+    return info
+
+
+def data_headers(
+    engine: Engine, found: ObjectStat, *, is_immutable: bool, with_checksums: bool = False
+) -> Mapping[str, str]:
+    """Return the headers that the object store keeps with data; none if these do not exist.
+
+    is_immutable: the data are in a namespace. Others may replace those of imports at any time.
+
+    Raises:
+        DataReplacedError: others have replaced the data.
+    """
+    uri = found.physical_address
+    key = (uri, with_checksums)
+    known = engine.data_headers.get(key)
+    if known is not None:
+        return known
+    info = engine.objects.head(uri, with_checksums=with_checksums)
+    if info is None:
+        return {}
+    if is_immutable:
+        size_bytes = sum(len(name) + len(value) for name, value in info.headers.items())
+        engine.data_headers.put(key, info.headers, ENTRY_BYTES + len(uri) + size_bytes)
+    _check_recorded(found, info)
+    return info.headers
+
+
+def _check_recorded(found: ObjectStat, info: ObjectInfo) -> None:
     if found.if_match not in {"", info.checksum} and not _was_staged_later(found, info):
         raise DataReplacedError(
             f"the data of {found.path.decode('utf-8', 'replace')!r} were replaced: "
             f"{found.physical_address} has the ETag {info.checksum!r} instead of "
             f"{found.if_match!r}: import or stage it again"
         )
-    return info
 
 
 def _was_staged_later(found: ObjectStat, info: ObjectInfo) -> bool:
@@ -61,7 +91,7 @@ def _was_staged_later(found: ObjectStat, info: ObjectInfo) -> bool:
 
 def read_content(
     engine: Engine, found: ObjectStat, byte_range: tuple[int, int] | None = None
-) -> bytes:
+) -> StoredContent:
     """Return the object's content, or its bytes from first to last inclusive.
 
     No more bytes are read than the entry records: a linked object may have any size.
@@ -72,12 +102,11 @@ def read_content(
     first, last = byte_range or (0, found.entry.size_bytes - 1)
     length = min(last, found.entry.size_bytes - 1) - first + 1
     if length <= 0:
-        check_data(engine, found)
-        return b""
+        return StoredContent(b"", check_data(engine, found).headers)
     uri, wanted = found.physical_address, (first, first + length - 1)
     try:
-        content = of_recorded(
-            engine, found, lambda etag: engine.objects.get(uri, wanted, if_match=etag)
+        stored = of_recorded(
+            engine, found, lambda etag: engine.objects.get_stored(uri, wanted, if_match=etag)
         )
     except DataReplacedError:
         raise
@@ -86,9 +115,9 @@ def read_content(
     except RangeNotSatisfiableError as error:
         # Not 416: clients take it for the end of the object.
         raise _too_short(found) from error
-    if len(content) < length:
+    if len(stored.content) < length:
         raise _too_short(found)
-    return content
+    return stored
 
 
 def _too_short(found: ObjectStat) -> GoneError:
@@ -105,8 +134,8 @@ def copy_part(
     upload_id: str,
     part_number: int,
     byte_range: tuple[int, int] | None,
-) -> str:
-    """Copy the object, or its bytes from first to last, to a part; return the part's checksum.
+) -> CopiedPart:
+    """Copy the object, or its bytes from first to last, to a part.
 
     Raises:
         GoneError: as `of_recorded`.
@@ -114,7 +143,7 @@ def copy_part(
         InvalidInputError: the data have no such range.
     """
 
-    def copied(etag: str) -> str:
+    def copied(etag: str) -> CopiedPart:
         return engine.objects.copy_part(
             uri, upload_id, part_number, source.physical_address, byte_range, if_match=etag
         )

@@ -4,7 +4,7 @@ A branch's record names its staging tokens and its commit. Tokens that a commit 
 readable for longer than any request lives, so the record works as a snapshot.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge as heap_merge
 from itertools import chain, repeat
@@ -30,23 +30,29 @@ class ObjectStat(Struct, frozen=True, gc=False):
     """An object at a path; physical_address is the whole URI of its data.
 
     if_match: the ETag that the data must have, see `etag_to_match`.
+    headers: what the object store told of data that this request has stored.
     """
 
     path: bytes
     entry: Entry
     physical_address: str
     if_match: str = ""
+    headers: Mapping[str, str] = {}
 
 
-def object_stat(repository: Repository, path: bytes, stored: bytes) -> ObjectStat:
+def object_stat(
+    repository: Repository, path: bytes, stored: bytes, headers: Mapping[str, str] = {}
+) -> ObjectStat:
     """Return the object that a stored value describes."""
-    return object_of(repository.storage_namespace, path, value_entry(stored))
+    return object_of(repository.storage_namespace, path, value_entry(stored), headers)
 
 
-def object_of(namespace: str, path: bytes, entry: Entry) -> ObjectStat:
+def object_of(
+    namespace: str, path: bytes, entry: Entry, headers: Mapping[str, str] = {}
+) -> ObjectStat:
     """Return the object that an entry in the namespace describes."""
     uri = physical_uri(namespace, entry)
-    return ObjectStat(path, entry, uri, etag_to_match(namespace, entry))
+    return ObjectStat(path, entry, uri, etag_to_match(namespace, entry), headers)
 
 
 @dataclass(frozen=True, slots=True)

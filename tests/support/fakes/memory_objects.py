@@ -8,6 +8,15 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from gateway.protocol.bodies.algorithms import ALGORITHMS
+from graveler.data_headers import (
+    CHECKSUM_ALGORITHM,
+    CHECKSUMS,
+    NO_HEADERS,
+    DataHeaders,
+    kept_in_store,
+    of_write,
+)
 from graveler.errors import (
     BadPartsError,
     CorruptDataError,
@@ -19,14 +28,26 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.ports import (
+    NOTHING_EXPECTED,
+    BegunUpload,
     Clock,
+    CopiedPart,
+    ExpectedObject,
     ListedObject,
     ObjectDescription,
     ObjectInfo,
     PartInfo,
     PartsPage,
+    StoredContent,
     UnfinishedUpload,
     UploadedPart,
+)
+from tests.support.fakes.part_checksums import (
+    algorithm_of,
+    checksum_of,
+    checksums_of_parts,
+    composite_of,
+    declared_algorithm,
 )
 
 
@@ -119,6 +140,7 @@ class _Upload:
     uri: str
     content_type: str
     initiated_ns: int
+    headers: Mapping[str, str] = field(default_factory=dict)
     parts: dict[int, bytes] = field(default_factory=dict)
 
 
@@ -166,9 +188,11 @@ class MemoryObjectStore:
         content_type: str,
         checksum: str,
         metadata: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> ObjectInfo:
         self.ever.add(uri)
-        info = ObjectInfo(len(content), checksum, self._clock.now_ns(), content_type)
+        now_ns = self._clock.now_ns()
+        info = ObjectInfo(len(content), checksum, now_ns, content_type, headers or {})
         self._objects[uri] = _Object(content, info, metadata or {})
         return info
 
@@ -184,13 +208,20 @@ class MemoryObjectStore:
             return ObjectDescription(found.info.content_type, found.metadata)
 
     def put(
-        self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
+        self,
+        uri: str,
+        content: bytes,
+        content_type: str,
+        *,
+        headers: DataHeaders = NO_HEADERS,
+        if_absent: bool = False,
     ) -> ObjectInfo:
         with self._lock:
             self._check_bucket(uri)
             if if_absent and uri in self._objects:
                 raise PreconditionFailedError(f"{uri} exists")
-            return self._store(uri, content, content_type, _md5(content))
+            checksum = _md5(content)
+            return self._store(uri, content, content_type, checksum, headers=headers.sent)
 
     def _object(self, uri: str, if_match: str = "") -> _Object:
         self._check_bucket(uri)
@@ -204,19 +235,31 @@ class MemoryObjectStore:
     def get(
         self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
     ) -> bytes:
+        return self.get_stored(uri, byte_range, if_match=if_match).content
+
+    def get_stored(
+        self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
+    ) -> StoredContent:
         with self._lock:
-            content = self._object(uri, if_match).content
+            found = self._object(uri, if_match)
+            content = found.content
             if byte_range is not None:
                 if byte_range[0] >= len(content):
                     raise RangeNotSatisfiableError(f"{uri} is shorter", len(content))
                 content = content[byte_range[0] : byte_range[1] + 1]
             self.bytes_read[uri] = self.bytes_read.get(uri, 0) + len(content)
-            return content
+            told = {k: v for k, v in found.info.headers.items() if k not in CHECKSUMS}
+            return StoredContent(content, told)
 
-    def head(self, uri: str) -> ObjectInfo | None:
+    def head(self, uri: str, *, with_checksums: bool = False) -> ObjectInfo | None:
         with self._lock:
             self._check_bucket(uri)
-            return self._objects[uri].info if uri in self._objects else None
+            if uri not in self._objects:
+                return None
+            info = self._objects[uri].info
+            left_out = frozenset() if with_checksums else CHECKSUMS
+            told = {name: text for name, text in info.headers.items() if name not in left_out}
+            return replace(info, headers=told)
 
     def copy(
         self,
@@ -227,6 +270,7 @@ class MemoryObjectStore:
         before_request: Callable[[], None] | None = None,
         *,
         if_match: str = "",
+        headers: DataHeaders = NO_HEADERS,
     ) -> ObjectInfo:
         if before_request is not None:
             before_request()
@@ -234,13 +278,22 @@ class MemoryObjectStore:
             source = self._object(source_uri, if_match)
             self._check_bucket(target_uri)
             described = description or self.description(source_uri)
+            kept = kept_in_store(source.info.headers) if headers.kept is None else headers.kept
             return self._store(
                 target_uri,
                 source.content,
                 described.content_type,
                 _md5(source.content),  # of a copy in one request, however the source came about
                 described.metadata,
+                {**kept, **headers.encryption, **self._checksums_of_copy(source, headers)},
             )
+
+    def _checksums_of_copy(self, source: _Object, headers: DataHeaders) -> Mapping[str, str]:
+        declared = declared_algorithm(headers.checksum)
+        if declared is None:
+            return {name: text for name, text in source.info.headers.items() if name in CHECKSUMS}
+        checksum = checksum_of(declared, source.content)
+        return {declared.header: checksum, "x-amz-checksum-type": "FULL_OBJECT"}
 
     def delete(self, uri: str) -> None:
         with self._lock:
@@ -296,8 +349,8 @@ class MemoryObjectStore:
         answered = {"content_type": content_type} if content_type else {}
         return _url("GET", uri=uri, expires_s=expires_s, file_name=file_name, **answered)
 
-    def presign_put(self, uri: str, expires_s: int) -> str:
-        return _url("PUT", uri=uri, expires_s=expires_s)
+    def presign_put(self, uri: str, expires_s: int, headers: Mapping[str, str] = {}) -> str:
+        return _url("PUT", uri=uri, expires_s=expires_s, **headers)
 
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
         return _url("PART", uri=uri, upload=upload_id, part=part_number, expires_s=expires_s)
@@ -318,13 +371,20 @@ class MemoryObjectStore:
             self._upload(asked["uri"], asked["upload"]).parts[int(asked["part"])] = content
             return _md5(content).encode()
 
-    def create_upload(self, uri: str, content_type: str) -> str:
+    def create_upload(
+        self, uri: str, content_type: str, headers: DataHeaders = NO_HEADERS
+    ) -> BegunUpload:
         with self._lock:
             self._check_bucket(uri)
             self._uploads_begun += 1
             upload_id = f"upload{self._uploads_begun}"
-            self._uploads[upload_id] = _Upload(uri, content_type, self._clock.now_ns())
-            return upload_id
+            now_ns = self._clock.now_ns()
+            self._uploads[upload_id] = _Upload(uri, content_type, now_ns, headers.sent)
+            return BegunUpload(upload_id, of_write(headers.sent))
+
+    def headers_of_upload(self, upload_id: str) -> Mapping[str, str]:
+        """Return what the upload was begun with."""
+        return self._uploads[upload_id].headers
 
     def _upload(self, uri: str, upload_id: str) -> _Upload:
         upload = self._uploads.get(upload_id)
@@ -341,11 +401,16 @@ class MemoryObjectStore:
         byte_range: tuple[int, int] | None,
         *,
         if_match: str = "",
-    ) -> str:
+    ) -> CopiedPart:
         with self._lock:
             content = self.get(source_uri, byte_range, if_match=if_match)
-            self._upload(uri, upload_id).parts[part_number] = content
-            return _md5(content)
+            upload = self._upload(uri, upload_id)
+            upload.parts[part_number] = content
+            algorithm = declared_algorithm(upload.headers)
+            checksums = (
+                {f"Checksum{algorithm.name}": checksum_of(algorithm, content)} if algorithm else {}
+            )
+            return CopiedPart(_md5(content), of_write(upload.headers), checksums)
 
     def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
         with self._lock:
@@ -353,11 +418,15 @@ class MemoryObjectStore:
             return _md5(content)
 
     def complete_upload(
-        self, uri: str, upload_id: str, parts: Sequence[UploadedPart]
+        self,
+        uri: str,
+        upload_id: str,
+        parts: Sequence[UploadedPart],
+        expected: ExpectedObject = NOTHING_EXPECTED,
     ) -> ObjectInfo:
         with self._lock:
             checksum = _checksum_of_parts(parts)
-            stored = self.head(uri)
+            stored = self.head(uri, with_checksums=True)
             if upload_id not in self._uploads and stored and stored.checksum == checksum:
                 return stored  # an earlier attempt completed it
             upload = self._upload(uri, upload_id)
@@ -369,9 +438,13 @@ class MemoryObjectStore:
             for part in parts:
                 if _md5(upload.parts.get(part.number, b"")) != part.checksum:
                     raise BadPartsError(f"part {part.number} is not what was uploaded")
+            contents = [upload.parts[number] for number in numbers]
+            content = b"".join(contents)
+            _check(parts, contents, expected, upload.headers)
             del self._uploads[upload_id]
-            content = b"".join(upload.parts[number] for number in numbers)
-            info = self._store(uri, content, upload.content_type, checksum)
+            headers = {**upload.headers, **checksums_of_parts(upload.headers, contents)}
+            headers.pop(CHECKSUM_ALGORITHM, None)
+            info = self._store(uri, content, upload.content_type, checksum, headers=headers)
             # S3 dates it by the start of the upload.
             info = replace(info, last_modified_ns=upload.initiated_ns)
             self._objects[uri] = _Object(content, info, {})
@@ -382,8 +455,17 @@ class MemoryObjectStore:
             upload = self._upload(uri, upload_id)
             numbers = sorted(number for number in upload.parts if number > after)
             now_ns = self._clock.now_ns()
+            algorithm = declared_algorithm(upload.headers)
             parts = [
-                PartInfo(number, _md5(content), len(content), now_ns)
+                PartInfo(
+                    number,
+                    _md5(content),
+                    len(content),
+                    now_ns,
+                    {f"Checksum{algorithm.name}": checksum_of(algorithm, content)}
+                    if algorithm
+                    else {},
+                )
                 for number, content in sorted(upload.parts.items())
                 if number in numbers[:amount]
             ]
@@ -397,6 +479,35 @@ class MemoryObjectStore:
 
 def _url(method: str, **asked: str | int) -> str:
     return f"memory://{method}/?{urlencode(asked)}"
+
+
+def _check(
+    parts: Sequence[UploadedPart],
+    contents: Sequence[bytes],
+    expected: ExpectedObject,
+    headers: Mapping[str, str],
+) -> None:
+    declared = declared_algorithm(headers)
+    is_composite = checksums_of_parts(headers, contents).get("x-amz-checksum-type") == "COMPOSITE"
+    for part, content in zip(parts, contents, strict=True):
+        for name, text in part.checksums.items():
+            algorithm = algorithm_of(name)
+            if algorithm is None or algorithm is not declared:
+                raise BadPartsError(f"{name} was not declared", reason="InvalidRequest")
+            if checksum_of(algorithm, content) != text:
+                raise BadPartsError(f"part {part.number} has another {name}")
+        if is_composite and not part.checksums:
+            raise BadPartsError(f"part {part.number} has no checksum", reason="InvalidRequest")
+    content = b"".join(contents)
+    if expected.size_bytes not in (None, len(content)):
+        raise BadPartsError("the object has another size", reason="InvalidRequest")
+    for name, text in expected.headers.items():
+        algorithm = ALGORITHMS.get(name)
+        if algorithm and text not in {
+            checksum_of(algorithm, content),
+            composite_of(algorithm, contents),
+        }:
+            raise BadPartsError(f"the object has another {name}", reason="BadDigest")
 
 
 def _md5(content: bytes) -> str:

@@ -9,20 +9,33 @@ import hashlib
 import io
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from gateway.protocol.addressing import target_of
+from gateway.protocol.bodies import trailed
+from gateway.protocol.bodies.decoder import Decoder
+from gateway.protocol.bodies.payload import parse_payload
+from gateway.protocol.bodies.plan import body_plan
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.protocol.signatures.presented import parse
+from gateway.protocol.signatures.verified import Verified
 from graveler.aws.exchanges.connection import Answer, Connection, Host
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
+from graveler.data_headers import (
+    ENCRYPTION,
+    KEPT,
+    DataHeaders,
+    encryption_of,
+    kept_of,
+)
 from graveler.errors import GravelerError, UploadNotFoundError
 from graveler.ports import Clock
 from tests.support.fakes.memory_objects import MemoryObjectStore
+from tests.support.fakes.part_checksums import declared_algorithm
 from tests.support.fakes.scripted_s3 import answer_of
 from tests.support.worlds.server_world import Keys
 
@@ -58,59 +71,84 @@ class MemoryS3:
 
     def _served(self, head: Head, body: bytes) -> bytes:
         try:
-            self._check(head, body)
+            content, checksums = self._checked(head, body)
             target = target_of(head.raw_path, None, ())
             uri = f"s3://{target.bucket}/{target.key.decode()}"
-            return self._read(head, uri) if head.method == "GET" else self._write(head, uri, body)
+            if head.method == "GET":
+                return self._read(head, uri)
+            return self._write(head, uri, content, checksums)
         except S3Error as error:
             document = f"<Error><Code>{error.code.text}</Code><Message>{error.message}</Message>"
             return answer_of(error.code.status, document.encode() + b"</Error>")
 
-    def _check(self, head: Head, body: bytes) -> None:
+    def _checked(self, head: Head, body: bytes) -> tuple[bytes, Mapping[str, str]]:
+        """Return the content of a request that may be served, and its checksum by its header."""
         presented = parse(head)
         if presented is None or presented.access_key_id != self.keys.access_key:
             raise S3Error(Code.INVALID_ACCESS_KEY_ID)
         presented.verify(head, self.keys.secret_key, self.clock.now_ns() // 10**9)
         is_presigned = "X-Amz-Signature" in head.parameters
         sha256 = head.header("x-amz-content-sha256") or (is_presigned and "UNSIGNED-PAYLOAD")
-        if sha256 not in {"UNSIGNED-PAYLOAD", hashlib.sha256(body).hexdigest()}:
+        if sha256 not in {
+            "UNSIGNED-PAYLOAD",
+            trailed.PAYLOAD_HASH,
+            hashlib.sha256(body).hexdigest(),
+        }:
             raise S3Error(Code.CONTENT_SHA256_MISMATCH)
         md5 = head.header("content-md5")
         if md5 is not None and base64.b64decode(md5) != hashlib.md5(body).digest():
             raise S3Error(Code.BAD_DIGEST)
         if head.method == "PUT" and head.header("content-length") is None:
             raise S3Error(Code.MISSING_CONTENT_LENGTH)
+        payload = parse_payload(sha256 if sha256 == trailed.PAYLOAD_HASH else "UNSIGNED-PAYLOAD")
+        plan = body_plan(head, Verified("", payload))
+        decoder = Decoder(plan, check_sha256=False, check_md5=False)
+        content, checksum = decoder.feed(body), decoder.finish().checksum
+        return content, {} if checksum is None else dict([checksum])
 
     def _read(self, head: Head, uri: str) -> bytes:
         content = self.objects.contents().get(uri)
-        if content is None:
+        asks = head.header("x-amz-checksum-mode") == "ENABLED" and not head.header("range")
+        info = self.objects.head(uri, with_checksums=asks)
+        if content is None or info is None:
             raise S3Error(Code.NO_SUCH_KEY)
-        info = self.objects.head(uri)
-        if info is not None and head.header("if-match") not in {None, f'"{info.checksum}"'}:
+        if head.header("if-match") not in {None, f'"{info.checksum}"'}:
             raise S3Error(Code.PRECONDITION_FAILED)
+        kept = [f"{name}: {value}" for name, value in info.headers.items()]
         wanted = re.fullmatch("bytes=([0-9]+)-([0-9]+)", head.header("range") or "")
         if wanted is None:
-            return answer_of(200, content)
+            return answer_of(200, content, *kept)
         first, last = int(wanted[1]), int(wanted[2])
         if first >= len(content):
             raise S3Error(Code.INVALID_RANGE)
-        return answer_of(206, content[first : last + 1])
+        return answer_of(206, content[first : last + 1], *kept)
 
-    def _write(self, head: Head, uri: str, body: bytes) -> bytes:
+    def _write(self, head: Head, uri: str, body: bytes, checksums: Mapping[str, str]) -> bytes:
         upload_id = head.parameters.get("uploadId")
+        told: Mapping[str, str]
         try:
             if upload_id is None:
                 content_type = head.header("content-type") or "binary/octet-stream"
-                checksum = self.objects.put(uri, body, content_type).checksum
+                sent = {name: head.header(name) or "" for name in (*KEPT, *ENCRYPTION)}
+                full = {"x-amz-checksum-type": "FULL_OBJECT"} if checksums else {}
+                told = {**encryption_of(sent), **checksums, **full}
+                headers = DataHeaders(kept_of(sent), told)
+                checksum = self.objects.put(uri, body, content_type, headers=headers).checksum
             else:
                 number = int(head.parameters["partNumber"])
                 self.objects.list_parts(uri, upload_id, 0, 1)
+                begun = self.objects.headers_of_upload(upload_id)
+                declared = declared_algorithm(begun)
+                if checksums.keys() - ({declared.header} if declared else set()):
+                    raise S3Error(Code.INVALID_REQUEST, "Checksum Type mismatch occurred")
+                told = {**encryption_of(begun), **checksums}
                 checksum = self.objects.upload_part(uri, upload_id, number, body)
         except UploadNotFoundError as error:
             raise S3Error(Code.NO_SUCH_UPLOAD) from error
         except GravelerError as error:
             raise S3Error(Code.NO_SUCH_BUCKET) from error
-        return answer_of(200, b"", f'ETag: "{checksum}"')
+        lines = [f"{name}: {value}" for name, value in told.items()]
+        return answer_of(200, b"", f'ETag: "{checksum}"', *lines)
 
 
 class MemoryConnection(Connection):

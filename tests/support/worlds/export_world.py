@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from graveler.addresses import physical_uri
 from graveler.committed.store import Breaking
+from graveler.data_headers import NO_HEADERS, DataHeaders
 from graveler.entries import value_entry
 from graveler.export.model import BranchExport, Destination, ExportConfiguration, ExportRequest
 from graveler.model import CommitID, Entry, Repository
@@ -45,11 +46,17 @@ class WatchedObjects(MemoryObjectStore):
         self.deleted: dict[str, Seen] = {}
 
     def put(
-        self, uri: str, content: bytes, content_type: str, *, if_absent: bool = False
+        self,
+        uri: str,
+        content: bytes,
+        content_type: str,
+        *,
+        headers: DataHeaders = NO_HEADERS,
+        if_absent: bool = False,
     ) -> ObjectInfo:
         self.before("put", uri)
         with self._lock:
-            info = super().put(uri, content, content_type, if_absent=if_absent)
+            info = super().put(uri, content, content_type, headers=headers, if_absent=if_absent)
             self.after(uri)
         return info
 
@@ -62,11 +69,18 @@ class WatchedObjects(MemoryObjectStore):
         before_request: Callable[[], None] | None = None,
         *,
         if_match: str = "",
+        headers: DataHeaders = NO_HEADERS,
     ) -> ObjectInfo:
         self.before("copy", target_uri)
         with self._lock:
             info = super().copy(
-                source_uri, target_uri, size_bytes, description, before_request, if_match=if_match
+                source_uri,
+                target_uri,
+                size_bytes,
+                description,
+                before_request,
+                if_match=if_match,
+                headers=headers,
             )
             self.after(target_uri)
         return info

@@ -38,7 +38,7 @@ def commit(engine: Engine, branch: str = "main", **options: Any) -> Commit:
 
 def content(engine: Engine, ref: str, path: bytes) -> bytes:
     """Return the content that a reader of the path gets."""
-    return read_content(engine, objects.stat(engine, REPO, ref, path))
+    return read_content(engine, objects.stat(engine, REPO, ref, path)).content
 
 
 def paths(engine: Engine, ref: str) -> list[bytes]:

@@ -159,7 +159,7 @@ def _link(engine: Engine) -> object:
 def _multipart(engine: Engine) -> object:
     upload = uploads.create(engine, REPO, "main", b"parts", parts=1)
     address = upload.physical_address
-    checksum = uploads.copy_part(
+    part = uploads.copy_part(
         engine,
         REPO,
         "main",
@@ -177,7 +177,7 @@ def _multipart(engine: Engine) -> object:
         b"parts",
         upload.upload_id,
         physical_address=address,
-        parts=[UploadedPart(1, checksum)],
+        parts=[UploadedPart(1, part.checksum)],
         metadata={},
     )
 

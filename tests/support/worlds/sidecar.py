@@ -65,8 +65,8 @@ class SignedUrls:
     def presign_get(self, uri: str, expires_s: int, *_: str) -> str:
         return self._presigned("GET", uri, expires_s)
 
-    def presign_put(self, uri: str, expires_s: int) -> str:
-        return self._presigned("PUT", uri, expires_s)
+    def presign_put(self, uri: str, expires_s: int, headers: Mapping[str, str] = {}) -> str:
+        return self._presigned("PUT", uri, expires_s, headers=headers)
 
     def presign_part(self, uri: str, upload_id: str, part_number: int, expires_s: int) -> str:
         parameters = f"?partNumber={part_number}&uploadId={upload_id}"
@@ -76,9 +76,16 @@ class SignedUrls:
         numbers = range(1, parts + 1)
         return [self.presign_part(uri, upload_id, number, expires_s) for number in numbers]
 
-    def _presigned(self, method: str, uri: str, expires_s: int, parameters: str = "") -> str:
+    def _presigned(
+        self,
+        method: str,
+        uri: str,
+        expires_s: int,
+        parameters: str = "",
+        headers: Mapping[str, str] = {},
+    ) -> str:
         path = quote(uri.removeprefix("s3://"), safe="/~")
-        request = AWSRequest(method, f"{ENDPOINT}/{path}{parameters}")
+        request = AWSRequest(method, f"{ENDPOINT}/{path}{parameters}", headers=dict(headers))
         now = datetime.fromtimestamp(self._engine.now_s(), UTC)
         with mock.patch("botocore.auth.get_current_datetime", return_value=now):
             S3SigV4QueryAuth(self._credentials, "s3", REGION, expires=expires_s).add_auth(request)

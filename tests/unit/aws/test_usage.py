@@ -17,7 +17,7 @@ from graveler.aws.usage import Counted
 from graveler.ports import ObjectDescription
 from graveler.threads import ContextThreads
 from tests.support.fakes.memory import MemoryCommittedFiles
-from tests.unit.aws.s3.test_objects import COPIED
+from tests.unit.aws.s3.test_objects import COPIED, FOUND
 from tests.unit.aws.scripted import FakeTime, Keys, ScriptedHttp, Step
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal
 
@@ -46,7 +46,7 @@ def test_every_request_to_s3_counts_repeated_ones_too() -> None:
 
 def test_copies_and_deletions_that_were_done_count() -> None:
     listed = b"<DeleteResult><Error><Key>c</Key><Code>AccessDenied</Code></Error></DeleteResult>"
-    aws = ScriptedS3(COPIED, Answer(200, {}, listed), Answer(204))
+    aws = ScriptedS3(FOUND, COPIED, Answer(200, {}, listed), Answer(204))
     with usage.measured() as used:
         aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, ObjectDescription("a/b", {}))
         assert list(aws.objects.delete_many(["s3://bucket/b", "s3://bucket/c"])) == [
@@ -54,7 +54,7 @@ def test_copies_and_deletions_that_were_done_count() -> None:
         ]
         aws.objects.delete("s3://bucket/d")
     assert used == {
-        Counted.S3_REQUESTS: 3,
+        Counted.S3_REQUESTS: 4,
         Counted.OBJECTS_COPIED: 1,
         Counted.BYTES_COPIED: 7,
         Counted.OBJECTS_DELETED: 2,

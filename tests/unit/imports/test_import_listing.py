@@ -45,9 +45,9 @@ def test_single_objects_are_read_several_at_a_time():
     together = Barrier(4)
 
     class Waiting(MemoryObjectStore):
-        def head(self, uri):
+        def head(self, uri, *, with_checksums=False):
             together.wait(timeout=30)
-            return super().head(uri)
+            return super().head(uri, with_checksums=with_checksums)
 
     objects = Waiting()
     sources = [source(f"s3://raw/{n}", f"to/{n}", SourceType.OBJECT) for n in range(8)]

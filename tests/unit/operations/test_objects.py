@@ -430,7 +430,7 @@ def test_a_multipart_upload_becomes_one_object(world, engine):
             source_path=b"source",
             byte_range=(2, 4),
             **where,
-        )
+        ).checksum
     )
     parts = [UploadedPart(number, checksum) for number, checksum in enumerate(checksums, 1)]
     stat = uploads.complete(

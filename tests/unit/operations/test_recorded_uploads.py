@@ -67,7 +67,7 @@ def abort(engine: Engine, begun: Upload) -> None:
 
 
 def find(engine: Engine, begun: Upload) -> Upload:
-    return recorded_uploads.find(engine, REPO, begun.branch, begun.path, begun.id)
+    return recorded_uploads.find(engine, REPO, begun.branch, begun.path, begun.id)[1]
 
 
 def left_in_store(engine: Engine) -> list[str]:

@@ -1832,11 +1832,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** AccessKey */
-        AccessKey: {
-            access_key_id: string;
-            secret_access_key: string;
-        };
         /**
          * AccessRow
          * @description Whether a user may do an action, and why; `policy` is absent if no statement decides.
@@ -2358,12 +2353,25 @@ export interface components {
             presigned_urls?: string[];
             upload_id: string;
         };
+        /** NewAccessKey */
+        NewAccessKey: {
+            access_key_id: string;
+            secret_access_key: string;
+        };
         /** ObjectCopyCreation */
         ObjectCopyCreation: {
             /** @default null */
             content_type: string | null;
+            /** @default {} */
+            encryption: {
+                [key: string]: string;
+            };
             /** @default false */
             force: boolean;
+            /** @default null */
+            headers: {
+                [key: string]: string;
+            } | null;
             /** @default false */
             shallow: boolean;
             src_path: string;
@@ -2593,11 +2601,21 @@ export interface components {
         /** RecordedUploadCompletion */
         RecordedUploadCompletion: {
             parts: components["schemas"]["Part"][];
+            /** @default null */
+            size_bytes: number | null;
         };
         /** RecordedUploadCreation */
         RecordedUploadCreation: {
             /** @default  */
             content_type: string;
+            /** @default {} */
+            encryption: {
+                [key: string]: string;
+            };
+            /** @default {} */
+            headers: {
+                [key: string]: string;
+            };
             /** @default {} */
             user_metadata: {
                 [key: string]: string;
@@ -2761,7 +2779,7 @@ export interface components {
         /** Setup */
         Setup: {
             /** @default null */
-            key: components["schemas"]["AccessKey"] | null;
+            key: components["schemas"]["NewAccessKey"] | null;
             username: string;
         };
         /** SetupState */
@@ -2926,6 +2944,10 @@ export interface components {
         };
         /** UnderlyingProperties */
         UnderlyingProperties: {
+            /** @default {} */
+            headers: {
+                [key: string]: string;
+            };
             storage_class?: string;
         };
         /** UploadAddress */
@@ -5481,6 +5503,9 @@ export interface operations {
                 storageClass?: string;
             };
             header?: {
+                "content-disposition"?: string;
+                "content-encoding"?: string;
+                "content-language"?: string;
                 "If-None-Match"?: string;
                 "If-Match"?: string;
             };
@@ -5869,7 +5894,12 @@ export interface operations {
                 path: string;
                 presign?: boolean;
             };
-            header?: never;
+            header?: {
+                "x-amz-server-side-encryption"?: string;
+                "x-amz-server-side-encryption-aws-kms-key-id"?: string;
+                "x-amz-server-side-encryption-bucket-key-enabled"?: string;
+                "x-amz-server-side-encryption-context"?: string;
+            };
             path: {
                 repository: string;
                 branch: string;
@@ -7595,6 +7625,7 @@ export interface operations {
                 path: string;
                 user_metadata?: boolean;
                 presign?: boolean;
+                as_stored?: boolean;
             };
             header?: never;
             path: {

@@ -9,6 +9,7 @@ import pytest
 
 from graveler.aws.s3.client import S3Error
 from graveler.aws.s3.objects import S3ObjectStore
+from graveler.data_headers import DataHeaders
 from graveler.errors import (
     BadPartsError,
     GoneError,
@@ -37,9 +38,11 @@ FOUND = Answer(
         "Content-Type": "a/b",
         "Content-Encoding": "gzip",
         "Cache-Control": "no-store",
+        "Expires": "never",
         "x-amz-meta-key": "value",
     },
 )
+KMS = {"x-amz-server-side-encryption": "aws:kms"}
 BEGUN = Answer(200, {}, b"<R><UploadId>u1</UploadId></R>")
 PART = Answer(200, {}, b'<CopyPartResult><ETag>"p"</ETag></CopyPartResult>')
 COMPLETED = Answer(200, {}, b'<R><ETag>"whole-1"</ETag></R>')
@@ -58,24 +61,60 @@ def listed(body: Any) -> list[str]:
 
 
 class TestCopies:
-    def test_a_described_copy_is_one_request(self) -> None:
-        aws = ScriptedS3(COPIED)
+    def test_a_described_copy_keeps_the_sources_headers_and_asks_nothing_of_the_copy(self) -> None:
+        aws = ScriptedS3(FOUND, COPIED)
         description = ObjectDescription("text/csv", {"key": "value"})
         info = aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
         assert (info.size_bytes, info.checksum, info.content_type) == (7, "e2", "text/csv")
         assert info.last_modified_ns == 1_800_000_000 * 10**9
-        (request,) = aws.requests
+        asked, request = aws.requests
+        assert (asked.method, request.method) == ("HEAD", "PUT")
         assert header(request, "x-amz-metadata-directive") == "REPLACE"
         assert header(request, "x-amz-meta-key") == "value"
+        assert header(request, "Content-Encoding") == "gzip"
+        assert header(request, "Cache-Control") == "no-store"
+        assert header(request, "Expires") == "never"
+
+    def test_a_copy_with_headers_of_its_own_is_one_request(self) -> None:
+        aws = ScriptedS3(COPIED)
+        headers = DataHeaders({"content-language": "de"}, KMS)
+        description = ObjectDescription("text/csv", {})
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description, headers=headers)
+        (request,) = aws.requests
+        assert header(request, "content-language") == "de"
+        assert "content-language" in (header(request, "Authorization") or "")
+        assert header(request, "x-amz-server-side-encryption") == "aws:kms"
+        assert header(request, "Content-Encoding") is None
+
+    def test_a_copy_may_be_encrypted_in_another_way(self) -> None:
+        aws = ScriptedS3(COPIED, FOUND)
+        aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, headers=DataHeaders(None, KMS))
+        assert header(aws.requests[0], "x-amz-metadata-directive") is None
+        assert header(aws.requests[0], "x-amz-server-side-encryption") == "aws:kms"
+
+    def test_an_upload_has_its_headers_from_its_beginning(self) -> None:
+        told = {"x-amz-server-side-encryption": "aws:kms"}
+        aws = ScriptedS3(Answer(200, told, BEGUN.body))
+        headers = DataHeaders({"expires": "never"}, KMS)
+        begun = aws.objects.create_upload("s3://bucket/a", "a/b", headers)
+        assert (begun.id, begun.headers) == ("u1", told)
+        assert header(aws.requests[0], "expires") == "never"
+        assert header(aws.requests[0], "x-amz-server-side-encryption") == "aws:kms"
+
+    def test_a_key_that_s3_refuses_is_bad_input(self) -> None:
+        aws = ScriptedS3(refusal(400, "KMS.NotFoundException"))
+        with pytest.raises(InvalidInputError, match=r"s3://bucket/a .*KMS\.NotFoundException"):
+            aws.objects.create_upload("s3://bucket/a", "a/b", DataHeaders({}, KMS))
 
     @pytest.mark.parametrize("description", [None, ObjectDescription("text/csv", {})])
     def test_a_copy_asks_for_no_tags_which_would_take_permissions_of_their_own(
         self, description: ObjectDescription | None
     ) -> None:
-        aws = ScriptedS3(COPIED, FOUND)
+        aws = ScriptedS3(*([COPIED, FOUND] if description is None else [FOUND, COPIED]))
         aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
-        assert header(aws.requests[0], "x-amz-tagging-directive") == "REPLACE"
-        assert header(aws.requests[0], "x-amz-tagging") is None
+        (copied,) = (request for request in aws.requests if request.method == "PUT")
+        assert header(copied, "x-amz-tagging-directive") == "REPLACE"
+        assert header(copied, "x-amz-tagging") is None
 
     def test_a_copy_in_parts_keeps_what_describes_its_source(self) -> None:
         aws = ScriptedS3(FOUND, BEGUN, PART, COMPLETED, FOUND)
@@ -141,10 +180,10 @@ class TestDescriptions:
         ],
     )
     def test_any_text_is_metadata(self, text: str) -> None:
-        aws = ScriptedS3(COPIED)
+        aws = ScriptedS3(FOUND, COPIED)
         description = ObjectDescription("a/b", {"key": text})
         aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
-        sent = header(aws.requests[0], "x-amz-meta-key")
+        sent = header(aws.requests[-1], "x-amz-meta-key")
         assert sent is not None
         assert re.fullmatch("[!-~]([ -~]*[!-~])?|", sent)
         assert all(len(word) <= 75 for word in sent.split(" ") if word.startswith("=?"))
@@ -160,31 +199,31 @@ class TestDescriptions:
         ],
     )
     def test_any_name_is_metadata(self, name: str, sent: str) -> None:
-        aws = ScriptedS3(COPIED)
+        aws = ScriptedS3(FOUND, COPIED)
         description = ObjectDescription("a/b", {name: "value"})
         aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
-        names = [each.lower() for each in aws.requests[0].headers if "meta-" in each.lower()]
+        names = [each.lower() for each in aws.requests[-1].headers if "meta-" in each.lower()]
         assert names == [sent]
 
     def test_names_that_differ_in_case_are_one(self) -> None:
-        aws = ScriptedS3(COPIED)
+        aws = ScriptedS3(FOUND, COPIED)
         description = ObjectDescription("a/b", {"Key": "1", "key": "2"})
         aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, description)
-        assert header(aws.requests[0], "x-amz-meta-key") == "2"
+        assert header(aws.requests[-1], "x-amz-meta-key") == "2"
 
     @pytest.mark.parametrize("content_type", ["", '"', "text", "a/b c", "a/" + "b" * 1023, "/"])
     def test_no_content_type_leaves_the_choice_to_s3(self, content_type: str) -> None:
-        aws = ScriptedS3(COPIED)
+        aws = ScriptedS3(FOUND, COPIED)
         described = ObjectDescription(content_type, {"a": "b"})
         aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, described)
-        assert header(aws.requests[0], "Content-Type") is None
+        assert header(aws.requests[-1], "Content-Type") is None
 
     @pytest.mark.parametrize("content_type", ["text/csv", 'a/b; c="d, e"', "a/b ;charset=utf-8"])
     def test_a_content_type_reaches_s3_as_it_is(self, content_type: str) -> None:
-        aws = ScriptedS3(COPIED)
+        aws = ScriptedS3(FOUND, COPIED)
         described = ObjectDescription(content_type, {"a": "b"})
         aws.objects.copy("s3://bucket/a", "s3://bucket/b", 7, described)
-        assert header(aws.requests[0], "Content-Type") == content_type
+        assert header(aws.requests[-1], "Content-Type") == content_type
 
 
 class TestDeletingMany:

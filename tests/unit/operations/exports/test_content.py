@@ -2,6 +2,7 @@
 
 import pytest
 
+from graveler.data_headers import DataHeaders
 from graveler.entries import entry_value
 from graveler.export.model import ExportState
 from graveler.model import AddressType, Entry
@@ -254,6 +255,24 @@ def test_an_imported_object_whose_data_were_replaced_fails_and_is_not_exported(l
     assert (status.state, status.failed) == (ExportState.FAILED, 1)
     assert "import or stage it again" in status.first_errors[0]
     assert uris(lake) == ["a/1", "a/b/2", "c"]
+
+
+def test_exported_objects_keep_the_headers_that_stay_with_their_data(lake):
+    headers = {"content-encoding": "gzip", "cache-control": "no-cache"}
+    writes.upload(
+        lake.engine(),
+        REPO,
+        "main",
+        b"coded",
+        read_content=lambda: (b"content", "text/csv"),
+        metadata={"k": "v"},
+        headers=DataHeaders(headers),
+    )
+    commit(lake.engine())
+    lake.configure(LATEST)
+    lake.settle()
+    info = lake.objects.head("s3://out/latest/coded")
+    assert (info.content_type, info.headers) == ("text/csv", headers)
 
 
 def test_keys_are_exported_unchanged(lake):

@@ -134,7 +134,7 @@ def test_the_manifest_of_a_small_change_lists_every_object_too(lake):
 def upload_in_parts(lake: ExportWorld, name: str) -> None:
     """Return an object whose ETag differs from that of its copy, which has one part."""
     source = f"{lake.repository.storage_namespace}/data/{name}"
-    upload_id = lake.objects.create_upload(source, "text/plain")
+    upload_id = lake.objects.create_upload(source, "text/plain").id
     part = lake.objects.upload_part(source, upload_id, 1, name.encode())
     stored = lake.objects.complete_upload(source, upload_id, [UploadedPart(1, part)])
     links.stage(

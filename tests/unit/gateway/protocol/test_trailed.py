@@ -1,0 +1,48 @@
+"""Contents that are sent on with their checksum behind them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.protocol.bodies import trailed
+from gateway.protocol.bodies.algorithms import ALGORITHMS, encode
+from gateway.protocol.bodies.decoder import Decoder
+from gateway.protocol.bodies.payload import parse_payload
+from gateway.protocol.bodies.plan import body_plan
+from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.head import Head
+from gateway.protocol.signatures.verified import Verified
+
+CRC32 = ALGORITHMS["x-amz-checksum-crc32"]
+
+
+def checksum_of(algorithm, content):
+    digest = algorithm.start()
+    digest.update(content)
+    return encode(digest.digest())
+
+
+@given(
+    st.sampled_from(list(ALGORITHMS.values())),
+    st.integers(0, 2**21 + 2**16),
+    st.integers(2**14, 2**21),
+)
+def test_the_body_is_as_long_as_its_head_says_and_has_the_content(algorithm, size, piece):
+    content = b"c" * size
+    pieces = [content[at : at + piece] for at in range(0, size, piece)]
+    headers = trailed.headers_of(size, algorithm)
+    body = b"".join(
+        trailed.framed(pieces, size, algorithm, lambda: checksum_of(algorithm, content))
+    )
+    assert len(body) == int(headers["content-length"])
+    head = Head("PUT", "/b/k", "", tuple(headers.items()))
+    plan = body_plan(head, Verified("", parse_payload(trailed.PAYLOAD_HASH)))
+    decoder = Decoder(plan, check_sha256=True, check_md5=True)
+    assert decoder.feed(body) == content
+    assert decoder.finish().checksum == (algorithm.header, checksum_of(algorithm, content))
+
+
+def test_a_content_that_is_longer_than_its_size_is_not_sent():
+    with pytest.raises(S3Error) as error:
+        list(trailed.framed([b"abc", b"d"], 3, CRC32, lambda: ""))
+    assert error.value.code is Code.INCOMPLETE_BODY
