@@ -190,7 +190,7 @@ def test_replaced_data_are_neither_read_nor_copied(lakes):
     assert lakes.content() == b"content"
     lakes.stack.world.objects.put(uri, b"CONTENT", "text/plain")
     other = replace(A, path=b"b")
-    upload_id = lakes.lake.create_upload(other, PLAIN)
+    upload_id = lakes.lake.create_upload(other, PLAIN).id
     for use in (
         lambda: lakes.lake.verified(found),
         lambda: lakes.lake.copy(found, REPO, other, None),

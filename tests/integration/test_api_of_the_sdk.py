@@ -34,7 +34,16 @@ ACCEPTED = {
             )
             for name in ("If-Match", "If-None-Match")
         ),
+        *(
+            f"get_physical_address has the parameter x-amz-server-side-encryption{name}"
+            for name in ("", "-aws-kms-key-id", "-bucket-key-enabled", "-context")
+        ),
         "setup has the parameter X-Graveler-Setup-Token",
+        "stat_object has the parameter as_stored",
+        *(
+            f"upload_object has the parameter content-{name}"
+            for name in ("disposition", "encoding", "language")
+        ),
     ],
     "a 409 has an error's message; all fields of the SDK's model are optional": [
         f"{operation} 409 lacks a field: StagingLocation may have {name}"

@@ -136,6 +136,8 @@ async function take(
           src_physical_address: '',
           content_type: null,
           user_metadata: null,
+          headers: null,
+          encryption: {},
           force: false,
           shallow: false,
         },

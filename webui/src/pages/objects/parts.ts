@@ -57,7 +57,7 @@ export async function sendParts(transfer: Transfer): Promise<void> {
   await answer(
     api.PUT('/repositories/{repository}/branches/{branch}/uploads/{uploadId}', {
       params: at,
-      body: { parts },
+      body: { parts, size_bytes: file.size },
       signal,
     }),
   );
@@ -150,7 +150,7 @@ async function begin(transfer: Transfer, key: string): Promise<{ upload: Remembe
   const { upload_id = '' } = await answer(
     api.POST('/repositories/{repository}/branches/{branch}/uploads', {
       params: { path: { repository, branch }, query: { path } },
-      body: { content_type: file.type, user_metadata: {} },
+      body: { content_type: file.type, user_metadata: {}, headers: {}, encryption: {} },
       signal,
     }),
   );

@@ -34,6 +34,8 @@ async function copyTo(
         force: false,
         content_type: null,
         user_metadata: null,
+        headers: null,
+        encryption: {},
         src_physical_address: '',
         src_repository: '',
       },
