@@ -24,6 +24,7 @@ ENCRYPTION = (
     "x-amz-server-side-encryption-bucket-key-enabled",
     "x-amz-server-side-encryption-context",
 )
+_ENCRYPTIONS = frozenset({"AES256", "aws:kms", "aws:kms:dsse"})
 # The checksums that S3 checks, combines and keeps. It tells readers those that they ask for.
 CHECKSUMS = frozenset(
     f"x-amz-checksum-{name}"
@@ -33,7 +34,6 @@ CHECKSUMS = frozenset(
 CHECKSUM_MODE = {"x-amz-checksum-mode": "ENABLED"}
 # By which an upload or a copy declares the checksum of its data.
 CHECKSUM_ALGORITHM = "x-amz-checksum-algorithm"
-ALGORITHMS = frozenset({"AES256", "aws:kms", "aws:kms:dsse"})
 
 _OF_WRITES = frozenset({*ENCRYPTION, *CHECKSUMS})
 _OF_READS = frozenset({*KEPT, *_OF_WRITES})
@@ -102,10 +102,10 @@ def encryption_of(headers: Mapping[str, str]) -> dict[str, str]:
         InvalidInputError: S3 has no such encryption.
     """
     found = _given(headers, ENCRYPTION)
-    algorithm = found.get(ENCRYPTION[0])
-    if found and algorithm not in ALGORITHMS:
+    chosen = found.get(ENCRYPTION[0], "")
+    if found and chosen not in _ENCRYPTIONS:
         raise InvalidInputError(
-            f"{ENCRYPTION[0]} {algorithm or ''!r} is none of {', '.join(sorted(ALGORITHMS))}"
+            f"{ENCRYPTION[0]} {chosen!r} is none of {', '.join(sorted(_ENCRYPTIONS))}"
         )
     return found
 
