@@ -281,19 +281,9 @@ class FileWriter:
         self.write_records(*part)
         return part.keys[-1]
 
-    @property
-    def ended(self) -> int:
-        """How many files have ended that take_stored and finish have not returned."""
-        return len(self._headers)
-
-    def take_stored(self) -> list[RangeHeader]:
-        """Wait until the files that ended are stored; return their headers in order, once."""
-        while self._uploads:
-            self._await_upload()
-        taken, self._headers = self._headers, []
-        return taken
-
     def finish(self) -> list[RangeHeader]:
         """End the last file and wait until all are stored; return their headers in order."""
         self.end_file()
-        return self.take_stored()
+        while self._uploads:
+            self._await_upload()
+        return self._headers
