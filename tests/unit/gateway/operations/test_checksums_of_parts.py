@@ -5,6 +5,7 @@ import pytest
 from gateway.protocol.bodies.algorithms import ALGORITHMS
 from tests.support.checks.cases import for_each
 from tests.support.fakes.part_checksums import checksum_of, composite_of
+from tests.support.worlds.gateway_calls import begun
 from tests.support.worlds.gateway_stack import GatewayStack
 
 CONTENTS = (b"first " * 10, b"second")
@@ -16,16 +17,6 @@ SHA256 = ALGORITHMS["x-amz-checksum-sha256"]
 @pytest.fixture
 def stack():
     return GatewayStack()
-
-
-def begin(stack, **headers):
-    reply = stack.ask("POST", "/repo/main/up", query={"uploads": ""}, headers=named(headers))
-    assert reply.status == 200, reply
-    return reply
-
-
-def named(headers):
-    return {name.replace("_", "-"): value for name, value in headers.items()}
 
 
 def send(stack, upload_id, number, content, headers=None):
@@ -45,7 +36,7 @@ def complete(stack, upload_id, rows, headers=None):
 
 def sent(stack):
     """An upload with two parts, and their elements in a completion."""
-    upload_id = begin(stack).text("UploadId")
+    upload_id = begun(stack, "main/up")
     replies = [send(stack, upload_id, number, each) for number, each in enumerate(CONTENTS, 1)]
     return upload_id, [f"<ETag>{reply.headers['etag']}</ETag>" for reply in replies]
 
@@ -165,7 +156,7 @@ def test_another_checksum_than_the_declared_one_is_refused(stack):
 
 def test_checksums_of_parts_need_no_declaration(stack):
     """Clients that declare none are taken as ever, though S3 would refuse them."""
-    upload_id = begin(stack).text("UploadId")
+    upload_id = begun(stack, "main/up")
     checksum = checksum_of(CRC32, WHOLE)
     part = send(stack, upload_id, 1, WHOLE, {CRC32.header: checksum})
     assert part.headers[CRC32.header] == checksum

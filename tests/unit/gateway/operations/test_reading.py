@@ -210,7 +210,7 @@ def test_a_read_of_staged_data_whose_checksum_never_was_the_etag_succeeds(stack,
     assert read(stack).content == CONTENT
 
 
-def test_head_describes_an_object_whose_data_were_collected_and_asks_no_store(stack):
+def test_head_describes_an_object_whose_data_were_collected(stack):
     stack.world.objects.delete(objects.stat(stack.engine, REPO, "main", b"a").physical_address)
     stack.s3.requests.clear()
     reply = read(stack, "HEAD")

@@ -5,21 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.protocol.bodies import trailed
-from gateway.protocol.bodies.algorithms import ALGORITHMS, encode
+from gateway.protocol.bodies.algorithms import ALGORITHMS
 from gateway.protocol.bodies.decoder import Decoder
 from gateway.protocol.bodies.payload import parse_payload
 from gateway.protocol.bodies.plan import body_plan
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.protocol.signatures.verified import Verified
+from tests.support.fakes.part_checksums import checksum_of
 
 CRC32 = ALGORITHMS["x-amz-checksum-crc32"]
-
-
-def checksum_of(algorithm, content):
-    digest = algorithm.start()
-    digest.update(content)
-    return encode(digest.digest())
 
 
 @given(
