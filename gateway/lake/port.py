@@ -46,9 +46,7 @@ class Object:
     """An object as readers see it.
 
     physical_address is the whole URI of its data, checksum its entity tag without quotes.
-    if_match: the ETag that the data must have, if others may replace them and the lake is here.
-    is_immutable: its data are in a namespace, so nobody replaces them. headers: what S3 told of
-    data that this request has stored.
+    headers: what S3 told of data that this request has stored.
     """
 
     path: bytes
@@ -58,8 +56,6 @@ class Object:
     last_modified_ns: int
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
-    if_match: str = ""
-    is_immutable: bool = field(default=False, compare=False)
     headers: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 

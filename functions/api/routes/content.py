@@ -9,7 +9,7 @@ from functions.api.routing import Operations
 from graveler.http import byte_range, object_headers
 from graveler.http.write_conditions import given
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
-from graveler.model import AddressType, Entry
+from graveler.model import Entry
 from graveler.operations import objects
 from graveler.operations.protocol.data import check_data, data_headers, read_content
 from graveler.operations.protocol.views import ObjectStat
@@ -66,8 +66,7 @@ def head_object(request: Request) -> Answer:
     entry = found.entry
     wanted = _wanted_range(request, entry)
     first, last = wanted or (0, entry.size_bytes - 1)
-    is_immutable = entry.address_type is AddressType.RELATIVE
-    kept = data_headers(request.engine, found, is_immutable=is_immutable)
+    kept = data_headers(request.engine, found)
     headers = object_headers.of_object(entry, found.path, kept)
     headers["Content-Length"] = str(last - first + 1)
     if wanted:

@@ -1,8 +1,10 @@
 """Objects of the lake: reading, writing, copying and deleting them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import compress
+
+from msgspec.structs import replace
 
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
@@ -12,7 +14,7 @@ from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
 from graveler.messages import Refusal
-from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
+from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.names import checksum_tag
 from graveler.operations import objects, writes
 from graveler.operations.engine import Engine
@@ -22,10 +24,17 @@ from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
-def object_of(found: ObjectStat) -> Object:
+@dataclass(frozen=True, slots=True)
+class EngineObject(Object):
+    """An object with what the engine knows of it."""
+
+    stat: ObjectStat = field(kw_only=True)
+
+
+def object_of(found: ObjectStat) -> EngineObject:
     """Return the engine's object as the gateway has it."""
     entry = found.entry
-    return Object(
+    return EngineObject(
         path=found.path,
         physical_address=found.physical_address,
         size_bytes=entry.size_bytes,
@@ -33,24 +42,15 @@ def object_of(found: ObjectStat) -> Object:
         last_modified_ns=entry.last_modified_ns,
         content_type=entry.content_type,
         metadata=entry.metadata,
-        if_match=found.if_match,
-        is_immutable=entry.address_type is AddressType.RELATIVE,
         headers=found.headers,
+        stat=found,
     )
 
 
 def stat_of(found: Object) -> ObjectStat:
-    """Return the object as the engine has it, by the whole URI of its data."""
-    entry = Entry(
-        address=found.physical_address,
-        address_type=AddressType.FULL,
-        size_bytes=found.size_bytes,
-        checksum=found.checksum,
-        last_modified_ns=found.last_modified_ns,
-        content_type=found.content_type,
-        metadata=found.metadata,
-    )
-    return ObjectStat(found.path, entry, found.physical_address, found.if_match)
+    """Return the object as the engine has it."""
+    assert isinstance(found, EngineObject)
+    return found.stat
 
 
 def text_of(path: bytes) -> bytes:
@@ -120,20 +120,15 @@ class EngineObjects:
 
     @in_time
     def data_headers(self, found: Object, *, with_checksums: bool = False) -> Mapping[str, str]:
-        return data_headers(
-            self._engine,
-            stat_of(found),
-            is_immutable=found.is_immutable,
-            with_checksums=with_checksums,
-        )
+        return data_headers(self._engine, stat_of(found), with_checksums=with_checksums)
 
     def reading(
         self, found: Object, *, with_checksums: bool = False
     ) -> Callable[[int, int], SignedRequest]:
         def request(first: int, last: int) -> SignedRequest:
             headers = {"range": f"bytes={first}-{last}"}
-            if found.if_match:
-                headers["if-match"] = f'"{found.if_match}"'
+            if stat_of(found).if_match:
+                headers["if-match"] = f'"{stat_of(found).if_match}"'
             if with_checksums and (first, last) == (0, found.size_bytes - 1):
                 del headers["range"]  # S3 has no checksum of a range
                 headers |= CHECKSUM_MODE
@@ -143,10 +138,11 @@ class EngineObjects:
 
     @in_time
     def verified(self, found: Object) -> Object:
-        return replace(found, if_match=check_data(self._engine, stat_of(found)).checksum)
+        stat = stat_of(found)
+        return object_of(replace(stat, if_match=check_data(self._engine, stat).checksum))
 
     def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str:
-        if found.if_match:
+        if stat_of(found).if_match:
             self.verified(found)  # the reader of the URL would not notice
         return self._requests.presign_read(
             found.physical_address,

@@ -13,6 +13,7 @@ from typing import TypeVar
 from graveler.cache import ENTRY_BYTES
 from graveler.errors import DataReplacedError, GoneError, RangeNotSatisfiableError
 from graveler.messages import Refusal
+from graveler.model import AddressType
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import CopiedPart, ObjectInfo, StoredContent
@@ -51,11 +52,9 @@ def check_data(engine: Engine, found: ObjectStat) -> ObjectInfo:
 
 
 def data_headers(
-    engine: Engine, found: ObjectStat, *, is_immutable: bool, with_checksums: bool = False
+    engine: Engine, found: ObjectStat, *, with_checksums: bool = False
 ) -> Mapping[str, str]:
     """Return the headers that the object store keeps with data; none if these do not exist.
-
-    is_immutable: the data are in a namespace. Others may replace those of imports at any time.
 
     Raises:
         DataReplacedError: others have replaced the data.
@@ -68,7 +67,8 @@ def data_headers(
     info = engine.objects.head(uri, with_checksums=with_checksums)
     if info is None:
         return {}
-    if is_immutable:
+    # Others may replace the data of imports at any time.
+    if found.entry.address_type is AddressType.RELATIVE:
         size_bytes = sum(len(name) + len(value) for name, value in info.headers.items())
         engine.data_headers.put(key, info.headers, ENTRY_BYTES + len(uri) + size_bytes)
     _check_recorded(found, info)
