@@ -48,6 +48,7 @@ from tests.support.fakes.part_checksums import (
     checksums_of_parts,
     composite_of,
     declared_algorithm,
+    of_part,
 )
 
 
@@ -406,10 +407,7 @@ class MemoryObjectStore:
             content = self.get(source_uri, byte_range, if_match=if_match)
             upload = self._upload(uri, upload_id)
             upload.parts[part_number] = content
-            algorithm = declared_algorithm(upload.headers)
-            checksums = (
-                {f"Checksum{algorithm.name}": checksum_of(algorithm, content)} if algorithm else {}
-            )
+            checksums = of_part(upload.headers, content)
             return CopiedPart(_md5(content), of_write(upload.headers), checksums)
 
     def upload_part(self, uri: str, upload_id: str, part_number: int, content: bytes) -> str:
@@ -455,16 +453,9 @@ class MemoryObjectStore:
             upload = self._upload(uri, upload_id)
             numbers = sorted(number for number in upload.parts if number > after)
             now_ns = self._clock.now_ns()
-            algorithm = declared_algorithm(upload.headers)
             parts = [
                 PartInfo(
-                    number,
-                    _md5(content),
-                    len(content),
-                    now_ns,
-                    {f"Checksum{algorithm.name}": checksum_of(algorithm, content)}
-                    if algorithm
-                    else {},
+                    number, _md5(content), len(content), now_ns, of_part(upload.headers, content)
                 )
                 for number, content in sorted(upload.parts.items())
                 if number in numbers[:amount]

@@ -29,6 +29,12 @@ def declared_algorithm(headers: Mapping[str, str]) -> Algorithm | None:
     return _BY_NAME.get(headers.get("x-amz-checksum-algorithm", ""))
 
 
+def of_part(headers: Mapping[str, str], content: bytes) -> dict[str, str]:
+    """Return the elements of a part of an upload that was begun with the headers."""
+    algorithm = declared_algorithm(headers)
+    return {f"Checksum{algorithm.name}": checksum_of(algorithm, content)} if algorithm else {}
+
+
 def checksums_of_parts(headers: Mapping[str, str], contents: Sequence[bytes]) -> dict[str, str]:
     """Return the headers of the object that an upload makes, which was begun with the headers."""
     algorithm = declared_algorithm(headers)
