@@ -29,8 +29,7 @@ def head_object(call: Call) -> Answer:
     if not_modified:
         return not_modified
     wanted = _wanted(call, found)
-    with_checksums = wanted is None and _wants_checksums(call)
-    kept = call.lake.data_headers(found, with_checksums=with_checksums)
+    kept = call.lake.data_headers(found, with_checksums=_wants_checksums(call, wanted))
     headers = object_headers(found, kept) | overrides
     if wanted is None:
         return Answer(200, headers, length_bytes=found.size_bytes)
@@ -54,8 +53,9 @@ def _found(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
     return found, metadata.response_overrides(call.parameters), None
 
 
-def _wants_checksums(call: Call) -> bool:
-    return (call.header(checksums.MODE) or "").upper() == "ENABLED"
+def _wants_checksums(call: Call, wanted: ByteRange | None) -> bool:
+    """Return whether the reader asks for checksums, which S3 has of all bytes only."""
+    return wanted is None and (call.header(checksums.MODE) or "").upper() == "ENABLED"
 
 
 def _wanted(call: Call, found: Object) -> ByteRange | None:
@@ -83,11 +83,11 @@ def _part(number: str, found: Object) -> ByteRange | None:
 
 def _content(call: Call, found: Object, overrides: Mapping[str, str]) -> Answer:
     wanted = _wanted(call, found)
+    with_checksums = _wants_checksums(call, wanted)
     if not found.size_bytes:
-        kept = call.lake.data_headers(found, with_checksums=_wants_checksums(call))
+        kept = call.lake.data_headers(found, with_checksums=with_checksums)
         return Answer(200, {**object_headers(found, kept), **overrides})
     sent = wanted or ByteRange(0, found.size_bytes - 1)
-    with_checksums = wanted is None and _wants_checksums(call)
 
     def read(found: Object) -> Reading:
         request_of = call.lake.reading(found, with_checksums=with_checksums)
