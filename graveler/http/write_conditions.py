@@ -35,7 +35,7 @@ def given(headers: Mapping[str, str], name: str) -> str | None:
     """Return the header; None if it is absent.
 
     Raises:
-        InvalidInputError: it is empty: whoever sends it means a condition, and names none.
+        InvalidInputError: it is empty. The client wants a condition, and says none.
     """
     value = headers.get(name.lower())
     if value is not None and not value.strip():

@@ -202,7 +202,7 @@ NEEDS: Mapping[str, Row] = {
     "getContinuousExport": _on(Action.READ_BRANCH, places.BRANCH),
     "getExportStatus": _on(Action.READ_BRANCH, places.BRANCH),
     "listExportRuns": _on(Action.READ_BRANCH, places.BRANCH),
-    # Who gives lakeFS a place to write in needs the same for a new repository.
+    # An export gets a place to write in, as a new repository does: createRepository needs this too.
     "setContinuousExport": Needs(
         On(Action.EXPORT_CONFIG, places.BRANCH),
         On(Action.ATTACH_STORAGE_NAMESPACE, places.EXPORT_PLACES),

@@ -1,6 +1,6 @@
 """What the head of a request promises of its body.
 
-An empty promise is a wrong one, as on S3: who takes it for none checks nothing.
+An empty one of these headers is wrong, as on S3: taken for absent, nothing would be checked.
 """
 
 import re

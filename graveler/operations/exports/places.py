@@ -1,10 +1,10 @@
 """Keep exports apart from each other and from repositories: one writer for each place.
 
-A path that holds objects is exported to by force only, the first time. A configuration is checked
-before it is stored, and again by the first run that would write to its
-places. Two configurations that are stored at the same moment do not see each other: the second
-check stops both before they write. Deleting an export, alone or with its branch or repository,
-frees its places at once; but the next run there waits until the last runner has stopped.
+The first export to a path that holds objects needs force. A configuration is checked before it is
+stored, and again by the first run that would write to its places. Two configurations that are
+stored at the same moment do not see each other: the second check stops both before they write.
+Deleting an export, alone or with its branch or repository, frees its places at once; but the next
+run there waits until the last runner has stopped.
 """
 
 from collections.abc import Callable, Iterator
