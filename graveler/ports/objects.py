@@ -140,20 +140,22 @@ class ObjectData(Protocol):
             InvalidInputError: the bucket does not exist or denies access.
         """
 
-    def get(
-        self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
-    ) -> bytes:
+    def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
         """Return the content, or its bytes from first to last inclusive.
 
         Raises:
             GoneError: the object does not exist any more.
-            DataReplacedError: it has another ETag.
         """
 
     def get_stored(
         self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
     ) -> StoredContent:
-        """Return as `get`, with the headers that the store keeps beside the content."""
+        """Return as `get`, with the headers that the store keeps beside the content.
+
+        Raises:
+            GoneError: the object does not exist any more.
+            DataReplacedError: it has another ETag.
+        """
 
     def head(self, uri: str, *, with_checksums: bool = False) -> ObjectInfo | None:
         """Return what the store reports of the object; None if it does not exist.

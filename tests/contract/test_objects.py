@@ -293,7 +293,7 @@ def test_data_are_read_and_copied_while_they_have_the_required_etag(
     upload_id = world.objects.create_upload(world.uri("parts"), "a/b").id
 
     def used() -> Iterator[Callable[[], object]]:
-        yield lambda: world.objects.get(uri, (0, 3), if_match=etag)
+        yield lambda: world.objects.get_stored(uri, (0, 3), if_match=etag)
         yield lambda: world.objects.copy(uri, copy, size, if_match=etag)
         yield lambda: world.objects.copy(uri, copy, size, DESCRIPTION, if_match=etag)
         yield lambda: world.objects.copy_part(

@@ -110,10 +110,8 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         stored = find(self._s3, Location.of(uri), CHECKSUM_MODE if with_checksums else {})
         return None if stored is None else info_of(stored)
 
-    def get(
-        self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
-    ) -> bytes:
-        return self.get_stored(uri, byte_range, if_match=if_match).content
+    def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+        return self.get_stored(uri, byte_range).content
 
     def get_stored(
         self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""

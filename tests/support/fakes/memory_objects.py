@@ -233,10 +233,8 @@ class MemoryObjectStore:
             raise DataReplacedError(f"{uri} has the ETag {found.info.checksum}")
         return found
 
-    def get(
-        self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
-    ) -> bytes:
-        return self.get_stored(uri, byte_range, if_match=if_match).content
+    def get(self, uri: str, byte_range: tuple[int, int] | None = None) -> bytes:
+        return self.get_stored(uri, byte_range).content
 
     def get_stored(
         self, uri: str, byte_range: tuple[int, int] | None = None, *, if_match: str = ""
@@ -404,7 +402,7 @@ class MemoryObjectStore:
         if_match: str = "",
     ) -> CopiedPart:
         with self._lock:
-            content = self.get(source_uri, byte_range, if_match=if_match)
+            content = self.get_stored(source_uri, byte_range, if_match=if_match).content
             upload = self._upload(uri, upload_id)
             upload.parts[part_number] = content
             checksums = of_part(upload.headers, content)
