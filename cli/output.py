@@ -37,7 +37,8 @@ _CONSENT = {"y", "yes"}
 # line ends, and the colors of lines that may have some.
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LAST_CONTROLS = re.compile(r"[\x7f-\x9f]")
-_STEERING_BUT_COLORS = re.compile(rf"(?!\x1b\[[0-9;]*m){_STEERING.pattern}")
+# Only those of `paint`: others would hide the text that follows.
+_STEERING_BUT_COLORS = re.compile(rf"(?!\x1b\[(?:(?:[01]|9[1-4]);?)+m){_STEERING.pattern}")
 
 
 @dataclass

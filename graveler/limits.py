@@ -45,9 +45,11 @@ GROUP_DESCRIPTION_BYTES_MAX = 1024
 # An ARN of IAM has at most some 600 bytes. It is part of sort keys.
 PRINCIPAL_ID_BYTES_MAX = 900
 
-# Pairs of commits whose best common ancestors a merge looks for: one for each crossing of merges in
-# a row, and each is a level of recursion. Beyond, paths that changed at each crossing conflict.
-CROSSED_PAIRS_MAX = 100
+# How far a merge looks into crossed merges; beyond, the paths that changed there conflict. Each
+# crossing in a row is a level, which is a step of recursion. Two branches into which n others were
+# merged have n (n - 1) / 2 pairs of best common ancestors, and a pair is a walk.
+CROSSED_LEVELS_MAX = 100
+CROSSED_PAIRS_MAX = 1000
 
 # They are in the repository's item of 400 KB, and each write checks all of them.
 PROTECTION_RULES_MAX = 300

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.errors import UsageError
+from cli.output import Output
 from cli.session import session_of
 
 if TYPE_CHECKING:
@@ -55,27 +56,27 @@ def command(
     else:
         found = None if fresh else drills.newest_dump(api, path, place)
         dump = found or drills.make_dump(api, path, place)
-    findings = drills.run(api, repository, dump, warn=lambda text: typer.echo(text, err=True))
+    findings = drills.run(api, repository, dump, warn=session.output.warn)
     if json_:
         report = {**asdict(findings), "exit_code": findings.exit_code}
         typer.echo(json.dumps(report))
     else:
-        _print(findings)
+        _print(findings, session.output)
     raise typer.Exit(findings.exit_code)
 
 
-def _print(findings: "Findings") -> None:
-    typer.echo(f"Dump: {findings.dump}")
-    typer.echo(f"Branches: {findings.branches}")
-    typer.echo(f"Tags: {findings.tags}")
-    typer.echo(f"Longest history compared: {findings.commits} commits")
+def _print(findings: "Findings", out: Output) -> None:
+    out.line(f"Dump: {findings.dump}")
+    out.line(f"Branches: {findings.branches}")
+    out.line(f"Tags: {findings.tags}")
+    out.line(f"Longest history compared: {findings.commits} commits")
     if findings.changed:
-        typer.echo(f"Changed since the dump: {', '.join(findings.changed)}")
+        out.line(f"Changed since the dump: {', '.join(findings.changed)}")
     for problem in findings.problems:
-        typer.echo(f"Problem: {problem}")
+        out.line(f"Problem: {problem}")
     if findings.left:
-        typer.echo(f"Still there: repository {findings.left}: delete it")
+        out.line(f"Still there: repository {findings.left}: delete it")
     if findings.is_interrupted:
-        typer.echo("Interrupted")
+        out.line("Interrupted")
     elif not findings.problems:
-        typer.echo("The dump can be restored.")
+        out.line("The dump can be restored.")

@@ -18,7 +18,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from graveler.limits import CROSSED_PAIRS_MAX
+from graveler.limits import CROSSED_LEVELS_MAX, CROSSED_PAIRS_MAX
 from graveler.model import EMPTY_METARANGE, Commit, CommitID, MetaRangeID
 from graveler.refs.history import History
 from graveler.refs.merge_base import best_common_ancestors, merge_bases
@@ -59,9 +59,9 @@ def base_of_merge(
     numbers: dict[frozenset[CommitID], int] = {}
     below: dict[_Pair, int] = {}
     level = sets[:]
-    while level:
+    for _ in range(CROSSED_LEVELS_MAX):
         pairs = _pairs_to_ask(level, below)
-        if len(below) + len(pairs) > CROSSED_PAIRS_MAX:
+        if not pairs or len(below) + len(pairs) > CROSSED_PAIRS_MAX:
             break
         level = []
         for pair in pairs:

@@ -21,6 +21,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from graveler.addresses import etag_to_match
 from graveler.entries import entry_value, value_entry
 from graveler.errors import ConflictError, StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
@@ -184,7 +185,7 @@ class _Walk:
                     raise Refusal.PATH_EXISTS.error(shown(target))
                 yield _Planned(path, ())
                 continue
-            copied = StagedChange(target, self._copied(value), staged.get(target))
+            copied = StagedChange(target, self._copied(repository, value), staged.get(target))
             if not self._moves:
                 yield _Planned(path, (copied,))
                 continue
@@ -193,13 +194,15 @@ class _Walk:
                 raise StaleVersionError(f"path {shown(path)} changed since it was read")
             yield _Planned(path, (copied, StagedChange(path, None, now)))
 
-    def _copied(self, value: bytes) -> bytes:
-        """Return the value at the destination: a copy is new, what moves stays what it is."""
-        if self._moves:
+    def _copied(self, repository: Repository, value: bytes) -> bytes:
+        """Return the value at the destination: a copy is new, what moves stays what it is.
+
+        A copy of data that others may replace is not new: it would be younger than their data.
+        """
+        entry = value_entry(value)
+        if self._moves or etag_to_match(repository.storage_namespace, entry):
             return value
-        return entry_value(
-            replace(value_entry(value), last_modified_ns=self._engine.clock.now_ns())
-        )
+        return entry_value(replace(entry, last_modified_ns=self._engine.clock.now_ns()))
 
     def _staged(self, branch: Branch, paths: Iterable[bytes]) -> dict[bytes, Staged]:
         """Return the branch's newest staged changes of the ascending paths."""

@@ -3,8 +3,8 @@
 An import records the store's ETag. Reads and copies require it of the data, so changed data are
 refused, and never taken for the recorded ones. An entry that was staged by hand may have a checksum
 that never was the ETag, such as the MD5 of data that the store got in parts. Such an entry has a
-content type, and its time is that of the staging. If the data are older, they are the recorded
-ones.
+content type, and its time is that of the staging, or that of the data. If the data are not younger,
+they are the recorded ones.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +17,7 @@ from graveler.model import AddressType
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import CopiedPart, ObjectInfo, StoredContent
+from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
@@ -85,8 +86,9 @@ def _check_recorded(found: ObjectStat, info: ObjectInfo) -> None:
 
 
 def _was_staged_later(found: ObjectStat, info: ObjectInfo) -> bool:
-    entry = found.entry
-    return bool(entry.content_type) and info.last_modified_ns < entry.last_modified_ns
+    # Stores report whole seconds, and so do clients that stage data with their own time.
+    stored_s, staged_s = (each.last_modified_ns // NS_PER_S for each in (info, found.entry))
+    return bool(found.entry.content_type) and stored_s <= staged_s
 
 
 def read_content(

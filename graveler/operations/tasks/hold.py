@@ -195,6 +195,7 @@ class Hold:
         self.report_again()
         now_ns = self.engine.clock.now_ns()
         with self._lock:
+            self._refuse_unwanted()
             try:
                 self.task = store(self.task, tasks.saved(self.task, now_ns, done, done, saved))
             except StaleTaskError:
@@ -214,8 +215,13 @@ class Hold:
             yield thing
 
     def end_with(self, commit: Commit) -> TaskEnd:
-        """Return the end of the task whose result is the commit."""
+        """Return the end of the task whose result is the commit.
+
+        Raises:
+            UnwantedError: a user cancelled it.
+        """
         with self._lock:
+            self._refuse_unwanted()  # a beat may have read that, and then nothing is stale
             self._is_ending = True  # a beat would make the end stale
             ended = self._completed(self.task, {"commit_id": commit.id})
             return TaskEnd(self.task, ended, end_event(self.engine, self.repository, ended))
@@ -313,6 +319,7 @@ class DirectEnding:
         Raises:
             ForbiddenError: the branch is protected by now, or the repository is read-only.
             NotFoundError: the repository was deleted.
+            UnwantedError: a user cancelled the task.
         """
         found = self.hold.current_repository()
         check_can_commit(found, self.hold.task.branch, force=self.force)

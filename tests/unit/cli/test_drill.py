@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from cli import drill
+
 SOURCE = {"id": "lake", "storage_namespace": "s3://bucket/lake"}
 
 
@@ -41,3 +43,11 @@ def test_a_repository_that_does_not_exist_is_named(graveler, server):
     server.will_answer({"message": "repository not found"}, status=404)
     told = graveler.fails("drill", "lakefs://lake")
     assert "repository not found" in told
+
+
+def test_a_name_of_a_ref_does_not_steer_the_terminal(graveler, server, monkeypatch):
+    server.will_answer(SOURCE)
+    monkeypatch.setattr(drill, "newest_dump", lambda *_: drill.Dump({}, "", ""))
+    changed = drill.Findings(changed=["tags/a\x9b2J"])
+    monkeypatch.setattr(drill, "run", lambda *_, **__: changed)
+    assert "tags/a\\x9b2J\n" in graveler.prints("drill", "lakefs://lake")

@@ -58,6 +58,13 @@ def test_a_name_cannot_steer_the_terminal(monkeypatch, capsys):
     assert "a\\x1b[2Jb\\x08" in printed
 
 
+@pytest.mark.parametrize("code", ["8", "30;40", "1;8", "", "38;5;0"])
+def test_a_name_cannot_hide_what_follows_it(monkeypatch, capsys, code):
+    monkeypatch.setattr(Output, "is_terminal", True)
+    Output().line(f"a\x1b[{code}mb")
+    assert capsys.readouterr().out == f"a\\x1b[{code}mb\n"
+
+
 def test_a_pager_that_was_closed_ends_the_output_without_an_error(monkeypatch):
     monkeypatch.setattr(Output, "is_terminal", True)
     monkeypatch.setenv("PAGER", "true")

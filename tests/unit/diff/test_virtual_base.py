@@ -4,7 +4,7 @@ from itertools import combinations, permutations
 
 from graveler.diff.virtual_base import UNSETTLED, CrossedBase
 from graveler.entries import same_record
-from graveler.limits import CROSSED_PAIRS_MAX
+from graveler.limits import CROSSED_LEVELS_MAX
 from graveler.refs.virtual_base import BestAncestors, VirtualBase
 from tests.support.checks.cases import for_each
 from tests.support.worlds.model import committed_in_memory, opened, token_value, write
@@ -64,7 +64,7 @@ def test_what_is_unsettled_equals_no_record(value):
 
 def test_a_path_that_changed_at_each_of_many_crossings_is_settled():
     pair = CONTENTS["A"], CONTENTS["B"]
-    sets = [BestAncestors(pair, (number + 1,)) for number in range(CROSSED_PAIRS_MAX)]
+    sets = [BestAncestors(pair, (number + 1,)) for number in range(CROSSED_LEVELS_MAX)]
     base = crossed(*sets, BestAncestors((CONTENTS["A"],)))
     # The lowest has A, the ancestors over it have made B of it, those over these A again.
-    assert same_record(base.get(b"k"), VALUES["B" if CROSSED_PAIRS_MAX % 2 else "A"])
+    assert same_record(base.get(b"k"), VALUES["B" if CROSSED_LEVELS_MAX % 2 else "A"])

@@ -9,9 +9,12 @@ from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.model import AddressType
 from graveler.operations import links, objects, uploads, writes
 from graveler.operations.engine import Engine
+from graveler.operations.prefixes.requests import PrefixRequest, start_copy
 from graveler.operations.protocol.data import read_content
 from graveler.ports import ObjectInfo
+from graveler.times import NS_PER_S
 from tests.support.checks.cases import for_each
+from tests.support.fakes.tasks import run_all
 from tests.support.worlds.imports import imported
 from tests.support.worlds.lake import REPO, commit, content, upload
 
@@ -102,3 +105,28 @@ def test_own_data_are_read_without_a_condition(engine):
     upload(engine, b"own", b"own")
     found = objects.stat(engine, REPO, "main", b"own")
     assert (found.if_match, found.entry.address_type) == ("", AddressType.RELATIVE)
+
+
+def test_data_staged_with_their_own_time_and_a_digest_of_their_own_are_read(engine):
+    info = put(engine, b"data in parts")
+    md5 = "0123456789abcdef0123456789abcdef"
+    data = links.StoredData(
+        URI, md5, info.size_bytes, {}, mtime_s=info.last_modified_ns // NS_PER_S
+    )
+    found = links.stage(engine, REPO, "main", b"a", data)
+    assert read_content(engine, found) == b"data in parts"
+
+
+def test_a_copy_of_a_prefix_does_not_pass_replaced_data_for_those_that_were_staged(world):
+    engine = world.engine()
+    info = put(engine, b"old")
+    links.stage(engine, REPO, "main", b"a/1", links.StoredData(URI, info.checksum, 3, {}))
+    world.clock.tick(60)
+    put(engine, b"new")
+    world.clock.tick(60)
+    start_copy(engine, REPO, "main", PrefixRequest("a/", "b/"), "ann")
+    run_all(world.task_queue, engine)
+    with pytest.raises(DataReplacedError):
+        content(engine, "main", b"a/1")
+    with pytest.raises(DataReplacedError):
+        content(engine, "main", b"b/1")

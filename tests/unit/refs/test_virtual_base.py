@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import count
 
-from graveler.limits import CROSSED_PAIRS_MAX
+from graveler.limits import CROSSED_LEVELS_MAX
 from graveler.model import EMPTY_METARANGE, Commit, MetaRangeID
 from graveler.refs.virtual_base import VirtualBase, base_of_merge
 from tests.unit.refs.graphs import CountingRefs, child_of
@@ -87,12 +87,25 @@ def test_ancestors_without_a_common_one_began_with_nothing():
 def test_as_many_crossings_as_may_be_are_followed_in_few_requests_and_no_more():
     branches = Branches()
     numbers = map(str, count())
-    branches.cross(*(next(numbers) for _ in range(CROSSED_PAIRS_MAX - 1)))
+    branches.cross(*(next(numbers) for _ in range(CROSSED_LEVELS_MAX - 1)))
     sets = as_sets(branches.base())
     assert sets[-1] == ({"root"}, ())
-    assert len(sets) == CROSSED_PAIRS_MAX
+    assert len(sets) == CROSSED_LEVELS_MAX
     assert len(branches.refs.requests) <= 15
     branches.cross(next(numbers), next(numbers), next(numbers))
     sets = as_sets(branches.base())
-    assert len(sets) == CROSSED_PAIRS_MAX + 1
+    assert len(sets) == CROSSED_LEVELS_MAX + 1
     assert sets[-1][1] == (None,)
+
+
+def test_many_branches_that_both_sides_merged_are_all_compared_with():
+    branches = Branches()
+    left, right = branches.heads
+    for number in range(40):
+        shared = branches.made(f"shared {number}", branches.root)
+        left = branches.made(f"left {number}", left, shared)
+        right = branches.made(f"right {number}", right, shared)
+    branches.heads = left, right
+    first, *others = as_sets(branches.base())
+    assert (len(first[0]), set(first[1])) == (40, {1})
+    assert others == [({"root"}, ())]

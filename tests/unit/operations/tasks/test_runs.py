@@ -1,5 +1,8 @@
 """Whatever happens to messages and runners, a task has one effect or none, and its record says so."""
 
+from contextlib import contextmanager
+from math import inf
+
 import pytest
 
 from graveler.errors import (
@@ -7,8 +10,10 @@ from graveler.errors import (
 )
 from graveler.layout import task_folder
 from graveler.operations import commits, repositories
+from graveler.operations.task_work import WORK
+from graveler.operations.tasks.advance import advance
 from graveler.operations.tasks.requests import cancel
-from graveler.tasks import LEASE_S, TaskMessage, TaskSettings, TaskState
+from graveler.tasks import LEASE_S, REPORT_S, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash, CrashAt, Meanwhile
@@ -165,6 +170,37 @@ def test_a_cancelled_task_has_no_effect_and_one_that_ended_before_cannot_be_canc
         assert task_now(world, message).state is TaskState.CANCELLED
         assert effects(world, scenario.branch) == []
         assert ends(world) == ["task_cancelled"]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=NAMES)
+def test_a_task_that_is_cancelled_has_no_effect_although_a_beat_sees_it_before_the_work(scenario):
+    world, message = scenario.begun()
+    before, _ = scenario.outcomes()
+    calls = Calls()
+    run(engine_around(world.engine(), calls), message)
+    last = calls.names.count("files.write")  # after all reports of the work
+    world, message = scenario.begun()
+    beats, writes = [], []
+
+    @contextmanager
+    def at_work(beat, _seconds):
+        beats.append(beat)
+        yield
+
+    def around(name, call):
+        result = call()
+        if name == "files.write":
+            writes.append(name)
+            if len(writes) == last:
+                cancel(world.engine(), REPO, message.task_id)
+                world.clock.tick(REPORT_S)
+                beats[0]()
+        return result
+
+    engine = engine_around(world.engine(), around)
+    advance(engine, message, WORK, runner="one", time_left_s=lambda: inf, at_work=at_work)
+    assert task_now(world, message).state is TaskState.CANCELLED
+    assert outside(world.engine()) == before
 
 
 def test_a_waiting_task_is_cancelled_at_once():
