@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-for name, examples in (("default", 10), ("thorough", 60), ("deep", 1000)):
+for name, examples in (("default", 10), ("thorough", 30), ("deep", 1000)):
     settings.register_profile(
         name,
         deadline=None,

@@ -85,7 +85,7 @@ def lake(servers: tuple[FaultyServer, ...], monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(http_client, "DYNAMODB_ATTEMPT_S", ATTEMPT_S)
         monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", ATTEMPT_S)
         monkeypatch.setattr(s3_module, "LONG_READ_TIMEOUT_S", ATTEMPT_S)
-        monkeypatch.setattr(for_urllib3, "_patience_of", lambda _: Patience(ATTEMPT_S))
+        monkeypatch.setattr(for_urllib3, "of_answer", lambda _: Patience(ATTEMPT_S))
         yield made
         made.recover()
 

@@ -105,7 +105,7 @@ def test_an_object_has_contents_and_metadata_at_a_path(clients, repository, bran
             Metadata={"owner": "joe"},
         )
     one, other, same = (each for each in branch.objects(prefix="s3/", user_metadata=True))
-    assert (one.path, one.size_bytes, one.metadata) == ("s3/one", 8, {"owner": "joe"})
+    assert (one.path, one.size_bytes, one.metadata) == ("s3/one", 8, {"X-Amz-Meta-owner": "joe"})
     assert isinstance(one.mtime, int)
     assert began <= one.mtime <= time()
     assert one.checksum == same.checksum == md5(b"contents").hexdigest() != other.checksum

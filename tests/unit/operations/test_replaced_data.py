@@ -114,7 +114,7 @@ def test_data_staged_with_their_own_time_and_a_digest_of_their_own_are_read(engi
         URI, md5, info.size_bytes, {}, mtime_s=info.last_modified_ns // NS_PER_S
     )
     found = links.stage(engine, REPO, "main", b"a", data)
-    assert read_content(engine, found) == b"data in parts"
+    assert read_content(engine, found).content == b"data in parts"
 
 
 def test_a_copy_of_a_prefix_does_not_pass_replaced_data_for_those_that_were_staged(world):
