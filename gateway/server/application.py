@@ -115,11 +115,16 @@ class Application:
         call = self._call(head, target, verified, user, arriving, address, record)
         record.ref = call.key.partition("/")[0] if target.key else ""
         try:
-            return run(call)
+            answer = run(call)
         except (NotFoundError, InvalidInputError) as error:
             raise missing(call, error) from error
         except (GoneError, DataMissingError) as error:
             raise without_data(call, error) from error
+        # A browser must ask for each read, as of the API: its session may have ended.
+        unstored = (
+            {"Cache-Control": "no-store"} if verified.access_key_id == _KEY_OF_THE_PAGE else {}
+        )
+        return replace(answer, headers={**answer.headers, **unstored})
 
     def _anonymous(self) -> S3Error:
         """Return the refusal of an unsigned request.

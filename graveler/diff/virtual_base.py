@@ -69,7 +69,7 @@ class CrossedBase:
     ) -> bytes | None:
         """Return the record of the key in that set of ancestors; known has those of others."""
         superseded = set()
-        pairs = combinations(range(len(values)), 2)
+        pairs = combinations(range(len(values)), 2) if self._below[number] else ()
         for (one, other), below in zip(pairs, self._below[number], strict=True):
             if not same_record(values[one], values[other]):
                 base = self._below_record(below, key, known)

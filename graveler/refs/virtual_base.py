@@ -31,7 +31,7 @@ class BestAncestors(Struct, frozen=True):
 
     contents: their metaranges.
     below: for each pair of them, in the order of `combinations`, which element of the virtual base
-        has the best common ancestors of that pair. None if it was not asked.
+        has the best common ancestors of that pair. None if it was not asked; empty if none was.
     """
 
     contents: tuple[MetaRangeID, ...]
@@ -61,7 +61,7 @@ def base_of_merge(
     level = sets[:]
     for _ in range(CROSSED_LEVELS_MAX):
         pairs = _pairs_to_ask(level, below)
-        if not pairs or len(below) + len(pairs) > CROSSED_PAIRS_MAX:
+        if not pairs:
             break
         level = []
         for pair in pairs:
@@ -77,18 +77,21 @@ def base_of_merge(
 def _pairs_to_ask(
     level: Sequence[Sequence[Commit]], below: dict[_Pair, int]
 ) -> list[tuple[CommitID, CommitID]]:
-    """Return the new pairs of a level whose contents differ."""
-    pairs = {
-        frozenset((one.id, other.id)): (one.id, other.id)
-        for commits in level
-        for one, other in combinations(commits, 2)
-        if one.metarange_id != other.metarange_id
-    }
-    return [ids for pair, ids in pairs.items() if pair not in below]
+    """Return the new pairs of a level whose contents differ; none if they would be too many."""
+    pairs: dict[_Pair, tuple[CommitID, CommitID]] = {}
+    for commits in level:
+        for one, other in combinations(commits, 2):
+            pair = frozenset((one.id, other.id))
+            if one.metarange_id != other.metarange_id and pair not in below:
+                pairs[pair] = (one.id, other.id)
+                if len(below) + len(pairs) > CROSSED_PAIRS_MAX:
+                    return []
+    return list(pairs.values())
 
 
 def _described(commits: Sequence[Commit], below: dict[_Pair, int]) -> BestAncestors:
     # Commits without a common ancestor began with nothing, as in git.
     contents = tuple(commit.metarange_id for commit in commits) or (EMPTY_METARANGE,)
     pairs = combinations([commit.id for commit in commits], 2)
-    return BestAncestors(contents, tuple(below.get(frozenset(pair)) for pair in pairs))
+    numbers = [below.get(frozenset(pair)) for pair in pairs]
+    return BestAncestors(contents, tuple(numbers) if any(numbers) else ())

@@ -4,7 +4,7 @@ An import records the store's ETag. Reads and copies require it of the data, so 
 refused, and never taken for the recorded ones. An entry that was staged by hand may have a checksum
 that never was the ETag, such as the MD5 of data that the store got in parts. Such an entry has a
 content type, and its time is that of the staging, or that of the data. If the data are not younger,
-they are the recorded ones.
+and have the recorded size, they are the recorded ones.
 """
 
 from collections.abc import Callable, Mapping
@@ -87,8 +87,10 @@ def _check_recorded(found: ObjectStat, info: ObjectInfo) -> None:
 
 def _was_staged_later(found: ObjectStat, info: ObjectInfo) -> bool:
     # Stores report whole seconds, and so do clients that stage data with their own time.
-    stored_s, staged_s = (each.last_modified_ns // NS_PER_S for each in (info, found.entry))
-    return bool(found.entry.content_type) and stored_s <= staged_s
+    entry = found.entry
+    is_younger = info.last_modified_ns // NS_PER_S > entry.last_modified_ns // NS_PER_S
+    has_size = info.size_bytes == entry.size_bytes
+    return bool(entry.content_type) and has_size and not is_younger
 
 
 def read_content(

@@ -140,6 +140,10 @@ def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | N
         except StaleTaskError:
             assert ending is not None
             ending.read_again()
+        except StaleVersionError:
+            if ending is not None:
+                ending.read_again()  # the work begins anew, and with it the beats of the task
+            raise
         else:
             return
     raise contention("the task")

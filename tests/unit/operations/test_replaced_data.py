@@ -117,6 +117,18 @@ def test_data_staged_with_their_own_time_and_a_digest_of_their_own_are_read(engi
     assert read_content(engine, found).content == b"data in parts"
 
 
+def test_data_of_another_size_are_not_those_that_were_staged_although_they_are_older(world):
+    engine = world.engine()
+    before = put(engine, b"old content")
+    world.clock.tick(5)
+    put(engine, b"new content, and longer")
+    world.clock.tick(5)
+    data = links.StoredData(URI, before.checksum, before.size_bytes, {})
+    found = links.stage(engine, REPO, "main", b"a", data)
+    with pytest.raises(DataReplacedError):
+        read_content(engine, found)
+
+
 def test_a_copy_of_a_prefix_does_not_pass_replaced_data_for_those_that_were_staged(world):
     engine = world.engine()
     info = put(engine, b"old")

@@ -95,17 +95,27 @@ def test_as_many_crossings_as_may_be_are_followed_in_few_requests_and_no_more():
     branches.cross(next(numbers), next(numbers), next(numbers))
     sets = as_sets(branches.base())
     assert len(sets) == CROSSED_LEVELS_MAX + 1
-    assert sets[-1][1] == (None,)
+    assert sets[-1][1] == ()
 
 
-def test_many_branches_that_both_sides_merged_are_all_compared_with():
+def both_merged(amount: int) -> Branches:
+    """Two branches into which that many others were merged, each on its own."""
     branches = Branches()
     left, right = branches.heads
-    for number in range(40):
+    for number in range(amount):
         shared = branches.made(f"shared {number}", branches.root)
         left = branches.made(f"left {number}", left, shared)
         right = branches.made(f"right {number}", right, shared)
     branches.heads = left, right
-    first, *others = as_sets(branches.base())
+    return branches
+
+
+def test_many_branches_that_both_sides_merged_are_compared_in_pairs():
+    first, *others = as_sets(both_merged(40).base())
     assert (len(first[0]), set(first[1])) == (40, {1})
     assert others == [({"root"}, ())]
+
+
+def test_too_many_pairs_are_neither_asked_nor_listed():
+    (only,) = as_sets(both_merged(50).base())
+    assert (len(only[0]), only[1]) == (50, ())

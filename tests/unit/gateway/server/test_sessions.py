@@ -29,6 +29,7 @@ def test_the_page_reads_as_the_user_of_the_session(page):
     headers = cookie_of(page)
     whole = page.ask("GET", PATH, query="r=0.5", headers=headers)
     assert (whole.status, whole.content) == (200, b"PAR1")
+    assert whole.headers["cache-control"] == "no-store"
     part = page.ask("GET", PATH, query="r=0.5", headers={**headers, "range": "bytes=1-2"})
     assert (part.status, part.content) == (206, b"AR")
     own = {**headers, "sec-fetch-site": "same-origin"}

@@ -5,15 +5,13 @@ from math import inf
 
 import pytest
 
-from graveler.errors import (
-    ConflictError,
-)
+from graveler.errors import ConflictError, StaleVersionError
 from graveler.layout import task_folder
 from graveler.operations import commits, repositories
 from graveler.operations.task_work import WORK
 from graveler.operations.tasks.advance import advance
 from graveler.operations.tasks.requests import cancel
-from graveler.tasks import LEASE_S, REPORT_S, TaskMessage, TaskSettings, TaskState
+from graveler.tasks import LATER_REPORT_S, LEASE_S, REPORT_S, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash, CrashAt, Meanwhile
@@ -201,6 +199,34 @@ def test_a_task_that_is_cancelled_has_no_effect_although_a_beat_sees_it_before_t
     advance(engine, message, WORK, runner="one", time_left_s=lambda: inf, at_work=at_work)
     assert task_now(world, message).state is TaskState.CANCELLED
     assert outside(world.engine()) == before
+
+
+def test_a_task_that_lost_a_race_for_the_head_and_begins_anew_keeps_its_lease():
+    world, message = COMMIT.begun()
+    beats, leases = [], []
+
+    def lease():
+        return task_now(world, message).lease_until_ns
+
+    @contextmanager
+    def at_work(beat, _seconds):
+        beats.append(beat)
+        yield
+
+    def around(name, call):
+        if name == "refs.move_branch" and not leases:
+            leases.append(lease())
+            raise StaleVersionError("another writer moved the head")
+        if name == "refs.branch" and len(leases) == 1:
+            world.clock.tick(LATER_REPORT_S)
+            beats[0]()
+            leases.append(lease())
+        return call()
+
+    engine = engine_around(world.engine(), around)
+    advance(engine, message, WORK, runner="one", time_left_s=lambda: inf, at_work=at_work)
+    assert leases[1] > leases[0]
+    assert_completed(world, message, COMMIT)
 
 
 def test_a_waiting_task_is_cancelled_at_once():
