@@ -24,12 +24,18 @@ _ELEMENT, _HEADER = "Checksum", "x-amz-checksum-"
 
 
 def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> Answer | None:
-    """Return S3's answer to HEAD of the object; None if it does not exist."""
+    """Return S3's answer to HEAD of the object; None if it does not exist.
+
+    Raises:
+        InvalidInputError: S3 shows it to nobody without its key: its owner encrypted it so.
+    """
     try:
         return s3.call("head_object", location, **{HEADERS: headers})
     except S3Error as error:
         if error.status == 404:
             return None
+        if error.status == 400:
+            raise refused(f"s3://{location.bucket}/{location.key} cannot be read", error) from error
         raise
 
 
