@@ -54,6 +54,8 @@ _INLINE_TYPES = frozenset(
 # The headers of stored data that the API's own requests and answers have as well. In those, a
 # header about caches is about the request or the answer.
 KEPT_OF_UPLOADS = ("content-disposition", "content-encoding", "content-language")
+# No coding: clients of the API count the stored bytes, but decode what is said to be coded.
+_KEPT_OF_READS = ("content-disposition", "content-language")
 # All headers of an answer share 10 KB.
 _CONTENT_TYPE_BYTES_MAX = 1024
 
@@ -77,7 +79,7 @@ def of_object(entry: Entry, path: bytes, kept: Mapping[str, str] = {}) -> dict[s
         "Last-Modified": formatdate(entry.last_modified_ns // NS_PER_S, usegmt=True),
         "Content-Type": content_type_of(entry),
         "Content-Disposition": disposition,
-        **{name.title(): plain[name] for name in KEPT_OF_UPLOADS if name in plain},
+        **{name.title(): plain[name] for name in _KEPT_OF_READS if name in plain},
         "Accept-Ranges": "bytes",
         # Clients must ask for every read: the branch may move, and access may be withdrawn.
         "Cache-Control": "no-store, must-revalidate",
