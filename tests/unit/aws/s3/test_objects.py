@@ -273,6 +273,14 @@ def test_an_object_that_its_owner_encrypted_with_a_key_of_its_own_is_bad_input()
         aws.objects.copy("s3://b/k", "s3://b/t", 7, ObjectDescription("a/b", {}))
 
 
+@pytest.mark.parametrize(("status", "code"), [(403, "InvalidObjectState"), (400, "InvalidRequest")])
+def test_an_object_that_is_archived_or_encrypted_by_its_owner_is_bad_input(
+    status: int, code: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=rf"s3://b/k .*{code}"):
+        ScriptedS3(refusal(status, code)).objects.get("s3://b/k")
+
+
 def test_content_whose_headers_s3_refuses_is_bad_input() -> None:
     aws = ScriptedS3(refusal(400, "KMS.NotFoundException"))
     with pytest.raises(InvalidInputError, match=r"s3://b/k .*KMS\.NotFoundException"):
