@@ -4,8 +4,16 @@ from collections.abc import Mapping
 from email.utils import formatdate
 from urllib.parse import quote
 
-from graveler.data_headers import DataHeaders, encryption_of, kept_in_store, kept_of
+from graveler.data_headers import (
+    ENCRYPTION,
+    DataHeaders,
+    encryption_of,
+    kept_in_store,
+    kept_of,
+)
+from graveler.errors import InvalidInputError
 from graveler.http import untrusted
+from graveler.http.multipart import is_form
 from graveler.model import Entry
 from graveler.names import checksum_tag
 from graveler.times import NS_PER_S
@@ -46,6 +54,8 @@ _INLINE_TYPES = frozenset(
 # The headers of stored data that the API's own requests and answers have as well. In those, a
 # header about caches is about the request or the answer.
 KEPT_OF_UPLOADS = ("content-disposition", "content-encoding", "content-language")
+# No coding: clients of the API count the stored bytes, but decode what is said to be coded.
+_KEPT_OF_READS = ("content-disposition", "content-language")
 # All headers of an answer share 10 KB.
 _CONTENT_TYPE_BYTES_MAX = 1024
 
@@ -69,7 +79,7 @@ def of_object(entry: Entry, path: bytes, kept: Mapping[str, str] = {}) -> dict[s
         "Last-Modified": formatdate(entry.last_modified_ns // NS_PER_S, usegmt=True),
         "Content-Type": content_type_of(entry),
         "Content-Disposition": disposition,
-        **{name.title(): plain[name] for name in KEPT_OF_UPLOADS if name in plain},
+        **{name.title(): plain[name] for name in _KEPT_OF_READS if name in plain},
         "Accept-Ranges": "bytes",
         # Clients must ask for every read: the branch may move, and access may be withdrawn.
         "Cache-Control": "no-store, must-revalidate",
@@ -111,13 +121,15 @@ def user_metadata_of(headers: Mapping[str, str]) -> dict[str, str]:
     return metadata
 
 
-def kept_of_upload(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return what an upload's headers say of the data, whose content is the body.
+def of_upload(headers: Mapping[str, str]) -> DataHeaders:
+    """Return what an upload's headers say of the data; those of a form's body are the form's.
 
     Raises:
-        InvalidInputError: the object store cannot keep them.
+        InvalidInputError: the object store cannot keep them, or has no such encryption.
     """
-    return kept_of({name: headers[name] for name in KEPT_OF_UPLOADS if name in headers})
+    names = () if is_form(headers.get("content-type", "")) else KEPT_OF_UPLOADS
+    kept = kept_of({name: headers[name] for name in names if name in headers})
+    return DataHeaders(kept, encryption_of(headers))
 
 
 def of_data(headers: Mapping[str, str] | None, encryption: Mapping[str, str]) -> DataHeaders:
@@ -127,7 +139,11 @@ def of_data(headers: Mapping[str, str] | None, encryption: Mapping[str, str]) ->
         InvalidInputError: the object store cannot keep the headers, or has no such encryption.
     """
     kept = None if headers is None else kept_of(_lower(headers))
-    return DataHeaders(kept, encryption_of(_lower(encryption)))
+    chosen = _lower(encryption)
+    # Ignoring one would store the data in another way than the client was promised.
+    if unknown := sorted(chosen.keys() - set(ENCRYPTION)):
+        raise InvalidInputError(f"{unknown[0]!r} is none of {', '.join(ENCRYPTION)}")
+    return DataHeaders(kept, encryption_of(chosen))
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

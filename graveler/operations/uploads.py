@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from graveler.data_headers import NO_HEADERS, DataHeaders
 from graveler.errors import InvalidInputError
 from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
@@ -33,7 +34,13 @@ class MultipartUpload:
 
 
 def create(
-    engine: Engine, repository: str, branch: str, path: bytes, *, parts: int = 0
+    engine: Engine,
+    repository: str,
+    branch: str,
+    path: bytes,
+    *,
+    parts: int = 0,
+    headers: DataHeaders = NO_HEADERS,
 ) -> MultipartUpload:
     """Begin an upload for the path, with presigned URLs for that many parts.
 
@@ -48,7 +55,7 @@ def create(
         engine, repository, branch, path, force=False, not_found=branch_of_upload_not_found
     )
     address = get_physical_address(engine, repository, branch, path)
-    upload_id = engine.objects.create_upload(address, DEFAULT_CONTENT_TYPE).id
+    upload_id = engine.objects.create_upload(address, DEFAULT_CONTENT_TYPE, headers).id
     urls = engine.objects.presign_parts(address, upload_id, parts, PRESIGNED_URL_LIFE_S)
     return MultipartUpload(upload_id, address, urls)
 

@@ -257,15 +257,25 @@ def test_bytes_put_by_any_client_become_an_object_when_linked(client, repository
 
 
 def test_a_url_keeps_what_the_client_says_of_the_content(client, repository, main, stack, key):
-    sent = {"Content-Encoding": "gzip", "Content-Language": "de", "Cache-Control": "max-age=60"}
-    link(client, repository, "a", gzip.compress(b"by hand"), sent)
+    kept = {"Content-Language": "de", "Cache-Control": "max-age=60"}
+    content = gzip.compress(b"by hand")
+    link(client, repository, "a", content, {**kept, "Content-Encoding": "gzip"})
     by_url = requests.get(presigned_url(client, repository, "a"), timeout=300)
-    assert by_url.content == b"by hand"
-    assert sent.items() <= by_url.headers.items()
+    assert by_url.content == content
+    assert kept.items() <= by_url.headers.items()
     by_api = requests.get(object_url(stack, repository, "a"), auth=key, timeout=300)
-    assert by_api.content == b"by hand"
+    assert by_api.content == content
     assert by_api.headers["Content-Language"] == "de"
     assert by_api.headers["Cache-Control"] == "no-store, must-revalidate"
+
+
+def test_a_gzipped_object_is_read_as_it_is_stored_whole_and_in_pieces(client, repository, main):
+    content = gzip.compress(b"by hand")
+    link(client, repository, "a", content, {"Content-Encoding": "gzip"})
+    for pre_sign in (False, True):
+        with main.object("a").reader(mode="rb", pre_sign=pre_sign) as reader:
+            assert reader.read(9) + reader.read(9) + reader.read() == content
+        assert main.object("a").reader(mode="rb", pre_sign=pre_sign).read() == content
 
 
 def test_an_address_links_to_the_path_it_was_made_for(client, repository, main):

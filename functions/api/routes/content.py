@@ -47,7 +47,7 @@ def get_object(request: Request) -> Answer:
     stored = read_content(request.engine, found, wanted)
     headers = object_headers.of_object(entry, found.path, stored.headers)
     if wanted:
-        _describe_part(headers, wanted, entry)
+        headers["Content-Range"] = _content_range(wanted, entry)
     return answers.of_bytes(stored.content, 206 if wanted else 200, headers)
 
 
@@ -70,7 +70,7 @@ def head_object(request: Request) -> Answer:
     headers = object_headers.of_object(entry, found.path, kept)
     headers["Content-Length"] = str(last - first + 1)
     if wanted:
-        _describe_part(headers, wanted, entry)
+        headers["Content-Range"] = _content_range(wanted, entry)
     return answers.empty(206 if wanted else 200, headers)
 
 
@@ -81,13 +81,8 @@ def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
     return byte_range.parse(header, entry.size_bytes)
 
 
-def _describe_part(headers: dict[str, str], wanted: tuple[int, int], entry: Entry) -> None:
-    """Change the headers of the object to those of the bytes from first to last inclusive.
-
-    Clients decode what they get. A part of a coded content cannot be decoded, so it is plain bytes.
-    """
-    headers["Content-Range"] = f"bytes {wanted[0]}-{wanted[1]}/{entry.size_bytes}"
-    headers.pop("Content-Encoding", None)
+def _content_range(wanted: tuple[int, int], entry: Entry) -> str:
+    return f"bytes {wanted[0]}-{wanted[1]}/{entry.size_bytes}"
 
 
 def _redirect(request: Request, found: ObjectStat) -> Answer:

@@ -23,7 +23,7 @@ from functions.api.contract import (
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
-from graveler.data_headers import DataHeaders
+from graveler.data_headers import ENCRYPTION
 from graveler.http import errors, multipart, object_headers, requests, responses
 from graveler.http.write_conditions import requirement_of
 from graveler.messages import Refusal
@@ -35,7 +35,7 @@ from graveler.staging.listing import CommonPrefix, PageQuery
 
 operations = Operations()
 
-KEPT_HEADERS = tuple(map(header, object_headers.KEPT_OF_UPLOADS))
+HEADERS_OF_DATA = tuple(map(header, (*object_headers.KEPT_OF_UPLOADS, *ENCRYPTION)))
 
 _READ = "/repositories/<repository>/refs/<ref>/objects"
 _WRITE = "/repositories/<repository>/branches/<branch>/objects"
@@ -111,7 +111,7 @@ def _may_read(request: Request, path: bytes) -> bool:
     "POST",
     _WRITE,
     "uploadObject",
-    parameters=(PATH, FORCE, text("storageClass"), *KEPT_HEADERS, *WRITE_CONDITIONS),
+    parameters=(PATH, FORCE, text("storageClass"), *HEADERS_OF_DATA, *WRITE_CONDITIONS),
     body=FORM_OR_BYTES,
     is_body_optional=True,
     answers={201: responses.ObjectStats},
@@ -139,7 +139,7 @@ def upload_object(request: Request) -> Answer:
         path,
         read_content=read_content,
         metadata=object_headers.user_metadata_of(request.headers),
-        headers=DataHeaders(kept=object_headers.kept_of_upload(request.headers)),
+        headers=object_headers.of_upload(request.headers),
         requirement=requirement,
         force=force,
     )

@@ -2,9 +2,10 @@
 
 from functions.api import answers
 from functions.api.answers import Answer
-from functions.api.contract import CHANGE, FORCE, PATH, WRITE_CONDITIONS, integer
+from functions.api.contract import CHANGE, FORCE, PATH, WRITE_CONDITIONS, header, integer
 from functions.api.request import Request
 from functions.api.routing import Operations
+from graveler.data_headers import ENCRYPTION, DataHeaders, encryption_of
 from graveler.http import requests, responses
 from graveler.http.byte_range import parse as parse_byte_range
 from graveler.http.query import bounded_integer
@@ -25,14 +26,19 @@ _PART = f"{_UPLOAD}/parts/<part_number>"
     "POST",
     _UPLOADS,
     "createPresignMultipartUpload",
-    parameters=(PATH, integer("parts")),
+    parameters=(PATH, integer("parts"), *map(header, ENCRYPTION)),
     answers={201: responses.MultipartUploadRow},
     errors=CHANGE,
 )
 def create_upload(request: Request) -> Answer:
     parts = request.query.integer("parts", default=0, minimum=INT64_MIN, maximum=INT64_MAX)
     upload = uploads.create(
-        request.engine, request.repository, request.branch, request.query.path(), parts=parts
+        request.engine,
+        request.repository,
+        request.branch,
+        request.query.path(),
+        parts=parts,
+        headers=DataHeaders(encryption=encryption_of(request.headers)),
     )
     row = responses.MultipartUploadRow(
         upload.upload_id, upload.physical_address, upload.presigned_urls or None

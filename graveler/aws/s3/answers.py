@@ -21,15 +21,23 @@ Answer = Mapping[str, Any]
 
 # What S3's documents put before the names of checksums, and its headers.
 _ELEMENT, _HEADER = "Checksum", "x-amz-checksum-"
+# Of an object that is archived, or that its owner encrypted with a key of its own.
+_UNREADABLE = frozenset({"InvalidObjectState", "InvalidRequest"})
 
 
 def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> Answer | None:
-    """Return S3's answer to HEAD of the object; None if it does not exist."""
+    """Return S3's answer to HEAD of the object; None if it does not exist.
+
+    Raises:
+        InvalidInputError: S3 shows it to nobody without its key: its owner encrypted it so.
+    """
     try:
         return s3.call("head_object", location, **{HEADERS: headers})
     except S3Error as error:
         if error.status == 404:
             return None
+        if error.status == 400:
+            raise refused(f"s3://{location.bucket}/{location.key} cannot be read", error) from error
         raise
 
 
@@ -46,9 +54,14 @@ def find_existing(s3: S3, uri: str, headers: Mapping[str, str] = {}) -> Answer:
 
 
 def gone(uri: str, error: S3Error) -> Exception:
-    """Return the GoneError of a refused read; the error itself if that has another reason."""
+    """Return the GoneError of a refused read, or that S3 gives the object to nobody as it is.
+
+    The error itself, if it has another reason.
+    """
     if error.status == 412:
         return DataReplacedError(f"{uri} has another ETag than the one that was recorded")
+    if error.code in _UNREADABLE:
+        return refused(f"{uri} cannot be read", error)
     return GoneError(f"{uri} does not exist any more") if error.code == "NoSuchKey" else error
 
 

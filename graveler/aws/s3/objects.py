@@ -90,6 +90,8 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         try:
             answer = self._s3.call("put_object", location, Body=content, **optional)
         except S3Error as error:
+            if error.status in {400, 501} and headers.sent:  # which the client has chosen
+                raise refused(f"{uri} cannot be stored", error) from error
             if error.status != 412:
                 raise
             stored = find(self._s3, location)

@@ -25,6 +25,7 @@ _METHODS = {"get_object": "GET", "put_object": "PUT", "upload_part": "PUT"}
 # boto3's names of parameters, and S3's.
 _PARAMETERS = {
     "ResponseContentDisposition": "response-content-disposition",
+    "ResponseContentEncoding": "response-content-encoding",
     "ResponseContentType": "response-content-type",
     "UploadId": "uploadId",
     "PartNumber": "partNumber",
@@ -48,6 +49,8 @@ class S3Presigning:
         response = {}
         if file_name:
             response["ResponseContentDisposition"] = _attachment(file_name)
+            # Clients of the API count the stored bytes, and decode what is said to be coded.
+            response["ResponseContentEncoding"] = "identity"
         if content_type:
             response["ResponseContentType"] = content_type
         return self._presign("get_object", uri, expires_s, response)

@@ -265,6 +265,30 @@ def test_only_a_missing_key_means_missing_data() -> None:
             ScriptedS3(other).objects.get("s3://b/k")
 
 
+def test_an_object_that_its_owner_encrypted_with_a_key_of_its_own_is_bad_input() -> None:
+    aws = ScriptedS3(Answer(400))  # S3 says no more to HEAD
+    with pytest.raises(InvalidInputError, match="s3://b/k"):
+        aws.objects.head("s3://b/k")
+    with pytest.raises(InvalidInputError, match="s3://b/k"):
+        aws.objects.copy("s3://b/k", "s3://b/t", 7, ObjectDescription("a/b", {}))
+
+
+@pytest.mark.parametrize(("status", "code"), [(403, "InvalidObjectState"), (400, "InvalidRequest")])
+def test_an_object_that_is_archived_or_encrypted_by_its_owner_is_bad_input(
+    status: int, code: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=rf"s3://b/k .*{code}"):
+        ScriptedS3(refusal(status, code)).objects.get("s3://b/k")
+
+
+def test_content_whose_headers_s3_refuses_is_bad_input() -> None:
+    aws = ScriptedS3(refusal(400, "KMS.NotFoundException"))
+    with pytest.raises(InvalidInputError, match=r"s3://b/k .*KMS\.NotFoundException"):
+        aws.objects.put("s3://b/k", b"1", "a/b", headers=DataHeaders({}, KMS))
+    with pytest.raises(S3Error):  # nobody chose what it refuses
+        aws.objects.put("s3://b/k", b"1", "a/b")
+
+
 def test_a_part_of_an_unknown_upload_is_not_found() -> None:
     with pytest.raises(NotFoundError):
         ScriptedS3(refusal(404, "NoSuchUpload")).objects.upload_part("s3://b/k", "u", 1, b"1")
