@@ -35,7 +35,12 @@ ACCEPTED = {
             for name in ("If-Match", "If-None-Match")
         ),
         *(
-            f"get_physical_address has the parameter x-amz-server-side-encryption{name}"
+            f"{operation} has the parameter x-amz-server-side-encryption{name}"
+            for operation in (
+                "create_presign_multipart_upload",
+                "get_physical_address",
+                "upload_object",
+            )
             for name in ("", "-aws-kms-key-id", "-bucket-key-enabled", "-context")
         ),
         "setup has the parameter X-Graveler-Setup-Token",

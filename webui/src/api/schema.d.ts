@@ -5506,6 +5506,10 @@ export interface operations {
                 "content-disposition"?: string;
                 "content-encoding"?: string;
                 "content-language"?: string;
+                "x-amz-server-side-encryption"?: string;
+                "x-amz-server-side-encryption-aws-kms-key-id"?: string;
+                "x-amz-server-side-encryption-bucket-key-enabled"?: string;
+                "x-amz-server-side-encryption-context"?: string;
                 "If-None-Match"?: string;
                 "If-Match"?: string;
             };
@@ -5977,7 +5981,12 @@ export interface operations {
                 path: string;
                 parts?: number;
             };
-            header?: never;
+            header?: {
+                "x-amz-server-side-encryption"?: string;
+                "x-amz-server-side-encryption-aws-kms-key-id"?: string;
+                "x-amz-server-side-encryption-bucket-key-enabled"?: string;
+                "x-amz-server-side-encryption-context"?: string;
+            };
             path: {
                 repository: string;
                 branch: string;
