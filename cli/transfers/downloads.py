@@ -8,7 +8,7 @@ from hashlib import md5, sha256
 from pathlib import Path
 from time import time
 
-from cli.client import NoDataError
+from cli.client import NoDataError, RefusedError
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.api import Api
@@ -16,7 +16,7 @@ from cli.transfers.content import block_buffer
 from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
 from cli.transfers.jobs import SYMLINK_TARGET_KEY, Download, Options
 from cli.transfers.journals import Journal, Part, boot_id, lock
-from cli.transfers.sources import ChangedError, Source
+from cli.transfers.sources import ChangedError, Source, WrongDataError
 from cli.transfers.verification import checksum_of, is_md5
 from cli.transfers.wire import Block, BrokenError, Reply, read_all, read_into
 from cli.transfers.workers import Workers
@@ -66,11 +66,25 @@ class Downloader:
                 _link(job, link)
             return stats
         source = self._source(job.path, stats)
-        if (stats.size_bytes or 0) >= 2 * self._options.part_bytes:
-            self._in_parts(job, stats, source)
-        else:
-            self._whole(job, stats, source)
+        try:
+            if (stats.size_bytes or 0) >= 2 * self._options.part_bytes:
+                self._in_parts(job, stats, source)
+            else:
+                self._whole(job, stats, source)
+        except WrongDataError as error:
+            raise self._reason(error, source) from None
         return stats
+
+    def _reason(self, error: CommandError, source: Source) -> CommandError:
+        """Return the refusal of replaced data, if the server has one: listings do not know them."""
+        try:
+            if source.renew is not None:
+                source.renew()
+        except RefusedError as refusal:
+            return refusal if refusal.status == 410 else error
+        except CommandError:
+            pass
+        return error
 
     def read(
         self,
@@ -292,7 +306,7 @@ class Downloader:
                 self._received(read)
             if read_into(answer, buffer[:1]):
                 answer.close()
-                raise CommandError("the object is longer than the server says")
+                raise WrongDataError("the object is longer than the server says")
 
         self._wire.patiently(attempt)
         return digest.digest() if has_digest else b""
@@ -305,7 +319,7 @@ class Downloader:
         if reply.status == 404 and any(code in reply.content for code in _NO_OBJECT):
             return NoDataError()
         line = " ".join(reply.content.decode(errors="replace").split())[:200]
-        return CommandError(f"the object store answered {reply.status}: {line}".rstrip(": "))
+        return WrongDataError(f"the object store answered {reply.status}: {line}".rstrip(": "))
 
 
 def _temporary(target: Path, suffix: str) -> Path:
@@ -348,4 +362,4 @@ def _finish(job: Download, temporary: Path, descriptor: int) -> None:
 
 
 def _wrong(stats: ObjectStats) -> CommandError:
-    return CommandError(f"the bytes that arrived do not have the checksum {stats.checksum}")
+    return WrongDataError(f"the bytes that arrived do not have the checksum {stats.checksum}")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from threading import Lock
 
-from cli.client import NoDataError, RefusedError, Server, named
+from cli.client import RefusedError, Server, named
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.api import Api
@@ -271,7 +271,7 @@ class _Run:
             if self._hopeless:
                 return
             self._tally.failed += 1
-            if isinstance(error, NoDataError):
+            if isinstance(error, RefusedError) and error.status == 410:
                 self._tally.without_data += 1  # which says nothing of the other objects
             elif isinstance(job, Impossible):
                 self._tally.impossible += 1  # neither does this

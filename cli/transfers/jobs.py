@@ -84,7 +84,7 @@ class Tally:
     def advice(self) -> str:
         """What to do about the failures."""
         if self.failed == self.without_data:
-            return "their data are deleted"
+            return "their data are deleted or replaced"
         if self.failed == self.impossible:
             return "no file can have their names"
         return "run the command again"

@@ -15,7 +15,11 @@ _RENEWALS_MAX = 3
 _EXPIRY_MARGIN_S = 15
 
 
-class ChangedError(CommandError):
+class WrongDataError(CommandError):
+    """What the object store has or sends is not the object."""
+
+
+class ChangedError(WrongDataError):
     """The object was replaced during its download."""
 
     def __init__(self) -> None:

@@ -37,6 +37,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.exports.places import check_outside_of_exports
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import every_repository
+from graveler.operations.protocol.protection import check_pattern
 from graveler.operations.protocol.retries import retry_stale
 from graveler.retention.candidates import overlap
 
@@ -280,8 +281,8 @@ def set_protection_rules(
 
     Raises:
         PreconditionFailedError: they have another checksum.
-        InvalidInputError: a pattern is empty, repeated or too long, there are too many, or the
-            name is malformed.
+        InvalidInputError: a pattern is empty, repeated or too long, a new one is malformed, there
+            are too many, or the name is malformed.
         NotFoundError: the repository does not exist.
         ForbiddenError: it is read-only.
         ContentionError: the repository changed in each try.
@@ -302,6 +303,9 @@ def set_protection_rules(
             raise Refusal.RULES_CHANGED.error(
                 "the branch protection rules have changed: read them again"
             )
+        # Clients change one rule by sending all, so one that was taken before is no obstacle.
+        for rule in set(rules).difference(old.protection_rules):
+            check_pattern(rule.pattern)
         engine.refs.update_repository(old, replace(old, protection_rules=tuple(rules)))
         engine.repositories.forget(name)
 

@@ -15,6 +15,9 @@ const MATCHING: [string, string[], string[]][] = [
   ['{a,b*}-{1,2}', ['a-1', 'b-2', 'bcd-1'], ['a-3', 'c-1', 'a']],
   ['{a,{b,c}d}', ['a', 'bd', 'cd'], ['ad', 'b']],
   ['a.b', ['a.b'], ['axb']],
+  ['v\\-[0-9]', ['v-1'], ['v\\-1', 'v1']],
+  ['[a\\-c]', ['a', '-', 'c'], ['b']],
+  ['{a\\,b,c\\', ['a,b', 'c'], ['a', 'b']],
 ];
 
 for (const [pattern, matching, others] of MATCHING)

@@ -3,7 +3,8 @@
 A protected branch changes by merges only. So each operation that stages on an existing branch, and
 each that moves or deletes its head, asks here; merges alone do not.
 
-A rule's pattern is a glob, as lakeFS matches it: `*`, `?`, `[a-z]`, `[!a-z]`, `{main,release-*}`.
+A rule's pattern is a glob, as lakeFS matches it: `*`, `?`, `[a-z]`, `[!a-z]`, `{main,release-*}`,
+and a backslash before a letter that stands for itself.
 """
 
 import re
@@ -12,13 +13,16 @@ from functools import lru_cache
 
 import re2
 
+from graveler.errors import InvalidInputError
 from graveler.messages import Refusal
 from graveler.model import ProtectionRule, Repository
 from graveler.operations.protocol.lookup import check_writable
 
-# The parts of a glob: a set, a choice (`{main,release-*}`) or a wildcard, any other character.
-_GLOB_PART = re.compile(r"\[(!?)([^]]+)]|([{,}*?])|(.)", re.DOTALL)
-_SPAN = re.compile(r"(.)-(.)|(.)", re.DOTALL)
+# The parts of a glob: an escaped character, a set, a choice (`{main,release-*}`) or a wildcard, any
+# other character.
+_GLOB_PART = re.compile(r"\\(.?)|\[(!?)((?:\\.|[^]\\])+)]|([{,}*?])|(.)", re.DOTALL)
+_MEMBER = r"(\\.|[^\\])"
+_SPAN = re.compile(rf"{_MEMBER}-{_MEMBER}|{_MEMBER}", re.DOTALL)
 _CHOICES = {"{": "(?:", ",": "|", "}": ")"}
 # `[!-~]` matches the characters of a branch name, _NOTHING matches none.
 _WILDCARDS = {"*": "[!-~]*", "?": "[!-~]"}
@@ -35,7 +39,7 @@ def _glob(pattern: str) -> "re2._Regexp":
     depth = 0
     expression = ""
     for part in _GLOB_PART.finditer(pattern):
-        negation, members, special, letter = part.groups()
+        escaped, negation, members, special, letter = part.groups()
         if members is not None:
             expression += _set(negation, members)
         elif special in _WILDCARDS:
@@ -44,18 +48,32 @@ def _glob(pattern: str) -> "re2._Regexp":
             depth += {"{": 1, "}": -1}.get(special, 0)
             expression += _CHOICES[special]
         else:
-            expression += re2.escape(special or letter)
+            expression += re2.escape(escaped or special or letter or "")
     return re2.compile(expression + ")" * depth)
 
 
 def _set(negation: str, members: str) -> str:
-    spans = ((first or one, last or one) for first, last, one in _SPAN.findall(members))
+    spans = (((first or one)[-1], (last or one)[-1]) for first, last, one in _SPAN.findall(members))
     inside = "".join(
         f"\\x{{{ord(first):x}}}-\\x{{{ord(last):x}}}" for first, last in spans if first <= last
     )
     if not inside:
         return _WILDCARDS["?"] if negation else _NOTHING
     return f"[{'^' if negation else ''}{inside}]"
+
+
+def check_pattern(pattern: str) -> None:
+    """Check that each `[` of the glob begins a set with members: else it would protect nothing.
+
+    Raises:
+        InvalidInputError: one does not.
+    """
+    for part in _GLOB_PART.finditer(pattern):
+        if part[0] == "[" or (part[3] and _set("", part[3]) == _NOTHING):
+            raise InvalidInputError(
+                f"branch protection pattern {pattern!r} protects nothing: "
+                "close each '[' after its members, as in '[a-z]'"
+            )
 
 
 def check_can_stage(repository: Repository, branch: str, *, force: bool) -> None:

@@ -75,6 +75,15 @@ class Lake:
         for path in paths:
             del self.addresses[self.objects[path].address]
 
+    def replace(self, path: str, content: bytes) -> None:
+        """Replace the data of an object, as the owner of imported data may."""
+        self.addresses[self.objects[path].address] = content
+
+    def is_replaced(self, path: str) -> bool:
+        """Whether the object store has other data than the entry says."""
+        found = self.objects.get(path)
+        return found is not None and self.addresses.get(found.address) not in {None, found.content}
+
     def has_data(self, path: str) -> bool:
         """Whether the object store has the object's data."""
         return self.objects[path].address in self.addresses
@@ -269,6 +278,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.answer(404, {"message": "not found"})
             case ("GET", "objects") if not lake.has_data(named):
                 self.answer(410, {"message": "No data"})
+            case ("GET", "objects/stat") if presign and lake.is_replaced(named):
+                self.answer(410, {"message": "the data were replaced"})
             case ("GET", "objects"):
                 self.content(lake.objects[named].content, lake.objects[named].checksum)
             case ("GET", "objects/stat"):

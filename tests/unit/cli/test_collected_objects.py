@@ -50,7 +50,7 @@ def test_the_others_below_a_path_are_transferred(user, lake, command, word, targ
     lines = result.stderr.splitlines()
     assert result.exit_code == 1
     assert lines[:50] == [f"error: {word} d/{number:02}: {COLLECTED}" for number in range(50)]
-    assert lines[50:] == [f"error: {word}: 50 of 60 failed: their data are deleted"]
+    assert lines[50:] == [f"error: {word}: 50 of 60 failed: their data are deleted or replaced"]
 
 
 def test_other_failures_among_them_are_tried_again(user, lake):
@@ -66,3 +66,18 @@ def test_a_bucket_that_does_not_exist_is_no_collected_object(user, lake, monkeyp
     lake.has("a", LARGE)
     lake.fails("GET", "/store/", 404)
     assert "answered 404" in user.fails("fs", "download", f"{BRANCH}/a", "f")
+
+
+@pytest.mark.parametrize("data", [b"0", b"longer"])
+def test_replaced_data_below_a_path_are_told_by_the_servers_reason(user, lake, data):
+    for number in range(60):
+        lake.has(f"d/{number:02}", b"1")
+    for number in range(50):
+        lake.replace(f"d/{number:02}", data)
+    result = user.run("fs", "download", "-r", "-p", "1", "--pre-sign", f"{BRANCH}/d/", "folder")
+    lines = result.stderr.splitlines()
+    told = [f"error: download d/{number:02}: the data were replaced" for number in range(50)]
+    assert lines == [
+        *told,
+        "error: download: 50 of 60 failed: their data are deleted or replaced",
+    ]

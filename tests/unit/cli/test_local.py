@@ -243,7 +243,7 @@ def test_a_collected_object_is_said_to_be_so_and_the_others_arrive(
     assert told.exit_code == 1
     assert told.stderr == (
         "error: download data/a: garbage collection has deleted its data, or the owner of "
-        "imported data has\nerror: 1 files could not be downloaded: their data are deleted\n"
+        "imported data has\nerror: 1 files could not be downloaded: their data are deleted or replaced\n"
     )
     assert local.files == {"b": "2"}
 

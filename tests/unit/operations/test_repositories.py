@@ -1,6 +1,8 @@
 """Repositories take one namespace each, and their own rules."""
 
+import re
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +16,7 @@ from graveler.errors import (
 )
 from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, links, objects, repositories, tags, writes
+from graveler.operations.protocol.lookup import read_repository
 from graveler.staging.listing import PageQuery
 from tests.support.fakes.engines import memory_world
 from tests.support.faults.counting import engine_around
@@ -242,6 +245,9 @@ def test_rules_take_effect_at_once_in_every_process(world, engine):
         ("{ma{in,ne},release-{1,2}}", ["main", "release-1"]),
         ("{main", ["main"]),
         ("[m,d]*", ["main", "dev"]),
+        (r"release\-[0-9]", ["release-1"]),
+        (r"release[a\-z]1", ["release-1"]),
+        ("main\\", ["main"]),
         ("mai", []),
         ("MAIN", []),
     ],
@@ -258,6 +264,24 @@ def test_a_pattern_protects_the_branches_that_match_it(engine, pattern, protecte
         except ForbiddenError:
             found.append(name)
     assert found == protected
+
+
+@pytest.mark.parametrize("pattern", ["main[", "[]", "[z-a]*", "[!z-a]*", r"release[\]"])
+def test_a_pattern_that_would_protect_nothing_is_refused(engine, pattern):
+    create(engine)
+    with pytest.raises(InvalidInputError, match=re.escape(repr(pattern))):
+        repositories.set_protection_rules(engine, "repo", [ProtectionRule(pattern)])
+    assert repositories.protection_rules(engine, "repo")[0] == ()
+
+
+def test_a_malformed_rule_from_before_does_not_hinder_others(engine):
+    create(engine)
+    old = read_repository(engine, "repo")
+    engine.refs.update_repository(old, replace(old, protection_rules=(ProtectionRule("["),)))
+    rules = [ProtectionRule("["), ProtectionRule("main")]
+    repositories.set_protection_rules(engine, "repo", rules)
+    with pytest.raises(ForbiddenError):
+        stage(engine)
 
 
 def test_each_rule_blocks_its_action(engine):

@@ -6,7 +6,7 @@ type Part =
   | { kind: 'one'; test: Test }
   | { kind: 'choice'; options: readonly (readonly Part[])[] };
 
-/** Return whether the rule's glob matches the whole name: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`. */
+/** Return whether the rule's glob matches the whole name: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\x`. */
 export function matchesGlob(pattern: string, name: string): boolean {
   return ends(parse(pattern), name, new Set([0])).has(name.length);
 }
@@ -21,8 +21,14 @@ function parseUntil(pattern: string, from: number, isInChoice: boolean) {
   let at = from;
   while (at < pattern.length) {
     const letter = pattern.charAt(at);
-    const set = /^\[(!?)([^\]]+)]/.exec(pattern.slice(at));
+    const set = /^\[(!?)((?:\\.|[^\]\\])+)]/.exec(pattern.slice(at));
     if (isInChoice && (letter === ',' || letter === '}')) break;
+    if (letter === '\\') {
+      const escaped = pattern.charAt(at + 1);
+      if (escaped) parts.push({ kind: 'one', test: other => other === escaped });
+      at += 2;
+      continue;
+    }
     if (set) parts.push({ kind: 'one', test: setOf(set[2] ?? '', Boolean(set[1])) });
     else if (letter === '*') parts.push({ kind: 'any' });
     else if (letter === '?') parts.push({ kind: 'one', test: () => true });
@@ -41,10 +47,9 @@ function parseUntil(pattern: string, from: number, isInChoice: boolean) {
 }
 
 function setOf(members: string, isNegated: boolean): Test {
-  const spans = [...members.matchAll(/(.)-(.)|(.)/g)].map(([, first, last, one]) => [
-    first ?? one ?? '',
-    last ?? one ?? '',
-  ]);
+  const spans = [...members.matchAll(/(\\.|[^\\])-(\\.|[^\\])|(\\.|[^\\])/g)].map(
+    ([, first, last, one]) => [(first ?? one ?? '').slice(-1), (last ?? one ?? '').slice(-1)],
+  );
   return letter =>
     spans.some(([first = '', last = '']) => first <= letter && letter <= last) !== isNegated;
 }
