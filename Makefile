@@ -43,18 +43,21 @@ export-job: install ## Carry out the export of BRANCH of REPO by the Spark job, 
 # The tests start hundreds of processes: each would compile the project anew where this is set.
 check test test-long durations: export PYTHONDONTWRITEBYTECODE =
 
+# Three workers for two cores: one of them often waits.
 ELSEWHERE := server or packages or browser or long
 check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
-	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation or slow)" -n auto --slow-tests show
+	@# The types are checked beside the tests, which leave a part of the two cores.
+	$(VENV)/bin/mypy & types=$$!; \
+	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation or slow)" -n 3 --slow-tests show \
+	  && tests=0 || tests=$$?; \
+	wait $$types; exit $$tests
 
 durations: install ## Write anew which tests are too slow for check: tests/slow.txt
 	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation)" --slow-tests write
 
-# Three workers for two cores: one of them often waits, for a server or a browser.
 test: check jars browser $(PAGE_INSTALLED) ## Everything: check, the slow tests, simulations, servers, a browser, synths and builds
 	HYPOTHESIS_PROFILE=thorough $(VENV)/bin/pytest -n 3 --dist loadfile \
 	  -m "(slow or simulation or hypothesis or server or packages or browser) and not long"

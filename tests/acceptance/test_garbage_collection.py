@@ -16,7 +16,8 @@ from cli.main import app
 from tests.support.servers.stack import BUCKET, Stack
 from tests.support.worlds.server_world import Keys, s3_client
 
-pytestmark = pytest.mark.server
+# Also tests/seeds/test_garbage_collection.py collects garbage of the running stack.
+pytestmark = [pytest.mark.server, pytest.mark.long]
 
 DAY_S = 24 * 60 * 60
 

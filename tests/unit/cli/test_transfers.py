@@ -433,7 +433,7 @@ def test_jobs_are_taken_a_few_at_a_time(lake, tmp_path, monkeypatch):
 
     def jobs():
         nonlocal taken, most
-        for number in range(500):
+        for number in range(100):
             with lock:
                 taken += 1
                 most = max(most, taken - done)
@@ -446,7 +446,7 @@ def test_jobs_are_taken_a_few_at_a_time(lake, tmp_path, monkeypatch):
 
     server = Server(f"{lake.endpoint}/api/v1", ("key", "secret"), Retries())
     tally = Engine(server, "my-repo", "main", Options(4), warn=print).run(jobs(), finished)
-    assert tally.uploaded == len(lake.objects) == 500
+    assert tally.uploaded == len(lake.objects) == 100
     # Those that wait, those that run, and the one that is being put.
     assert most <= 10 + 4 + 1
 
