@@ -13,7 +13,7 @@ from lakefs.models import CommonPrefix
 
 from tests.acceptance.clients import create_repository
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.long]
 
 T = TypeVar("T")
 

@@ -127,6 +127,7 @@ def test_the_account_is_asked_nothing(deployment):
     assert environments == {"aws://unknown-account/unknown-region"}
 
 
+@pytest.mark.long
 def test_the_command_writes_the_same_and_judges_nothing_that_an_earlier_synth_left(
     dev, archives, tmp_path
 ):

@@ -215,6 +215,7 @@ def test_ctrl_c_ends_it_well_and_a_restart_with_the_same_key_pair_keeps_the_data
     assert own_stack.s3.get_object(Bucket=BUCKET, Key="object")["Body"].read() == b"x"
 
 
+@pytest.mark.long
 def test_it_starts_right_after_kill_9_and_has_all_data(own_stack):
     names = [f"kept-{number}" for number in range(5)]
     for name in names:

@@ -173,6 +173,7 @@ def keep_busy(dynamodb, writer, acknowledged):
             acknowledged.extend(transact(dynamodb, f"{writer}-{number}"))
 
 
+@pytest.mark.long
 def test_every_acknowledged_write_survives_kill_9_of_the_database(tmp_path):
     """DynamoDB Local by itself answers a transaction before its database has committed it."""
     acknowledged = []

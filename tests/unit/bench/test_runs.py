@@ -44,6 +44,7 @@ def in_this_process(monkeypatch):
         monkeypatch.setattr(module, "in_fresh_process", lambda measure, *args: measure(*args))
 
 
+@pytest.mark.long
 def test_every_section_of_the_engine_has_its_rows(folder, capsys):
     results = folder / "results"
     options = ["--objects", str(OBJECTS), "--folder", str(folder), "--results", str(results)]
@@ -107,6 +108,7 @@ def test_a_fresh_process_that_fails_is_noticed():
         list(in_fresh_process(_fail))
 
 
+@pytest.mark.long
 def test_reuse_is_measured_for_each_workload_and_raggedness(folder):
     results = folder / "results"
     options = ["--objects", "20000", "--days", "1", "--model-objects", "50000", "--model-days", "2"]
