@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from graveler.aws.long_work import EXPORT_S, READS, patient
+from graveler.aws.long_work import patient_reads
 
 # From arguments, environment and a factory of the session to an exit code.
 Main = Callable[[Sequence[str], Mapping[str, str], Callable[[], SparkSession]], int]
@@ -14,7 +14,7 @@ Main = Callable[[Sequence[str], Mapping[str, str], Callable[[], SparkSession]], 
 
 def start(main: Main) -> None:
     """Run a job as this process."""
-    with patient(READS, EXPORT_S):
+    with patient_reads():
         code = main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate)
     if code:  # Glue counts any call of exit as a failure
         sys.exit(code)

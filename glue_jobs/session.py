@@ -21,7 +21,7 @@ from graveler.aws import connect, wiring
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.retries import PATIENT_READ_TIMEOUT_S, Retries
+from graveler.aws.retries import Retries
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
@@ -30,7 +30,7 @@ from graveler.operations.engine import Engine
 from graveler.ports import JobStore, ObjectStore, StagingStore
 
 # No client waits: a store that is busy for a minute must not end a job of an hour.
-_RETRIES = Retries(total_s_max=120.0, pause_s_max=10.0, read_timeout_s=PATIENT_READ_TIMEOUT_S)
+_RETRIES = Retries().patient(120.0)
 
 # The last line of the Python traceback of an executor's error.
 _RAISED = re.compile(r"^graveler\.errors\.(\w+): (.*)$", re.MULTILINE)

@@ -104,13 +104,13 @@ def physical_uri(namespace: str, entry: Entry) -> str:
     return f"{namespace}/{entry.address}" if relative else entry.address
 
 
-def etag_to_match(namespace: str, entry: Entry) -> str:
-    """Return the ETag that the entry's data must still have; "" if there is nothing to compare.
+def etag_to_match(namespace: str, uri: str, checksum: str) -> str:
+    """Return the ETag that an entry's data at the URI must have; "" if there is none to compare.
 
     Others can replace only data outside of the namespace. A checksum of another form is no ETag.
     """
-    is_outside = not physical_uri(namespace, entry).startswith(f"{namespace}/")
-    return entry.checksum if is_outside and _ETAG.fullmatch(entry.checksum) else ""
+    is_outside = not uri.startswith(f"{namespace}/")
+    return checksum if is_outside and _ETAG.fullmatch(checksum) else ""
 
 
 def relative_address(namespace: str, uri: str) -> tuple[str, AddressType]:

@@ -25,12 +25,12 @@ ENCRYPTION = (
     "x-amz-server-side-encryption-context",
 )
 _ENCRYPTIONS = frozenset({"AES256", "aws:kms", "aws:kms:dsse"})
-# The checksums that S3 checks, combines and keeps. It tells readers those that they ask for.
+# The checksums that S3 checks, combines and keeps. Answers to reads have them on request.
 CHECKSUMS = frozenset(
     f"x-amz-checksum-{name}"
     for name in ("crc32", "crc32c", "crc64nvme", "md5", "sha1", "sha256", "sha512", "type")
 )
-# What asks for them.
+# The header of a read that requests them.
 CHECKSUM_MODE = {"x-amz-checksum-mode": "ENABLED"}
 # By which an upload or a copy declares the checksum of its data.
 CHECKSUM_ALGORITHM = "x-amz-checksum-algorithm"
@@ -61,7 +61,7 @@ class DataHeaders:
 
     @property
     def chosen(self) -> dict[str, str]:
-        """Those that no source of a copy has."""
+        """The headers that a copy never takes from its source."""
         return {**self.encryption, **self.checksum}
 
 
@@ -69,12 +69,12 @@ NO_HEADERS = DataHeaders()
 
 
 def of_write(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return those of S3's answer that a writer is told."""
+    """Return the headers of S3's answer to a write that the client gets."""
     return {name: headers[name] for name in headers if name in _OF_WRITES}
 
 
 def of_read(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return those of S3's answer that a reader is told."""
+    """Return the headers of S3's answer to a read that the client gets."""
     return {name: headers[name] for name in headers if name in _OF_READS}
 
 

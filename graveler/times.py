@@ -16,7 +16,7 @@ _ISO_8601 = re.compile(
 
 
 def unix_s(text: str) -> int | None:
-    """Return an ISO 8601 time in whole Unix seconds; None if the text is none.
+    """Return an ISO 8601 time in whole Unix seconds; None if the text is not a time.
 
     A time without an offset is in UTC, and a date is its beginning.
     """

@@ -14,7 +14,7 @@ with uncollected():
 
     from functions.telemetry import Record, Telemetry
     from graveler.aws import wiring
-    from graveler.aws.long_work import EXPORT_S, READS, patient
+    from graveler.aws.long_work import patient_reads
     from graveler.export.model import ExportRequest, ExportRun, ExportState
     from graveler.operations.exports.advance import advance
 
@@ -38,7 +38,7 @@ def _advance(body: str, context: LambdaContext, record: Record) -> None:
     message = msgspec.json.decode(body, type=dict[str, Any])
     request = msgspec.convert(message.get("detail", message), ExportRequest)
     record.add(repository=request.repository, ref=request.branch)
-    with patient(READS, EXPORT_S):
+    with patient_reads():
         export = advance(
             wiring.engine(),
             request,

@@ -16,14 +16,14 @@ def get_object_attributes(call: Call) -> Answer:
     if not wanted or not wanted <= _KNOWN:
         raise S3Error(Code.INVALID_ARGUMENT, "Invalid attribute name specified.")
     found = call.lake.stat(call.place)
-    told = call.lake.data_headers(found, with_checksums=True) if "Checksum" in wanted else {}
+    kept = call.lake.data_headers(found, with_checksums=True) if "Checksum" in wanted else {}
     document = object_attributes(
         Attributes(
             etag=found.checksum if "ETag" in wanted else None,
             storage_class="STANDARD" if "StorageClass" in wanted else None,
             size_bytes=found.size_bytes if "ObjectSize" in wanted else None,
             parts_count=_parts_of(found.checksum) if "ObjectParts" in wanted else None,
-            checksums=checksums.of_attributes(told),
+            checksums=checksums.of_attributes(kept),
         )
     )
     return of_document(document, headers={"Last-Modified": dates.http(found.last_modified_ns)})

@@ -37,11 +37,11 @@ def complete_upload(call: Call) -> Answer:
     )
     location = f"/{call.bucket}/{call.key}"
     if expected.headers or any(part.checksums for part in parts):
-        told = call.lake.data_headers(found, with_checksums=True)
+        kept = call.lake.data_headers(found, with_checksums=True)
     else:
-        told = {}
+        kept = {}
     document = multipart.completed(
-        location, call.bucket, call.key, found.checksum, checksums.as_elements(told)
+        location, call.bucket, call.key, found.checksum, checksums.as_elements(kept)
     )
     return of_document(document, headers={"ETag": etag_of(found.checksum), **found.headers})
 

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from glue_jobs.export.options import Options
 from glue_jobs.session import Deployment, deployment
-from graveler.aws.long_work import EXPORT_S, READS, patient
+from graveler.aws.long_work import patient_reads
 from graveler.aws.settings import Settings
 from graveler.export.model import ExportRequest
 from graveler.export.stretches import Stretch, StretchResult
@@ -97,7 +97,7 @@ def _task(settings: Settings, run: RunSpec, stretch: Stretch) -> StretchResult:
     context = TaskContext.get()
     if context is not None and context.attemptNumber():
         raise RuntimeError("an earlier attempt may still be running")
-    with patient(READS, EXPORT_S):
+    with patient_reads():
         return carry_out_stretch(_engine(settings), run, stretch)
 
 

@@ -8,7 +8,7 @@ patiently for half of it, and writes as a request does.
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 
 from graveler.aws import deadlines
@@ -19,7 +19,7 @@ READS_AND_PUTS = (*READS, "put_object")
 
 # How long requests are repeated.
 _TASK_S = 240.0
-EXPORT_S = 30.0
+_EXPORT_S = 30.0
 
 # Reports between two beats are stored less often than this, see `graveler.tasks`.
 _BEAT_S = 1.0
@@ -37,6 +37,11 @@ def patient(
         yield
     finally:
         _patient.reset(token)
+
+
+def patient_reads() -> AbstractContextManager[None]:
+    """Repeat reads for a part of an export's lease."""
+    return patient(READS, _EXPORT_S)
 
 
 def patience_s(operation: str) -> float:

@@ -60,6 +60,10 @@ class MetaRange:
         for found in self._open(whole=not start).ranges(start):
             yield found.header
 
+    def count(self) -> int:
+        """Return the number of records, as the headers of the ranges count them."""
+        return sum(header.count for header in self.headers())
+
     def range_from(self, key: bytes) -> RangeHeader | None:
         """Return the first range that ends at the key or behind it, or None."""
         if not self.id:

@@ -64,7 +64,7 @@ class Work:
     def count(self) -> int:
         """Return the number of keys to change; if everything is exported, of the head's objects."""
         if self.is_whole:
-            return object_count(self.head)
+            return self.head.count()
         total = 0
         changes = self.changes()
         while counted := sum(1 for _ in islice(changes, _CHANGES_BETWEEN_PAUSES)):
@@ -88,8 +88,3 @@ class Work:
             if objects >= objects_min:
                 yield max_key
                 objects = 0
-
-
-def object_count(content: MetaRange) -> int:
-    """Return the number of objects, as counted in the metarange."""
-    return sum(header.count for header in content.headers())

@@ -87,7 +87,7 @@ class Listed:
     def __init__(self, committed: Committed, stored: MetaRange) -> None:
         """Continue behind what is stored."""
         self._committed = committed
-        self.count = sum(header.count for header in stored.headers())
+        self.count = stored.count()
         self._continue(stored)
 
     def _continue(self, stored: MetaRange) -> None:

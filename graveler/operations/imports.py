@@ -131,7 +131,7 @@ def list_sources(
     found = sort_inventories(engine, repository, request, watch, saved)
     committed = engine.committed
     listed = Listed(committed, engine.metarange(repository, found.listed))
-    known = sum(_count(engine, repository, run.metarange_id) for run in found.runs)
+    known = sum(engine.metarange(repository, run.metarange_id).count() for run in found.runs)
     after = listed.last_key
     inventories = {
         number: merged_runs(
@@ -168,10 +168,6 @@ def list_sources(
     return save()
 
 
-def _count(engine: Engine, repository: Repository, metarange_id: MetaRangeID) -> int:
-    return sum(header.count for header in engine.metarange(repository, metarange_id).headers())
-
-
 def sort_inventories(
     engine: Engine, repository: Repository, request: ImportRequest, watch: Watch, saved: Found
 ) -> Found:
@@ -184,7 +180,7 @@ def sort_inventories(
     """
     namespace = repository.storage_namespace
     found, at = saved, 0
-    known = sum(_count(engine, repository, run.metarange_id) for run in saved.runs)
+    known = sum(engine.metarange(repository, run.metarange_id).count() for run in saved.runs)
 
     def report() -> None:
         watch.report(known, known)

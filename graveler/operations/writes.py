@@ -211,13 +211,13 @@ def copy(
         force=force,
     )
     found, ref = prepared.repository, source_ref or branch
-    told: Mapping[str, str] = {}
+    written: Mapping[str, str] = {}
     if shallow:
         _check_shallow(repository, source_repository or repository, headers)
         entry = _unchanged(claimed_source(engine, found, ref, source_path), source)
     else:
         read = source or stat(engine, source_repository or repository, ref, source_path)
-        entry, told = _copied(engine, prepared, read, headers, content_type)
+        entry, written = _copied(engine, prepared, read, headers, content_type)
     entry = replace(
         entry,
         content_type=entry.content_type if content_type is None else content_type,
@@ -225,7 +225,7 @@ def copy(
     )
     now, current, seen = branch_now(engine, prepared)
     staged = stage_entry(engine, now, current, path, entry, requirement, seen)
-    return replace(staged, headers=told)
+    return replace(staged, headers=written)
 
 
 def _check_shallow(repository: str, source_repository: str, headers: DataHeaders) -> None:
@@ -257,7 +257,7 @@ def _copied(
     """Copy the data to the prepared address.
 
     Returns:
-        The entry of the copy, and what the object store told of its encryption.
+        The entry of the copy, and the headers of its encryption for the client.
     """
     address, entry = source.physical_address, source.entry
     # Without it, the store would be asked for what else describes the source.

@@ -39,7 +39,7 @@ class StoredContent:
 
 @dataclass(frozen=True, slots=True)
 class BegunUpload:
-    """A new multipart upload, and what a writer is told of its encryption."""
+    """A new multipart upload, and the headers of its encryption for the client."""
 
     id: str
     headers: Mapping[str, str]
@@ -47,7 +47,7 @@ class BegunUpload:
 
 @dataclass(frozen=True, slots=True)
 class CopiedPart:
-    """A part that was copied, and what a writer is told of its encryption."""
+    """A copied part, and the headers of its encryption for the client."""
 
     checksum: str
     headers: Mapping[str, str]

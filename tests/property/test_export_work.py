@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from graveler.committed.store import Breaking
 from graveler.export.model import Progress
 from graveler.export.stretches import stretches_of
-from graveler.export.work import Work, object_count
+from graveler.export.work import Work
 from tests.support.worlds.model import Records, committed_in_memory, differences, write
 from tests.support.worlds.strategies import breakings, paths, records, variants
 
@@ -70,7 +70,7 @@ def test_stretches_cover_what_is_left_of_the_work(sides, breaking, objects_min, 
 def test_without_an_exported_commit_everything_is_copied(head, breaking):
     work = work_of((head, [{}]), breaking)
     assert list(work.changes()) == sorted(head.items())
-    assert work.count() == object_count(work.head) == len(head)
+    assert work.count() == work.head.count() == len(head)
 
 
 @given(heads, breakings)

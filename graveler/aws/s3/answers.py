@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from graveler.aws.s3.client import HEADERS, S3, S3Error
+from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.direct import HEADERS
 from graveler.aws.s3.locations import Location
 from graveler.data_headers import of_read
 from graveler.errors import (
@@ -29,7 +30,7 @@ def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> Answer 
     """Return S3's answer to HEAD of the object; None if it does not exist.
 
     Raises:
-        InvalidInputError: S3 shows it to nobody without its key: its owner encrypted it so.
+        InvalidInputError: its owner encrypted it with a key that S3 does not have (SSE-C).
     """
     try:
         return s3.call("head_object", location, **{HEADERS: headers})
@@ -54,9 +55,9 @@ def find_existing(s3: S3, uri: str, headers: Mapping[str, str] = {}) -> Answer:
 
 
 def gone(uri: str, error: S3Error) -> Exception:
-    """Return the GoneError of a refused read, or that S3 gives the object to nobody as it is.
+    """Return the error of a refused read: the data are gone, replaced, or not readable.
 
-    The error itself, if it has another reason.
+    An error of S3 for another reason is returned unchanged.
     """
     if error.status == 412:
         return DataReplacedError(f"{uri} has another ETag than the one that was recorded")
@@ -66,7 +67,7 @@ def gone(uri: str, error: S3Error) -> Exception:
 
 
 def refused(what: str, error: S3Error) -> GravelerError:
-    """Return the error for a write that S3 never takes: as bad input, or as not served."""
+    """Return the error of a request that S3 refuses for good: bad input, or not supported."""
     kind = UnsupportedError if error.status == 501 else InvalidInputError
     return kind(f"{what}: {error}")
 

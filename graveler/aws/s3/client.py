@@ -30,7 +30,7 @@ from graveler.aws.exchanges.patience import silence_of
 from graveler.aws.exchanges.whole import NoAnswerError, NotSentError
 from graveler.aws.long_work import READS
 from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
-from graveler.aws.s3.direct import DirectRequests, ElsewhereError
+from graveler.aws.s3.direct import HEADERS, DirectRequests, ElsewhereError
 from graveler.aws.s3.locations import Location
 from graveler.aws.usage import Counted
 from graveler.errors import (
@@ -58,9 +58,6 @@ _NO_ANSWER = (
 
 # Retried like throttling: another writer of the same key is not done yet.
 _CONFLICT_CODES = frozenset({"ConditionalRequestConflict", "OperationAborted"})
-
-# A parameter of `S3.call`: further headers of the request, as they are sent.
-HEADERS = "Headers"
 
 # A server that is compatible with S3 in part; a repetition changes nothing.
 _NOT_IMPLEMENTED = 501

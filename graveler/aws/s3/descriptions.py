@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from graveler.aws.s3.answers import headers_of
-from graveler.aws.s3.client import HEADERS
+from graveler.aws.s3.direct import HEADERS
 from graveler.data_headers import DataHeaders, kept_in_store
 from graveler.errors import InvalidInputError
 from graveler.ports import ObjectDescription

@@ -22,6 +22,9 @@ from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, S3Requests, SignedRequest
 # Gets each request's service, operation and parameters.
 Observer = Callable[[str, str, Mapping[str, Any]], None]
 
+# A parameter of any request: further headers, as they are sent.
+HEADERS = "Headers"
+
 _METADATA = "x-amz-meta-"
 # Parameters of the requests that are sent here, and the headers they become.
 _HEADERS = {
@@ -30,7 +33,7 @@ _HEADERS = {
     "IfNoneMatch": "if-none-match",
     "Range": "range",
 }
-_KNOWN = frozenset({*_HEADERS, "Body", "Bucket", "Headers", "Key", "Metadata"})
+_KNOWN = frozenset({*_HEADERS, "Body", "Bucket", HEADERS, "Key", "Metadata"})
 # Headers of answers, and what boto3 calls them.
 _TEXTS = {
     "content-range": "ContentRange",
@@ -130,7 +133,7 @@ def _headers_of(parameters: Mapping[str, Any]) -> dict[str, str]:
     headers = {header: parameters[name] for name, header in _HEADERS.items() if name in parameters}
     for name, text in parameters.get("Metadata", {}).items():
         headers[f"{_METADATA}{name}"] = text
-    return {**headers, **parameters.get("Headers", {})}
+    return {**headers, **parameters.get(HEADERS, {})}
 
 
 def _described(headers: Mapping[str, str]) -> dict[str, Any]:

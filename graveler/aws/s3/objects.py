@@ -22,8 +22,9 @@ from graveler.aws.s3.answers import (
     refused,
     time_ns,
 )
-from graveler.aws.s3.client import HEADERS, S3, S3Error
+from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.descriptions import content_type_parameters, parameters_of_copy
+from graveler.aws.s3.direct import HEADERS
 from graveler.aws.s3.listing import S3Listing
 from graveler.aws.s3.locations import Location, range_header
 from graveler.aws.s3.presigning import S3Presigning
@@ -172,16 +173,16 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             raise self._copy_error(source_uri, target_uri, error) from error
         _count_copy(size_bytes)
         result = answer["CopyObjectResult"]
-        told = of_write(headers_of(answer)) | checksum_headers_of(result)
+        written = of_write(headers_of(answer)) | checksum_headers_of(result)
         if description is None:
-            return replace(info_of(find_existing(self._s3, target_uri)), headers=told)
+            return replace(info_of(find_existing(self._s3, target_uri)), headers=written)
         # No HEAD of the copy: an export copies millions of objects and pays for each request.
         return ObjectInfo(
             size_bytes=size_bytes,
             checksum=checksum_of(result),
             last_modified_ns=time_ns(result["LastModified"]),
             content_type=description.content_type,
-            headers=told,
+            headers=written,
         )
 
     def _copy_error(self, source_uri: str, target_uri: str, error: Exception) -> Exception:

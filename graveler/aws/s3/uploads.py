@@ -17,8 +17,9 @@ from graveler.aws.s3.answers import (
     refused,
     time_ns,
 )
-from graveler.aws.s3.client import HEADERS, S3, S3Error
+from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.descriptions import content_type_parameters
+from graveler.aws.s3.direct import HEADERS
 from graveler.aws.s3.locations import Location, range_header
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS, DataHeaders, of_write
 from graveler.errors import (
@@ -109,8 +110,8 @@ class S3Uploads:
                 raise InvalidInputError(f"{source_uri} has no such range: {error}") from error
             raise gone(source_uri, error) from error
         copied = answer["CopyPartResult"]
-        told = of_write(headers_of(answer))
-        return CopiedPart(checksum_of(copied), told, checksums_of(copied))
+        headers = of_write(headers_of(answer))
+        return CopiedPart(checksum_of(copied), headers, checksums_of(copied))
 
     def complete_upload(
         self,

@@ -10,7 +10,6 @@ from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of, overlapping_destinations
 from graveler.export.manifest import ETag, piece_uri
 from graveler.export.model import ExportState
-from graveler.export.work import object_count
 from graveler.operations.exports.lease import Lease
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
 from graveler.ports import UploadedPart
@@ -63,7 +62,7 @@ class ExportReports:
         Raises:
             CorruptDataError: its metarange cannot be read.
         """
-        return object_count(self._content)
+        return self._content.count()
 
     def announce(self) -> None:
         """Withdraw what earlier runs reported about the destination and about this commit.

@@ -21,7 +21,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from graveler.addresses import etag_to_match
+from graveler.addresses import etag_to_match, physical_uri
 from graveler.entries import entry_value, value_entry
 from graveler.errors import ConflictError, StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
@@ -200,7 +200,8 @@ class _Walk:
         A copy of data that others may replace is not new: it would be younger than their data.
         """
         entry = value_entry(value)
-        if self._moves or etag_to_match(repository.storage_namespace, entry):
+        namespace = repository.storage_namespace
+        if self._moves or etag_to_match(namespace, physical_uri(namespace, entry), entry.checksum):
             return value
         return entry_value(replace(entry, last_modified_ns=self._engine.clock.now_ns()))
 

@@ -52,7 +52,7 @@ def object_of(
 ) -> ObjectStat:
     """Return the object that an entry in the namespace describes."""
     uri = physical_uri(namespace, entry)
-    return ObjectStat(path, entry, uri, etag_to_match(namespace, entry), headers)
+    return ObjectStat(path, entry, uri, etag_to_match(namespace, uri, entry.checksum), headers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from botocore.exceptions import (
 )
 
 from graveler.aws import connect
-from graveler.aws.long_work import EXPORT_S, READS, patient
+from graveler.aws.long_work import patient, patient_reads
 from graveler.aws.retries import CONNECT_TIMEOUT_S, LONG_READ_TIMEOUT_S, Retries
 from graveler.aws.s3 import direct
 from graveler.aws.s3.client import S3, S3Error
@@ -294,7 +294,7 @@ def test_work_that_outlives_requests_waits_for_a_slow_store() -> None:
     slow = [TIMED_OUT] * 20
     with pytest.raises(ThrottledError):
         get(ScriptedS3(*slow, CONTENT))
-    with patient(READS, EXPORT_S):
+    with patient_reads():
         assert get(ScriptedS3(*slow[:6], CONTENT))["Body"] == b"content"
         with pytest.raises(UnknownOutcomeError):
             put(ScriptedS3(*slow, STORED))  # the right to write may end with a lease
