@@ -300,6 +300,13 @@ def test_a_presigned_url_is_tried(graveler, server):
     assert "Signature" not in shown
 
 
+def test_an_object_whose_data_were_collected_shows_that_presigned_urls_work(graveler, server):
+    will_have_an_object(server, f"{server.endpoint}/bucket/key?X-Amz-Signature=1")
+    server.will_say(404, "<Error><Code>NoSuchKey</Code></Error>")
+    shown = graveler.prints("doctor", **GOOD_KEYS)
+    assert f"object store: presigned URLs of 127.0.0.1:{server.port} work" in shown
+
+
 def test_an_object_store_that_refuses_is_told(graveler, server):
     will_have_an_object(server, f"{server.endpoint}/key")
     server.will_say(403, "<Error><Code>RequestTimeTooSkewed</Code></Error>")
