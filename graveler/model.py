@@ -90,6 +90,8 @@ class Branch:
     edits counts staged changes that depend on what readers saw under this head. A merge that began
     before such a change must not finish after it.
     restored_token is the staging token under which changes were last restored, "" if none were.
+    uid distinguishes branches that had one name at different times. It is "" for all branches that
+    versions without identities made.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Branch:
     hidden: bool = False
     edits: int = 0
     restored_token: StagingToken = NO_TOKEN
+    uid: str = ""
 
     @property
     def has_restored(self) -> bool:

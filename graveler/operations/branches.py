@@ -68,8 +68,7 @@ def create(
     check_writable(found, force=force)
     refuse_commit_id(engine, found, name)
     content = engine.content(found, commit_id)
-    token = engine.names.new_staging_token(found, name)
-    branch = Branch(name=name, commit_id=commit_id, staging_token=token, hidden=hidden)
+    branch = engine.new_branch(found, name, commit_id, hidden=hidden)
     event = engine.event("branch_created", found, branch=name, commit_id=commit_id)
     try:
         about = Occurrence(

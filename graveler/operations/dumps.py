@@ -37,7 +37,7 @@ from graveler.errors import (
 )
 from graveler.identity import is_id
 from graveler.layout import committed_uri
-from graveler.model import Branch, Commit, MetaRangeID, Repository, Tag
+from graveler.model import Commit, MetaRangeID, Repository, Tag
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import every_branch, every_tag, missing_ancestors
@@ -236,11 +236,11 @@ def _restore(
     _claim(engine, repository, dumped)
     _store_commits(engine, repository, watching(content.commits()), checked)
     for branches in _batches(watching(content.branches()), _NAMES_AT_ONCE):
-        token = partial(engine.names.new_staging_token, repository)
-        engine.refs.restore_branches(
-            repository,
-            [Branch(b.name, b.commit_id, token(b.name), hidden=b.hidden) for b in branches],
-        )
+        made = [
+            engine.new_branch(repository, each.name, each.commit_id, hidden=each.hidden)
+            for each in branches
+        ]
+        engine.refs.restore_branches(repository, made)
     for tags in _batches(watching(content.tags()), _NAMES_AT_ONCE):
         engine.refs.restore_tags(repository, [Tag(tag.name, tag.commit_id) for tag in tags])
     before_finish()

@@ -136,6 +136,18 @@ class Engine:
             detail=detail,
         )
 
+    def new_branch(
+        self, repository: Repository, name: str, commit_id: CommitID, *, hidden: bool = False
+    ) -> Branch:
+        """Return a new branch with an identity and a staging token that no other branch has."""
+        return Branch(
+            name=name,
+            commit_id=commit_id,
+            staging_token=self.names.new_staging_token(repository, name),
+            hidden=hidden,
+            uid=self.names.new_uid(),
+        )
+
     def remember(self, repository: Repository, branch: Branch) -> None:
         """Cache the branch as a guess for the next reader."""
         self.branches.put((repository.uid, branch.name), branch)

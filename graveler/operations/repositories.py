@@ -111,9 +111,7 @@ def _beginning(engine: Engine, repository: Repository) -> tuple[Branch, Commit]:
         parents=(),
         generation=1,
     )
-    name = repository.default_branch
-    token = engine.names.new_staging_token(repository, name)
-    return Branch(name=name, commit_id=first.id, staging_token=token), first
+    return engine.new_branch(repository, repository.default_branch, first.id), first
 
 
 def _taken(name: str) -> GravelerError:

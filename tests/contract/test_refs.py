@@ -117,6 +117,7 @@ class TestBranches:
     def test_a_new_branch_is_as_it_was_given(self, stores: Stores, repository: Repository) -> None:
         event = new_event()
         branch = Branch("dev", COMMIT_ID, new_token(), (new_token(), new_token()), 7, hidden=True)
+        branch = replace(branch, uid="d8qj3tkbtms0fh2ok8ng")
         stores.refs.create_branch(repository, branch, event)
         assert stores.refs.branch(repository, "dev") == branch
         assert event.id in stores.event_ids(repository)
@@ -240,6 +241,22 @@ class TestMovingABranch:
         assert stores.refs.commits(repository, [commit.id]) == {commit.id: commit}
         self.finish(stores, repository, sealed, commit=commit, commit_id=commit.id)
         assert main_of(stores, repository).commit_id == commit.id
+
+    @pytest.mark.parametrize(("before", "after"), [("1", "2"), ("", "2"), ("1", "")])
+    def test_another_branch_of_the_name_is_not_moved(
+        self, stores: Stores, repository: Repository, before: str, after: str
+    ) -> None:
+        old = Branch("dev", COMMIT_ID, new_token(), uid=before)
+        stores.refs.create_branch(repository, old, new_event())
+        stores.exports.delete_branch(repository, old, new_event(), drop_after_ns=5)
+        other = replace(old, staging_token=new_token(), uid=after)
+        stores.refs.create_branch(repository, other, new_event())
+        with pytest.raises(StaleVersionError):
+            self.finish(stores, repository, old, commit_id=OTHER_ID)
+        assert stores.refs.branch(repository, "dev") == other
+        self.finish(stores, repository, other, commit_id=OTHER_ID)
+        moved = stores.refs.seal_token(repository, other, new_token())
+        assert (moved.commit_id, moved.uid) == (OTHER_ID, after)
 
     def test_tokens_sealed_meanwhile_stay(
         self, stores: Stores, repository: Repository, sealed: Branch

@@ -48,6 +48,7 @@ def branch_item(repository: Repository, branch: Branch) -> BranchItem:
         hidden=branch.hidden,
         edits=branch.edits,
         restored_token=branch.restored_token,
+        uid=branch.uid or None,
     )
 
 
@@ -64,6 +65,7 @@ def branch_of(raw: Raw) -> Branch:
         hidden=raw["hidden"]["BOOL"],
         edits=int(raw["edits"]["N"]) if "edits" in raw else 0,
         restored_token=StagingToken(raw["restored_token"]["S"] if "restored_token" in raw else ""),
+        uid=raw["uid"]["S"] if "uid" in raw else "",
     )
 
 
@@ -83,7 +85,10 @@ def restored_item(branch: Branch, path: bytes, value: bytes | None) -> StagedIte
 
 
 def is_unchanged(branch: Branch) -> Condition:
-    """Return the condition that the branch still has its head, version and staging token."""
+    """Return the condition that the branch still has its head, version and staging token.
+
+    No other branch ever has the token.
+    """
     condition: Condition = (
         (BranchItem.version == branch.version)
         & (BranchItem.commit_id == branch.commit_id)
@@ -270,8 +275,9 @@ def _move(
     """Return the update that moves a branch, and its condition.
 
     A seal in between does no harm: it appends to the list, and the move removes from its front. A
-    branch that was deleted and created again may have the same version and head, so the newest
-    applied token must be at its old position.
+    branch that was deleted and created again may have the same version and head, so its identity
+    must be the same. Branches of earlier versions have none, so the newest applied token must be at
+    its old position, too.
     """
     count = len(applied_tokens)
     kept = len(old.sealed_tokens) - count
@@ -279,6 +285,7 @@ def _move(
     sealed = BranchItem.sealed_tokens
     actions: list[Action] = [BranchItem.commit_id.set(commit_id), BranchItem.version.add(1)]
     condition = (BranchItem.version == old.version) & (BranchItem.commit_id == old.commit_id)
+    condition &= BranchItem.uid == old.uid if old.uid else BranchItem.uid.does_not_exist()
     if new_staging_token is not None:
         actions.append(BranchItem.staging_token.set(new_staging_token))
     if new_staging_token is not None or count > _REMOVALS_MAX:

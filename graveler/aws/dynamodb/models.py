@@ -114,6 +114,7 @@ class BranchItem(RefsItem):
     hidden = BooleanAttribute()
     edits = NumberAttribute(default=0)
     restored_token = UnicodeAttribute(default="")
+    uid = UnicodeAttribute(null=True)  # missing in branches from before they had one
 
 
 class TagItem(RefsItem):

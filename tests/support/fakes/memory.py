@@ -276,7 +276,7 @@ class MemoryRefStore(Attachments):
             if (now.version, now.commit_id) != (old.version, old.commit_id) or not stays:
                 raise StaleVersionError(f"branch {old.name} changed")
             kept = len(now.sealed_tokens) - len(applied_tokens)
-            if now.sealed_tokens[kept:] != tuple(applied_tokens):
+            if now.uid != old.uid or now.sealed_tokens[kept:] != tuple(applied_tokens):
                 raise StaleVersionError(f"branch {old.name} is another branch of that name")
             records = self.records_of(repository)
             if ends is not None and records.tasks[ends.old.id].version != ends.old.version:
