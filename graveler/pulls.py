@@ -29,6 +29,8 @@ class PullRequest:
 
     closed_time_ns: when it was closed or merged; None while it is open.
     merged_commit_id: the merge commit, NO_COMMIT unless it is merged.
+    source_uid, destination_uid: the branches that it is for; None if an earlier version stored it.
+        Then any branches of those names count.
     """
 
     id: str
@@ -42,6 +44,8 @@ class PullRequest:
     closed_time_ns: int | None = None
     merged_commit_id: CommitID = NO_COMMIT
     version: int = 1
+    source_uid: str | None = None
+    destination_uid: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from graveler.errors import GravelerError, error_of_code
-from graveler.model import Event
+from graveler.model import Branch, Event
 from graveler.times import NS_PER_S
 
 # A runner reports every second at first, as lakeFS's imports do, then less often. It is believed
@@ -98,6 +98,8 @@ class Failure:
 class Task:
     """The record of a task.
 
+    branch_uid, branch_version: of the branch that the request saw; None if the task has none, or if
+        an earlier version stored it.
     request: what the kind's work decodes.
     digest: names equal requests: a request may join a task that has its digest.
     covers: what was there when it was started: the newest sealed token of a commit, the commits of
@@ -134,6 +136,12 @@ class Task:
     result: Mapping[str, str] = field(default_factory=dict)
     failure: Failure | None = None
     version: int = 1
+    branch_uid: str | None = None
+    branch_version: int | None = None
+
+    def is_on(self, branch: Branch | None) -> bool:
+        """Whether it works on the branch, and not on another one that had the name before."""
+        return branch is None or self.branch_uid in (None, branch.uid)
 
     @property
     def has_ended(self) -> bool:

@@ -34,6 +34,7 @@ class Upload:
 
     id is ours, and store_id is the object store's. The address is relative to the namespace.
     headers are those that the object store answered to its beginning; no record holds them.
+    branch_uid: the branch that it began on; None if an earlier version recorded it.
     has_checksums: its beginning declared a checksum, so that the store takes those of the parts.
     """
 
@@ -48,6 +49,7 @@ class Upload:
     completed: Completion | None = None
     has_checksums: bool = False
     headers: Mapping[str, str] = field(default_factory=dict, compare=False)
+    branch_uid: str | None = None
 
     @property
     def key(self) -> bytes:

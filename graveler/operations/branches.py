@@ -26,6 +26,7 @@ from graveler.operations.protocol.lookup import (
     current_branch,
     current_commit_id,
     read_repository,
+    same_branch,
 )
 from graveler.operations.protocol.protection import check_can_commit, check_can_stage
 from graveler.operations.protocol.retries import retry_stale
@@ -138,10 +139,12 @@ def delete(
     """
     deletion = Deletion(engine, user)
     may_be_exported = False
+    uid: str | None = None
 
     def attempt() -> tuple[Repository, TaskStart | None]:
-        nonlocal may_be_exported
+        nonlocal may_be_exported, uid
         found, branch = current_branch(engine, repository, name)
+        uid = same_branch(name, branch, uid).uid
         check_writable(found, force=force)
         if name == found.default_branch:
             raise Refusal.DEFAULT_BRANCH.error(repr(name))
@@ -230,7 +233,7 @@ def _restore_committed(
             current = restore_changes(engine, repository, current, batch)
         except StaleVersionError:  # the head moved, or a commit sealed the staging token
             head = current.commit_id
-            current = read_branch(engine, repository, branch.name)
+            current = read_branch(engine, repository, current)
             if current.commit_id != head:
                 done.clear()
             restored = pending()

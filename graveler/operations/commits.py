@@ -57,7 +57,7 @@ from graveler.operations.tasks.waiting import (
 from graveler.refs import log as refs_log
 from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end
-from graveler.tasks import Task, TaskKind
+from graveler.tasks import Task, TaskKind, TaskState
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ def commit(
         return _commit_sealed(gate, found, sealed, request, apply_at_once(engine, watch.over))
 
     def is_covered(task: Task) -> bool:
-        if task.covers == UNSEALED:  # it has not sealed the branch yet, and so will seal all
-            return True
+        if task.covers == UNSEALED:  # it will seal all, unless it failed before
+            return task.state is not TaskState.FAILED
         if work.covers not in ("", UNSEALED):
             return task.covers == work.covers
         token = current.staging_token
@@ -122,7 +122,7 @@ def commit(
     work = Work(
         kind=TaskKind.COMMIT,
         user=request.committer,
-        branch=branch,
+        branch=current,
         request=identity,
         at_once=at_once,
         result_of=partial(commit_of, engine, found),
@@ -148,7 +148,7 @@ def start_commit(engine: Engine, repository: str, branch: str, request: CommitRe
         TaskKind.COMMIT,
         asdict(request),
         user=request.committer,
-        branch=branch,
+        branch=current,
         covers=covers,
         is_covered=lambda task: task.covers == covers,
     )

@@ -83,7 +83,7 @@ def dump(engine: Engine, name: str, user: str = "", patience: Patience = FIRST_R
     work = Work(
         kind=TaskKind.DUMP,
         user=user,
-        branch="",
+        branch=None,
         request={},
         at_once=lambda watch: _dump(engine, repository, watch.over),
         result_of=result_of,
@@ -193,7 +193,7 @@ def restore(
     work: Work[None] = Work(
         kind=TaskKind.RESTORE,
         user=user,
-        branch="",
+        branch=None,
         request=_request(dumped, force=force),
         at_once=at_once,
         result_of=lambda _: None,

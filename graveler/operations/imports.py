@@ -294,14 +294,14 @@ def start_import(engine: Engine, repository: str, branch: str, request: ImportRe
     Raises:
         GravelerError: whatever check_start raises.
     """
-    found, _ = check_start(engine, repository, branch, request)
+    found, current = check_start(engine, repository, branch, request)
     return start(
         engine,
         found,
         TaskKind.IMPORT,
         msgspec.to_builtins(request),
         user=request.committer,
-        branch=branch,
+        branch=current,
         is_covered=never_covers,  # the sources may have changed
     )
 

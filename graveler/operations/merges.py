@@ -120,7 +120,7 @@ def merge(
     work = Work(
         kind=TaskKind.MERGE,
         user=request.committer,
-        branch=branch,
+        branch=current,
         request=identity,
         at_once=at_once,
         result_of=partial(commit_of, engine, found),
@@ -141,7 +141,7 @@ def start_merge(
         NotFoundError: the repository or the branch does not exist, or the ref names no commit.
         ForbiddenError: the repository is read-only.
     """
-    found, _ = mergeable(engine, repository, branch, request)
+    found, current = mergeable(engine, repository, branch, request)
     source_id = _source_id(engine, found, source_ref, branch)
     return start(
         engine,
@@ -149,7 +149,7 @@ def start_merge(
         TaskKind.MERGE,
         asdict(MergeOf(source_ref, request)),
         user=request.committer,
-        branch=branch,
+        branch=current,
         covers=source_id,
         is_covered=lambda task: task.covers == source_id,
     )

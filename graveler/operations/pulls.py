@@ -24,14 +24,13 @@ from graveler.operations.merges import (
     MergeRequest,
     gate_before_merge,
     merge_commit,
-    mergeable,
 )
 from graveler.operations.protocol.changes import apply_at_once
 from graveler.operations.protocol.lookup import (
-    branch_not_found,
     check_writable,
     in_repository,
     read_repository,
+    same_branch,
 )
 from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.tasks.hold import Hold
@@ -65,6 +64,8 @@ class PullRequestCreation:
     description: str = ""
 
 
+_ANOTHER_PULL = "create a pull request for that branch"
+
 # The pull requests of a listing, by the name that clients give. As in lakeFS, merged ones are
 # closed.
 LISTED: dict[str, frozenset[PullRequestStatus]] = {
@@ -89,9 +90,10 @@ def create(engine: Engine, repository: str, asked: PullRequestCreation) -> PullR
         raise Refusal.SAME_BRANCH.error(repr(asked.source))
     _check_size(asked.title, asked.description)
     found = read_repository(engine, repository)
-    for branch in (asked.source, asked.destination):
-        if engine.refs.branch(found, branch) is None:
-            raise branch_not_found(branch)
+    source, destination = (
+        same_branch(name, engine.refs.branch(found, name), None)
+        for name in (asked.source, asked.destination)
+    )
     pull = PullRequest(
         id=newest_first(engine.names.new_uid()),
         author=asked.author,
@@ -100,6 +102,8 @@ def create(engine: Engine, repository: str, asked: PullRequestCreation) -> PullR
         destination=asked.destination,
         title=asked.title,
         description=asked.description,
+        source_uid=source.uid,
+        destination_uid=destination.uid,
     )
     event = _event(engine, "pull_request_created", found, pull, asked.author)
     engine.refs.create_pull_request(found, pull, event)
@@ -171,11 +175,13 @@ def merge(
     """
     found = read_repository(engine, repository)
     pull = _read(engine, found, pull_id)
+    destination = engine.refs.branch(found, pull.destination)
 
     def at_once(watch: Watch) -> Commit:
         _open(engine, found, pull_id)  # before the branches: they may be deleted
+        current = same_branch(pull.destination, destination, pull.destination_uid, _ANOTHER_PULL)
+        check_writable(found, force=False)
         asked = _merge_of(pull, user)
-        _, current = mergeable(engine, repository, pull.destination, asked.request)
         work.covers = source_id = _source_id(engine, found, pull)
         apply = apply_at_once(engine, watch.over)
         closing = _closing(engine, found, pull_id, user)
@@ -187,13 +193,12 @@ def merge(
         # ended counts for the same source only: a conflict may have been resolved since.
         if not task.has_ended:
             return True
-        source = engine.refs.branch(found, pull.source)
-        return source is not None and task.covers == source.commit_id
+        return task.covers == _source_id(engine, found, pull)
 
     work = Work(
         kind=TaskKind.MERGE_PULL_REQUEST,
         user=user,
-        branch=pull.destination,
+        branch=destination,
         request={"pull_request_id": pull_id},
         at_once=at_once,
         result_of=lambda task: commit_of(engine, found, task),
@@ -227,10 +232,10 @@ def _merge_of(pull: PullRequest, user: str) -> MergeOf:
 def _source_id(engine: Engine, repository: Repository, pull: PullRequest) -> CommitID:
     """Return the head of the source branch; a tag of its name does not count."""
     source = engine.refs.branch(repository, pull.source)
-    if source is None:
-        with within(f"update branch {pull.destination}: get commit by ref {pull.source}"):
+    with within(f"update branch {pull.destination}: get commit by ref {pull.source}"):
+        if source is None:
             raise Refusal.NOT_FOUND.error(f"branch {pull.source!r} was deleted")
-    return source.commit_id
+        return same_branch(pull.source, source, pull.source_uid, _ANOTHER_PULL).commit_id
 
 
 def _closing(engine: Engine, repository: Repository, pull_id: str, user: str) -> Closing:

@@ -62,7 +62,7 @@ def create(
         ForbiddenError: the branch is protected, or the repository is read-only.
         UnknownOutcomeError: the upload may have been recorded.
     """
-    found, _ = branch_for_staging(
+    found, current = branch_for_staging(
         engine, repository, branch, path, force=False, not_found=branch_of_upload_not_found
     )
     check_user_metadata(metadata)
@@ -81,6 +81,7 @@ def create(
         metadata=metadata,
         has_checksums=CHECKSUM_ALGORITHM in headers.checksum,
         headers=begun.headers,
+        branch_uid=current.uid,
     )
     engine.refs.put_upload(found, upload)
     return upload
@@ -222,7 +223,8 @@ def _complete(
     """Complete an open upload; the errors are those of `complete`."""
     path = upload.path
     now, branch = branch_for_staging(engine, repository.name, upload.branch, path, force=False)
-    if now.uid != repository.uid:  # the name is another repository's now
+    is_same = now.uid == repository.uid and upload.branch_uid in (None, branch.uid)
+    if not is_same:  # the name is another repository's or branch's now
         raise _not_found(upload.id)
     if requirement != NO_REQUIREMENT:
         seen = view_of_branch(engine, repository, branch).get(path)

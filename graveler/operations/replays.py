@@ -46,6 +46,7 @@ from graveler.operations.tasks.waiting import (
     joinable_ahead,
     result_in_time,
 )
+from graveler.refs.expressions import parse
 from graveler.refs.resolve import resolve_commit
 from graveler.tasks import Task, TaskKind
 
@@ -239,12 +240,14 @@ def _in_time(
         return _replay(gate, repository, branch, replayed, apply, is_dirty=is_dirty)
 
     def is_covered(task: Task) -> bool:
-        return task.is_called_back or task.covers == (work.covers or _covered_by(asked()))
+        if task.is_called_back and parse(request.ref).base == branch.name:
+            return True  # by now, the ref may name what the task made: nothing is reverted twice
+        return task.covers == (work.covers or _covered_by(asked()))
 
     work = Work(
         kind=kind,
         user=request.committer,
-        branch=branch.name,
+        branch=branch,
         request={},
         at_once=at_once,
         result_of=partial(commit_of, engine, repository),

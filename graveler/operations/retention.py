@@ -137,7 +137,7 @@ def prepare_commits(
     work = Work(
         kind=TaskKind.PREPARE_COMMITS,
         user=user,
-        branch="",
+        branch=None,
         request={},
         at_once=lambda watch: _prepare(engine, repository, rules, watch.over),
         result_of=lambda task: PreparedCommits(**task.result),

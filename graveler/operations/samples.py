@@ -14,8 +14,8 @@ from graveler.operations.protocol.heads import (
     commit_event,
     move_head,
     new_commit,
-    read_branch,
 )
+from graveler.operations.protocol.lookup import same_branch
 from graveler.operations.writes import unnamed
 from graveler.samples.files import SampleFile, sample_files
 
@@ -47,7 +47,8 @@ def add(engine: Engine, repository: Repository, committer: str) -> None:
         event = commit_event(engine, "commit_created", repository, now.name, made)
         return Move(now, made.id, (), made, event)
 
-    branch = read_branch(engine, repository, repository.default_branch)
+    name = repository.default_branch
+    branch = same_branch(name, engine.refs.branch(repository, name), None)
     move_head(engine, repository, branch, plan)
     protected = replace(repository, protection_rules=(ProtectionRule(repository.default_branch),))
     with suppress(StaleVersionError):  # a user has set rules already: keep them

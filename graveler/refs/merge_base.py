@@ -61,6 +61,15 @@ def merge_bases(history: History, left_id: CommitID, right_id: CommitID) -> list
     return found
 
 
+def leads_to(history: History, head_id: CommitID, commit_id: CommitID) -> bool:
+    """Return whether the commit is the head or one of its ancestors.
+
+    Raises:
+        CorruptDataError: a commit is missing.
+    """
+    return [each.id for each in best_common_ancestors(history, head_id, commit_id)] == [commit_id]
+
+
 def best_common_ancestors(history: History, left_id: CommitID, right_id: CommitID) -> list[Commit]:
     """Return all best common ancestors of two commits, lakeFS's choice first; there may be none.
 

@@ -1,7 +1,8 @@
 """The machine of `test_engine_model`, where requests leave all of their work to tasks."""
 
 from graveler.operations.engine import Engine
-from graveler.operations.tasks.requests import OUTCOME_LIFE_S, listed
+from graveler.operations.tasks.requests import listed
+from graveler.operations.tasks.waiting import OUTCOME_LIFE_S
 from graveler.tasks import TaskSettings
 from tests.property.test_engine_model import EngineMachine
 from tests.support.fakes.tasks import run_all

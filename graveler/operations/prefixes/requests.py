@@ -9,7 +9,7 @@ from graveler.limits import PATH_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Branch, CommitID, Record, Repository
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import branch_not_found, current_branch
+from graveler.operations.protocol.lookup import current_branch, same_branch
 from graveler.operations.protocol.protection import check_can_stage
 from graveler.operations.protocol.views import View, view_of_branch
 from graveler.operations.tasks.requests import start
@@ -42,11 +42,15 @@ class PrefixRequest:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the task decodes: source is a branch, with what is staged there, or a commit's ID."""
+    """What the task decodes: source is a branch, with what is staged there, or a commit's ID.
+
+    source_uid: the branch's; None of a commit, or if an earlier version stored it.
+    """
 
     request: PrefixRequest
     source: str
     is_branch: bool
+    source_uid: str | None = None
 
 
 class Source:
@@ -77,9 +81,7 @@ class Source:
             return View(engine, repository, (), engine.content(repository, CommitID(source)))
         if source == destination.name:
             return view_of_branch(engine, repository, destination)
-        branch = engine.refs.branch(repository, source)
-        if branch is None:
-            raise branch_not_found(source)
+        branch = same_branch(source, engine.refs.branch(repository, source), self._asked.source_uid)
         return view_of_branch(engine, repository, branch)
 
 
@@ -125,7 +127,8 @@ def _start(
     if resolved.staging is Staging.ONLY:
         raise Refusal.STAGING_IS_NO_COMMIT.error(ref=request.source_ref)
     if resolved.branch is not None and resolved.staging is Staging.WITH:
-        asked = Asked(request, resolved.branch.name, is_branch=True)
+        source = resolved.branch
+        asked = Asked(request, source.name, is_branch=True, source_uid=source.uid)
     else:
         asked = Asked(request, resolved.commit_id, is_branch=False)
     _refuse_overlap(asked, branch)
@@ -134,7 +137,7 @@ def _start(
         raise Refusal.NOT_FOUND.error(
             f"no object begins with {request.source_prefix!r} at {request.source_ref or branch!r}"
         )
-    return start(engine, found, kind, asdict(asked), user=user, branch=branch)
+    return start(engine, found, kind, asdict(asked), user=user, branch=current)
 
 
 def _refuse_overlap(asked: Asked, branch: str) -> None:

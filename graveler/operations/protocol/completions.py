@@ -83,7 +83,7 @@ def _newer(
     engine: Engine, repository: Repository, branch: Branch, requirement: Requirement
 ) -> Branch:
     """Return the branch as it is after an attempt failed, with an open token if that matters."""
-    now = read_branch(engine, repository, branch.name)
+    now = read_branch(engine, repository, branch)
     if requirement == NO_REQUIREMENT and now.staging_token == branch.staging_token:
         return after_seal(engine, repository, branch)
     return now
@@ -96,7 +96,8 @@ def confirm_again(
 
     If its token is gone, the entry was committed, replaced or deleted since.
     """
-    branch = Branch(completed.branch, NO_COMMIT, completion.token)
+    uid = completed.branch_uid or ""
+    branch = Branch(completed.branch, NO_COMMIT, completion.token, uid=uid)
     change = (completed.path, entry_value(completed.entry(completion)))
     with suppress(UnknownOutcomeError):
         confirm(engine, repository, branch, [change])

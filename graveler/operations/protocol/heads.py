@@ -25,7 +25,7 @@ from graveler.model import (
     StagingToken,
 )
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import branch_not_found
+from graveler.operations.protocol.lookup import same_branch
 from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import view_of_branch
 from graveler.pulls import PullRequestMerge
@@ -102,7 +102,7 @@ def move_head(
             move = plan(current)
             _make(engine, repository, move, ending if move.commit is not None else None)
         except StaleVersionError:
-            current = read_branch(engine, repository, branch.name)
+            current = read_branch(engine, repository, branch)
             raise
         return move
 
@@ -155,15 +155,13 @@ def made_commit(move: Move) -> Commit:
     return move.commit
 
 
-def read_branch(engine: Engine, repository: Repository, name: str) -> Branch:
-    """Return the branch at its current version.
+def read_branch(engine: Engine, repository: Repository, seen: Branch) -> Branch:
+    """Return the branch, which the operation has seen before, at its current version.
 
     Raises:
-        NotFoundError: it does not exist.
+        NotFoundError: it was deleted; another one of its name does not count.
     """
-    branch = engine.refs.branch(repository, name)
-    if branch is None:
-        raise branch_not_found(name)
+    branch = same_branch(seen.name, engine.refs.branch(repository, seen.name), seen.uid)
     engine.remember(repository, branch)
     return branch
 
@@ -214,7 +212,7 @@ def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Bra
     try:
         sealed = engine.refs.seal_token(repository, branch, token)
     except StaleVersionError:  # another process sealed it, and may have committed it
-        return read_branch(engine, repository, branch.name)
+        return read_branch(engine, repository, branch)
     engine.remember(repository, sealed)
     return sealed
 

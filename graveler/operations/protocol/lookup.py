@@ -37,6 +37,29 @@ def branch_not_found(name: str) -> GravelerError:
     return Refusal.BRANCH_NOT_FOUND.error(repr(name))
 
 
+def same_branch(
+    name: str,
+    found: Branch | None,
+    uid: str | None,
+    remedy: str = "repeat the request if it is meant for that branch",
+) -> Branch:
+    """Return the branch that was found under the name, if it is the one with that identity.
+
+    uid: that of the branch that an operation began with; None: any branch of the name counts.
+    remedy: what a user can do if another branch has the name.
+
+    Raises:
+        NotFoundError: it was deleted. Another branch that has its name now does not count.
+    """
+    if found is None:
+        raise branch_not_found(name)
+    if uid not in (None, found.uid):
+        raise Refusal.BRANCH_NOT_FOUND.error(
+            f"{name!r} was deleted, and another branch has its name now: {remedy}"
+        )
+    return found
+
+
 def branch_of_upload_not_found(name: str) -> GravelerError:
     """Return the same error as uploads report it: lakeFS has another message there."""
     return Refusal.BRANCH_OF_UPLOAD_NOT_FOUND.error(branch=name)

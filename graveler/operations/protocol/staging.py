@@ -125,7 +125,7 @@ def stage_changes(
         if not refused:
             return
         if after is None:
-            raise branch_not_found(branch.name)
+            after = read_branch(engine, repository, branch)  # raises: it was deleted
         if after.staging_token == branch.staging_token:
             after = after_seal(engine, repository, branch)
         branch, changes = after, refused
@@ -135,7 +135,7 @@ def stage_changes(
 def after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
     """Return the branch with its next token; finish the seal if its process does not."""
     engine.clock.sleep(_SEAL_PAUSE_S)
-    now = read_branch(engine, repository, branch.name)
+    now = read_branch(engine, repository, branch)
     if now.staging_token == branch.staging_token:
         now = replace_token(engine, repository, now)
     return now
@@ -153,7 +153,7 @@ def confirm(
         UnknownOutcomeError: the token is gone, and a path does not hold its change.
     """
     token = branch.staging_token
-    after = engine.refs.branch(repository, branch.name)
+    after = _if_exists(engine, repository, branch)
     if after is None:
         return None
     engine.remember(repository, after)
@@ -161,7 +161,7 @@ def confirm(
         return after
     if token in after.sealed_tokens and engine.refs.bump_version(repository, after.name, token):
         return after
-    after = engine.refs.branch(repository, branch.name)
+    after = _if_exists(engine, repository, branch)
     if after is None:
         return None
     view = view_of_branch(engine, repository, after)
@@ -172,6 +172,12 @@ def confirm(
                 "at the same time, so read it before you write again"
             )
     return after
+
+
+def _if_exists(engine: Engine, repository: Repository, branch: Branch) -> Branch | None:
+    """Return the branch at its current version, None if it was deleted."""
+    now = engine.refs.branch(repository, branch.name)
+    return now if now is not None and now.uid == branch.uid else None
 
 
 def stage_in_place(
@@ -207,7 +213,7 @@ def stage_in_place(
             value = make(below.get(path) if staged is None else staged.value)
             engine.staging.stage_if(repository, current, path, value, staged)
         except StaleVersionError:
-            current, read = read_branch(engine, repository, branch.name), None
+            current, read = read_branch(engine, repository, current), None
             raise
         return value
 

@@ -26,6 +26,7 @@ from graveler.operations.protocol.lookup import (
     current_branch,
     read_repository,
     repository_not_found,
+    same_branch,
 )
 from graveler.operations.protocol.protection import check_can_commit
 from graveler.operations.protocol.retries import retry_stale
@@ -85,12 +86,12 @@ class Hold:
         """Return the task's repository and branch, read from the store.
 
         Raises:
-            NotFoundError: one of them was deleted; another repository of its name does not count.
+            NotFoundError: one of them was deleted; another one of its name does not count.
         """
         found, branch = current_branch(self.engine, self.repository.name, self.task.branch)
         if found.uid != self.repository.uid:
             raise repository_not_found(found.name)
-        return found, branch
+        return found, same_branch(branch.name, branch, self.task.branch_uid)
 
     def current_repository(self) -> Repository:
         """Return the task's repository, read from the store.

@@ -11,16 +11,12 @@ from graveler import tasks
 from graveler.errors import ConflictError, GravelerError, InvalidInputError
 from graveler.limits import COMMIT_BYTES_MAX
 from graveler.messages import Refusal
-from graveler.model import Page, Repository
+from graveler.model import Branch, Page, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import known_repository, read_repository
 from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.tasks.hold import end_event, task_event
 from graveler.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage
-from graveler.times import NS_PER_S
-
-# How long a client may take to repeat a request and still learn the outcome of the first one.
-OUTCOME_LIFE_S = 600
 
 # A commit's message and metadata, and the JSON around them.
 _REQUEST_BYTES_MAX = COMMIT_BYTES_MAX + 32 * 1024
@@ -58,7 +54,7 @@ def start(
     request: Mapping[str, Any],
     *,
     user: str,
-    branch: str = "",
+    branch: Branch | None = None,
     covers: str = "",
     is_covered: Callable[[Task], bool] = always_covers,
     identity: Mapping[str, Any] | None = None,
@@ -71,7 +67,7 @@ def start(
         kind: decides the work.
         request: what the work decodes, as JSON.
         user: who asks.
-        branch: on which the task works, "" if on none.
+        branch: on which the task works, as the request saw it; None if on none.
         covers: what was there when the request was made: the newest sealed token, or commits.
         is_covered: whether the effect of a task includes all that this request asks for.
         identity: what equal requests share, if it is not request.
@@ -84,11 +80,12 @@ def start(
         raise InvalidInputError(
             f"the request is too large for a task: shorten it to {_REQUEST_BYTES_MAX} bytes of JSON"
         )
-    digest = digest_of(kind, branch, user, identity or request)
+    name = "" if branch is None else branch.name
+    digest = digest_of(kind, name, user, identity or request)
 
     def attempt() -> Task:
         last = engine.refs.joinable_task(repository, digest)
-        if last is not None and not last.has_ended and is_joinable(engine, last, is_covered):
+        if last is not None and is_open_for(last, branch, is_covered):
             return last
         now_ns = engine.clock.now_ns()
         task = Task(
@@ -97,10 +94,12 @@ def start(
             user=user,
             create_time_ns=now_ns,
             update_time_ns=now_ns,
-            branch=branch,
+            branch=name,
             request=request,
             digest=digest,
             covers=covers,
+            branch_uid=None if branch is None else branch.uid,
+            branch_version=None if branch is None else branch.version,
         )
         event = task_event(engine, "task_started", repository, task)
         engine.refs.create_task(repository, task, last, event)
@@ -122,21 +121,9 @@ def send_for(engine: Engine, repository: Repository, task: Task) -> None:
             engine.task_queue.send(TaskMessage(repository.name, task.id))
 
 
-def is_joinable(engine: Engine, task: Task, is_covered: Callable[[Task], bool]) -> bool:
-    """Whether a request gets the outcome of the task, whose request was equal.
-
-    If the task has ended, the request must be the repetition that its client was asked for.
-    """
-    if not is_covered(task):
-        return False
-    if task.has_ended:
-        return task.is_called_back and age_s(engine, task) < OUTCOME_LIFE_S
-    return not task.is_unwanted
-
-
-def age_s(engine: Engine, task: Task) -> int:
-    """Return the seconds since the task changed last."""
-    return (engine.clock.now_ns() - task.update_time_ns) // NS_PER_S
+def is_open_for(task: Task, branch: Branch | None, is_covered: Callable[[Task], bool]) -> bool:
+    """Whether the task, whose request was equal, will do what a request for the branch asks for."""
+    return not (task.has_ended or task.is_unwanted) and task.is_on(branch) and is_covered(task)
 
 
 def status(engine: Engine, repository: str, task_id: str, *kinds: TaskKind) -> Task:

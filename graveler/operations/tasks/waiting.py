@@ -12,6 +12,10 @@ written more since. So a request joins a task only if the task's effect includes
 request asks for. Otherwise it lets the task of a client that was called back end first, and then
 does the rest.
 
+The outcome of an ended task must be true when it is given. A commit counts as long as the branch
+leads to it, and a failure as long as nothing has moved the branch. A task of a deleted branch never
+counts for another one that has the name now.
+
 A client may go away before it reads the answer. If it then repeats a request that has nothing left
 to do, and the branch's head is still the task's commit, it gets that commit again.
 """
@@ -21,24 +25,28 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from graveler.errors import ConflictError, NoChangesError, StillRunningError
-from graveler.model import Commit, CommitID, Repository
+from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.beside import Beside
+from graveler.operations.protocol.heads import read_branch
+from graveler.operations.protocol.lookup import same_branch
 from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.protocol.watching import time_for_request
 from graveler.operations.tasks.requests import (
-    OUTCOME_LIFE_S,
-    age_s,
     always_covers,
     digest_of,
-    is_joinable,
+    is_open_for,
     send_for,
     start,
 )
+from graveler.refs.merge_base import leads_to
 from graveler.tasks import Task, TaskKind, TaskState
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
+
+# How long a client may take to repeat a request and still learn the outcome of the first one.
+OUTCOME_LIFE_S = 600
 
 # A waiting request looks at its task after this time, then after twice the time, and so on.
 _FIRST_LOOK_S = 0.1
@@ -88,6 +96,7 @@ class Watch:
 class Work(Generic[T]):
     """What a request asks for, and the two ways to it.
 
+    branch: as the request saw it when it began; None if the work is on none.
     request: what a task decodes.
     at_once: does it in this request, under the watch.
     result_of: returns the result of a completed task.
@@ -99,7 +108,7 @@ class Work(Generic[T]):
 
     kind: TaskKind
     user: str
-    branch: str
+    branch: Branch | None
     request: Mapping[str, Any]
     at_once: Callable[[Watch], T]
     result_of: Callable[[Task], T]
@@ -136,7 +145,7 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
     named = _named_task(engine, repository, work, patience)
     last = named or _joinable(engine, repository, work)
     try:
-        if last is not None and (named or is_joinable(engine, last, work.is_covered)):
+        if last is not None and (named or _is_joinable(engine, repository, work, last)):
             task = last
             send_for(engine, repository, task)  # its messages may have been lost
         else:
@@ -155,20 +164,56 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
 
 def _joinable(engine: Engine, repository: Repository, work: Work[T]) -> Task | None:
     if work.joinable is not None:
-        return work.joinable(repository)
-    return engine.refs.joinable_task(repository, _digest(work))
+        task = work.joinable(repository)
+    else:
+        task = engine.refs.joinable_task(repository, _digest(work))
+    return task if task is not None and task.is_on(work.branch) else None
 
 
 def _digest(work: Work[T]) -> str:
-    return digest_of(work.kind, work.branch, work.user, work.identity or work.request)
+    name = "" if work.branch is None else work.branch.name
+    return digest_of(work.kind, name, work.user, work.identity or work.request)
+
+
+def _is_joinable(engine: Engine, repository: Repository, work: Work[T], task: Task) -> bool:
+    """Whether a new request gets the outcome of the task on its branch, whose request was equal.
+
+    If the task has ended, the request must be the repetition that its client was asked for.
+
+    Raises:
+        NotFoundError: the branch was deleted meanwhile.
+    """
+    if not task.has_ended:
+        return is_open_for(task, work.branch, work.is_covered)
+    if not task.is_called_back or _is_old(engine, task) or not work.is_covered(task):
+        return False
+    if work.branch is None or task.state is TaskState.CANCELLED:
+        return True
+    if task.state is TaskState.FAILED:
+        return task.branch_version == work.branch.version
+    # Read the branch after the task: the commit may have become its head in between.
+    head_id = read_branch(engine, repository, work.branch).commit_id
+    return leads_to(engine.history(repository), head_id, CommitID(task.result["commit_id"]))
+
+
+def _is_old(engine: Engine, task: Task) -> bool:
+    return (engine.clock.now_ns() - task.update_time_ns) // NS_PER_S >= OUTCOME_LIFE_S
 
 
 def _named_task(
     engine: Engine, repository: Repository, work: Work[T], patience: Patience
 ) -> Task | None:
-    """Return the task that an earlier answer named, if this is the same request."""
+    """Return the task that an earlier answer named, if this is the same request.
+
+    Raises:
+        NotFoundError: the branch of the task was deleted, and another one has its name now.
+    """
     task = engine.refs.task(repository, patience.task_id) if patience.task_id else None
-    return task if task is not None and task.digest == _digest(work) else None
+    if task is None or task.digest != _digest(work):
+        return None
+    if work.branch is not None:
+        same_branch(work.branch.name, work.branch, task.branch_uid)
+    return task
 
 
 def _start(engine: Engine, repository: Repository, work: Work[T]) -> Task:
@@ -187,11 +232,10 @@ def _start(engine: Engine, repository: Repository, work: Work[T]) -> Task:
 
 def _is_still_true(engine: Engine, repository: Repository, work: Work[T], task: Task) -> bool:
     """Whether the outcome of the last such task is the branch's present state."""
-    if task.state is not TaskState.COMPLETED or age_s(engine, task) > OUTCOME_LIFE_S:
+    if task.state is not TaskState.COMPLETED or _is_old(engine, task) or work.branch is None:
         return False
-    branch = engine.refs.branch(repository, work.branch) if work.branch else None
-    commit_id = CommitID(task.result.get("commit_id", ""))
-    return branch is not None and branch.commit_id == commit_id
+    head_id = read_branch(engine, repository, work.branch).commit_id
+    return head_id == CommitID(task.result["commit_id"])
 
 
 def _outcome(

@@ -18,8 +18,8 @@ from graveler.errors import (
 from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, dumps, repositories, retention, tags
 from graveler.operations.engine import Engine
-from graveler.operations.tasks.requests import OUTCOME_LIFE_S, cancel
-from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience
+from graveler.operations.tasks.requests import cancel
+from graveler.operations.tasks.waiting import FIRST_REQUEST, OUTCOME_LIFE_S, Patience
 from graveler.retention.rules import RetentionRules
 from graveler.tasks import TaskKind, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
