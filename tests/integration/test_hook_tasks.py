@@ -196,3 +196,15 @@ def test_a_runner_does_not_begin_a_hook_that_it_has_no_time_for():
     assert ("prepare-commit", "second") not in asked(world)
     run_all_later(world)
     assert asked(world) == each_once()
+
+
+def test_what_was_mended_after_a_hook_failed_is_committed():
+    world = guarded_world()
+    world.targets.answer = lambda _request: answered(500)
+    left(world)
+    run_all(world.task_queue, world.engine())
+    world.targets.answer = lambda _request: answered()
+    upload(world.engine(), b"mended", b"1")
+    left(world)
+    run_all(world.task_queue, world.engine())
+    assert b"mended" in paths(world.engine(), ask(world.engine()).id)

@@ -474,6 +474,18 @@ def test_a_repository_of_the_same_name_has_none_of_the_uploads(world, engine, be
     assert list_uploads(engine, REPO, PageQuery(10)).results == []
 
 
+def test_a_branch_of_the_same_name_gets_none_of_the_uploads(engine):
+    branches.create(engine, REPO, name="dev", source="main")
+    begun = begin(engine, branch="dev")
+    parts = send(engine, begun, b"one", b"two")
+    branches.delete(engine, REPO, "dev")
+    branches.create(engine, REPO, name="dev", source="main")
+    with pytest.raises(UploadNotFoundError):
+        complete(engine, begun, parts)
+    assert paths(engine, "dev") == []
+    abort(engine, begun)
+
+
 # Listings
 
 
