@@ -118,7 +118,8 @@ def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch, 
         force=prepared.force,
         not_found=branch_of_upload_not_found,
     )
-    if found.uid != prepared.repository.uid:  # the name is another repository's now
+    is_same = (found.uid, branch.uid) == (prepared.repository.uid, prepared.branch.uid)
+    if not is_same:  # the name is another repository's or branch's now
         raise branch_of_upload_not_found(prepared.branch.name)
     return found, branch, None
 

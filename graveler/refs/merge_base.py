@@ -67,6 +67,8 @@ def leads_to(history: History, head_id: CommitID, commit_id: CommitID) -> bool:
     Raises:
         CorruptDataError: a commit is missing.
     """
+    if head_id == commit_id:
+        return True
     return [each.id for each in best_common_ancestors(history, head_id, commit_id)] == [commit_id]
 
 

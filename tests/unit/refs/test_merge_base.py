@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import InvalidInputError
-from graveler.refs.merge_base import merge_base, merge_bases
+from graveler.refs.merge_base import leads_to, merge_base, merge_bases
 from tests.support.checks.cases import for_each
 from tests.unit.refs.graphs import CountingRefs, chain, child_of, refs_of_vectors, vectors
 
@@ -19,6 +19,26 @@ def test_the_merge_base_is_that_of_lakefs(graph, case):
     refs, id_of = refs_of_vectors(vectors("refs")["dag"][graph]["commits"])
     base = merge_base(refs.history(), id_of(case["left"]), id_of(case["right"]))
     assert base.id == id_of(case["base"])
+
+
+def test_a_head_leads_to_itself_and_its_ancestors_only():
+    refs = CountingRefs()
+    commits = chain(4)
+    side = child_of(commits[1], message="side")
+    merged = child_of(commits[3], side)
+    refs.add([*commits, side, merged])
+    history = refs.history()
+    assert leads_to(history, commits[3].id, commits[3].id)
+    assert refs.requests == []
+    every = {commit.id for commit in [*commits, side, merged]}
+    for head, expected in (
+        (merged, every),
+        (commits[3], {commit.id for commit in commits}),
+        (side, {commits[0].id, commits[1].id, side.id}),
+        (commits[0], {commits[0].id}),
+    ):
+        found = {commit_id for commit_id in every if leads_to(history, head.id, commit_id)}
+        assert found == expected
 
 
 def test_a_commit_is_its_own_merge_base():
