@@ -50,7 +50,7 @@ from graveler.pulls import (
     PullRequestUpdate,
     require_open,
 )
-from graveler.tasks import Task, TaskKind
+from graveler.tasks import Task, TaskKind, TaskState
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +189,9 @@ def merge(
         return merge_commit(gate, found, current, asked, source_id, apply, closing=closing)
 
     def is_covered(task: Task) -> bool:
-        # An open task merges the pull request, which happens once. The outcome of one that has
-        # ended counts for the same source only: a conflict may have been resolved since.
-        if not task.has_ended:
+        # A pull request is merged once, and its source may be deleted then. A failure counts for
+        # the same source only: a conflict may have been resolved since.
+        if task.state is not TaskState.FAILED:
             return True
         return task.covers == _source_id(engine, found, pull)
 

@@ -276,6 +276,11 @@ def _delete_branch(world):
     branches.delete(world.engine(), REPO, "side")
 
 
+def _replace_branch(world):
+    _delete_branch(world)
+    branches.create(world.engine(), REPO, name="side", source="main")
+
+
 def _replace_repository(world):
     repositories.delete(world.engine(), REPO)
     repositories.create(world.engine(), name=REPO, storage_namespace="s3://bucket/another")
@@ -287,6 +292,7 @@ def _replace_repository(world):
     [
         ("main", _protect, ForbiddenError),
         ("side", _delete_branch, NotFoundError),
+        ("side", _replace_branch, NotFoundError),
         ("side", _replace_repository, NotFoundError),
     ],
 )
@@ -301,14 +307,13 @@ def test_a_write_that_took_long_is_refused_by_what_changed_meanwhile(
         _finish(engine, begun)
 
 
-def test_a_write_that_took_long_is_staged_on_the_branch_of_the_same_name(world, engine):
-    branches.create(engine, REPO, name="side", source="main")
-    begun = prepared.prepare(engine, REPO, "side", b"p", metadata={})
-    branches.delete(engine, REPO, "side")
-    branches.create(engine, REPO, name="side", source="main")
+def test_a_write_that_took_long_is_staged_on_the_branch_as_it_is_by_then(world, engine):
+    begun = prepared.prepare(engine, REPO, "main", b"p", metadata={})
+    put(engine, b"other")
+    commit(engine)
     world.clock.tick(10)
     made = _finish(engine, begun)
-    assert objects.stat(engine, REPO, "side", b"p") == made
+    assert objects.stat(engine, REPO, "main", b"p") == made
 
 
 def test_a_write_that_took_as_long_as_a_collection_waits_is_refused(world, engine):

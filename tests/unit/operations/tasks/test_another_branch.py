@@ -166,6 +166,14 @@ def test_a_task_that_ends_while_it_is_looked_for_has_done_what_was_asked_for():
     assert head(world, "dev") == made.id
 
 
+def test_a_pull_request_that_was_merged_is_answered_although_its_source_was_deleted():
+    world = world_of(MERGE_PULL)
+    left_to_task(MERGE_PULL, world)
+    run_tasks(world)
+    branches.delete(world.engine(), REPO, "dev")
+    assert MERGE_PULL.ask(impatient(world), FIRST_REQUEST).id == head(world, "clean")
+
+
 def test_a_pull_request_stays_merged_when_its_destination_is_reset():
     world = world_of(MERGE_PULL)
     before = head(world, "clean")
