@@ -26,7 +26,7 @@ from graveler.tasks import Task, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
-from tests.support.worlds.scenarios import REPO, contents, the_pull_request, upload
+from tests.support.worlds.scenarios import ABSENT, REPO, contents, the_pull_request, upload
 from tests.support.worlds.task_scenarios import (
     IMPATIENT,
     SCENARIOS,
@@ -355,15 +355,17 @@ def _staged(world: MemoryWorld) -> dict[bytes, str]:
     return {b"half done": contents(world.engine(), "clean")[b"half done"]}
 
 
-@pytest.mark.parametrize("kind", ["commit", "merge", "import"])
+@pytest.mark.parametrize("kind", ["commit", "merge", "import", "move", "copy"])
 def test_a_task_that_loses_the_race_for_a_branch_takes_no_other_one_of_the_name(kind):
     world = diverged_world()
     message = begun(world, kind)
-    at = head(world, "clean")
-    meanwhile = before_first("refs.move_branch", lambda: recreate(world, "clean"))
+    at, seen = head(world, "clean"), contents(world.engine(), "clean@")
+    last = "staging.stage_step" if kind in ("move", "copy") else "refs.move_branch"
+    meanwhile = before_first(last, lambda: recreate(world, "clean"))
     run(engine_around(world.engine(), meanwhile), message)
     assert_not_found(world, message)
     assert head(world, "clean") == at
+    assert contents(world.engine(), "clean") == seen
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=names_of(ALL))
@@ -375,6 +377,20 @@ def test_a_request_that_loses_the_race_for_a_branch_takes_no_other_one_of_the_na
         scenario.ask(engine_around(at_once(world), meanwhile), FIRST_REQUEST)
     assert ANOTHER in raised.value.details
     assert head(world, scenario.branch) == at
+
+
+@pytest.mark.parametrize("call", ["staging.stage_if", "refs.branch"])
+def test_a_conditional_write_is_staged_on_no_other_branch_of_the_name(call):
+    """It loses the race, or has been staged already on the branch that is deleted."""
+    world = diverged_world()
+    engine = engine_around(world.engine(), before_first(call, lambda: recreate(world, "clean")))
+    if call == "staging.stage_if":
+        with pytest.raises(NotFoundError) as raised:
+            upload(engine, b"new", branch="clean", requirement=ABSENT)
+        assert ANOTHER in raised.value.details
+    else:
+        upload(engine, b"new", branch="clean", requirement=ABSENT)
+    assert b"new" not in contents(world.engine(), "clean")
 
 
 def test_a_deletion_deletes_no_other_branch_of_the_name():
