@@ -32,6 +32,7 @@ import msgspec
 from graveler.aws import deadlines, traces, usage
 from graveler.aws.dynamodb.http_client import HttpClient
 from graveler.aws.errors import (
+    CONDITION_FAILED,
     THROTTLING_CODES,
     ConditionFailedError,
     RequestRefusedError,
@@ -206,7 +207,7 @@ def _throttling(operation: str, answer: Answer) -> str:
     if code == "TransactionCanceledException":
         reasons = document.get("CancellationReasons") or []
         codes = tuple(str(reason.get("Code", "None")) for reason in reasons)
-        if "ConditionalCheckFailed" in codes:
+        if CONDITION_FAILED in codes:
             raise TransactionCancelledError(codes)
         if any(each in THROTTLING_CODES for each in codes):
             return f"{operation}: {', '.join(codes)}"
