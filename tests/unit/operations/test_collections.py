@@ -23,6 +23,7 @@ from graveler.ports import Clock, UploadedPart
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.looks import LOOK_S
 from graveler.retention.rules import make_rules
+from graveler.times import Moment
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import CountingNames
 from tests.support.fakes.memory_collection import MemoryCollection
@@ -126,6 +127,9 @@ class Skewed:
 
     def now_ns(self) -> int:
         return self._clock.now_ns() + self._difference_ns
+
+    def moment(self) -> Moment:
+        raise NotImplementedError
 
     def sleep(self, seconds: float) -> None:
         raise NotImplementedError
