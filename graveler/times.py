@@ -1,10 +1,42 @@
 """Times as the engine counts them, nanoseconds since the Unix epoch, and as people read them."""
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 NS_PER_S: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment by both clocks of a process; only this process can compare it with others.
+
+    The wall clock may be set back. The monotonic clock does not count the time for which the
+    process was frozen. So what a process holds is young only while both clocks say so.
+    """
+
+    wall_ns: int
+    monotonic_ns: int
+
+    def is_within(self, limit_s: float, now: "Moment") -> bool:
+        """Whether less than limit_s have passed until now, by both clocks; not if one went back."""
+        limit_ns = limit_s * NS_PER_S
+        return (
+            0 <= now.wall_ns - self.wall_ns < limit_ns
+            and 0 <= now.monotonic_ns - self.monotonic_ns < limit_ns
+        )
+
+    def passed_s(self, now: "Moment") -> float:
+        """Return the seconds until now, by the clock that counts more of them."""
+        passed_ns = max(now.wall_ns - self.wall_ns, now.monotonic_ns - self.monotonic_ns)
+        return passed_ns / NS_PER_S
+
+    def set_back_s(self, now: "Moment") -> float:
+        """Return by how much the wall clock was set back until now; negative after a freeze."""
+        passed_ns = now.monotonic_ns - self.monotonic_ns
+        return (passed_ns - (now.wall_ns - self.wall_ns)) / NS_PER_S
+
 
 # A blank in place of the offset's sign is a `+` that a form decoded. Logs of lakectl name the zone
 # after the offset: `2026-01-31 07:00:00 -0500 EST`.

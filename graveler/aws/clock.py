@@ -3,6 +3,12 @@
 import time
 
 from graveler.aws import deadlines
+from graveler.times import Moment
+
+
+def moment() -> Moment:
+    """Return this moment by both clocks of this process."""
+    return Moment(time.time_ns(), time.monotonic_ns())
 
 
 class SystemClock:
@@ -10,6 +16,9 @@ class SystemClock:
 
     def now_ns(self) -> int:
         return time.time_ns()
+
+    def moment(self) -> Moment:
+        return moment()
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)

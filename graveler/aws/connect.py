@@ -1,6 +1,5 @@
 """Connections to AWS, made once per process and shared by all threads."""
 
-import math
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -22,6 +21,7 @@ from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
 from graveler.aws.timeouts import bounded
+from graveler.times import Moment
 
 if TYPE_CHECKING:
     from botocore.hooks import BaseEventHooks
@@ -104,11 +104,11 @@ def observe_requests(hooks: "BaseEventHooks") -> None:
 class _ObservedDynamoDB(DynamoDB):
     """A DynamoDB that passes each request to the observer."""
 
-    def _begin(self, operation: str, body: bytes, deadline_s: float = math.inf) -> Pending:
+    def _begin(self, operation: str, body: bytes, since: Moment | None = None) -> Pending:
         observe = _observer()
         assert observe is not None
         observe("dynamodb", operation, msgspec.json.decode(body))
-        return super()._begin(operation, body, deadline_s)
+        return super()._begin(operation, body, since)
 
 
 def credentials() -> Callable[[], Credentials]:

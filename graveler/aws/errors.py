@@ -18,6 +18,9 @@ from graveler.errors import ThrottledError
 
 T = TypeVar("T")
 
+# The reason of a write of a transaction whose condition did not hold.
+CONDITION_FAILED = "ConditionalCheckFailed"
+
 # With these codes, the request had no effect, and may succeed a little later.
 THROTTLING_CODES = frozenset(
     {
@@ -52,6 +55,11 @@ class TransactionCancelledError(Exception):
     def __init__(self, codes: tuple[str, ...]) -> None:
         super().__init__(f"the transaction was cancelled: {', '.join(codes)}")
         self.codes = codes
+
+    @property
+    def failed(self) -> tuple[bool, ...]:
+        """For each write, in order, whether its condition did not hold."""
+        return tuple(code == CONDITION_FAILED for code in self.codes)
 
 
 class RequestRefusedError(Exception):

@@ -26,14 +26,18 @@ from graveler.model import NO_COMMIT, CommitID
 from graveler.times import NS_PER_S
 
 # A runner that does not renew its lease for this long is taken for dead.
-LEASE_S = 60
+LEASE_S = 120
 # A runner renews its lease, and stores its progress, this often...
 RENEWAL_S = 5
 # ...and stops writing this long before the lease ends. The rule: a request that passes the check
-# ends before the lease, by every clock. The longest request makes two attempts, which connect for
-# 1 s and wait for 10 s (graveler/aws/retries.py): 22 s. The rest is for clocks that differ and
-# hosts with several addresses (held by tests/unit/aws/s3/test_client.py).
-LEASE_MARGIN_S = 40
+# ends before the lease, by the clock of each host. The longest request makes two attempts, which
+# connect for 1 s and wait for 10 s (graveler/aws/retries.py): 22 s. Clocks of hosts may differ by
+# CLOCKS_DIFFER_S. The rest is for hosts with several addresses (held by
+# tests/unit/aws/s3/test_client.py).
+CLOCKS_DIFFER_S = 60
+LEASE_MARGIN_S = 100
+# So a runner writes for this long after a renewal, by both of its clocks.
+WRITING_S = LEASE_S - LEASE_MARGIN_S
 # A message on its way may arrive this much earlier or later than its sender noted.
 _WATCH_MARGIN_S = 20
 # SQS delays a message for this long at most.

@@ -25,7 +25,7 @@ from graveler.errors import AuthenticationError, InvalidInputError
 from graveler.http.login_limits import LoginLimits
 from graveler.operations.accounts import set_up
 from graveler.ports import AccountStore, Clock, ExternalPrincipal, LoginKey, LookUp, User
-from graveler.times import NS_PER_S
+from graveler.times import NS_PER_S, Moment
 
 # The web UI logs out on exactly this text, and `lakectl doctor` recognizes it.
 FAILURE_MESSAGE = "error authenticating request"
@@ -80,7 +80,7 @@ class _Proven:
     """A key whose secret this process has seen, as it was found; never printed."""
 
     key: LoginKey
-    fresh_until_ns: int
+    read_at: Moment
 
 
 class Authenticator:
@@ -191,19 +191,19 @@ class Authenticator:
         is_proven = self._matches(proven.key if proven else _NO_KEY, secret_access_key)
         if proven is None or not is_proven:
             return self._user_of_guess(access_key_id, secret_access_key, address)
-        now_ns = self._clock.now_ns()
-        if now_ns >= proven.fresh_until_ns:
+        now = self._clock.moment()
+        if not proven.read_at.is_within(MEMORY_S, now):
             found = self._accounts.look_up(access_key_id, hint=proven.key.user)
             if not _is_valid(found.key, found.user) or found.key != proven.key:
                 self.forget(access_key_id)
                 return self._user_of_guess(access_key_id, secret_access_key, address)
-            self._remember(proven.key, now_ns)
+            self._remember(proven.key, now)
         return proven.key.user
 
     def _user_of_guess(self, access_key_id: str, secret_access_key: str, address: str) -> str:
         """Check a pair that this process has not found right before."""
-        now_ns = self._clock.now_ns()
-        now_s = now_ns // NS_PER_S
+        now = self._clock.moment()
+        now_s = now.wall_ns // NS_PER_S
         counters = self._limits.counters(access_key_id, address, now_s)
         self._limits.check_memory(counters, now_s)
         found = self._accounts.look_up(access_key_id, counters.names)
@@ -214,7 +214,7 @@ class Authenticator:
         ):
             self._limits.count(counters)
             raise AuthenticationError(FAILURE_MESSAGE)
-        self._remember(key, now_ns)
+        self._remember(key, now)
         return key.user
 
     def _matches(self, key: LoginKey, secret: str) -> bool:
@@ -230,11 +230,11 @@ class Authenticator:
         key = self._accounts.look_up(access_key_id).key
         return key if key is not None and key.digest else None
 
-    def _remember(self, key: LoginKey, read_ns: int) -> None:
-        """Remember the key for MEMORY_S from read_ns, the time before it was read."""
+    def _remember(self, key: LoginKey, read_at: Moment) -> None:
+        """Remember the key for MEMORY_S from read_at, a moment before it was read."""
         if len(self._proven) >= MEMORY_ENTRIES_MAX:
             self._proven.clear()
-        self._proven[key.access_key_id] = _Proven(key, read_ns + MEMORY_S * NS_PER_S)
+        self._proven[key.access_key_id] = _Proven(key, read_at)
 
     def forget(self, access_key_id: str) -> None:
         """Forget the key, which was deleted."""
@@ -345,16 +345,16 @@ class _Memory(Generic[K, V]):
     def __init__(self, clock: Clock, look_up: Callable[[K], V | None]) -> None:
         self._clock = clock
         self._look_up = look_up
-        self._found: dict[K, tuple[V, int]] = {}
+        self._found: dict[K, tuple[V, Moment]] = {}
 
     def clear(self) -> None:
         """Forget everything."""
         self._found.clear()
 
     def get(self, name: K) -> V | None:
-        now_ns = self._clock.now_ns()
+        now = self._clock.moment()
         found = self._found.get(name)
-        if found is not None and now_ns < found[1]:
+        if found is not None and found[1].is_within(MEMORY_S, now):
             return found[0]
         value = self._look_up(name)
         if value is None:
@@ -362,7 +362,7 @@ class _Memory(Generic[K, V]):
             return None
         if len(self._found) >= MEMORY_ENTRIES_MAX:
             self._found.clear()
-        self._found[name] = (value, now_ns + MEMORY_S * NS_PER_S)
+        self._found[name] = (value, now)
         return value
 
 

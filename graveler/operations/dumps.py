@@ -11,9 +11,11 @@ A restore reads the whole dump before it changes anything, and refuses an incons
 claims the repository for this dump, stores commits, branches and tags in that order, and finally
 makes the repository an ordinary one. A restore can be repeated after a crash, or run twice at the
 same time: it stores equal commits again, and keeps an existing branch or tag, because an earlier
-attempt stored it and users may have moved it since. Commits are stored in the order of their IDs,
-in batches, each only when the one before is complete. So a repetition resumes at the last batch
-whose first commit is stored. Several requests can thus finish a restore that is too long for one.
+attempt stored it and users may have moved it since. Branches and tags are stored only while the
+claim lasts: after the end, a late attempt would bring back names that users deleted. Commits are
+stored in the order of their IDs, in batches, each only when the one before is complete. So a
+repetition resumes at the last batch whose first commit is stored. Several requests can thus finish
+a restore that is too long for one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,19 +27,19 @@ from typing import TypeVar
 
 import msgspec
 
-from graveler.dump.check import BATCH_COMMITS, Checked, check
-from graveler.dump.files import RefsDump, read, write
+from graveler.dump.check import BATCH_COMMITS, Checked
+from graveler.dump.files import RefsDump, write
 from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
 from graveler.errors import (
     ConflictError,
     CorruptDataError,
-    GoneError,
     InvalidInputError,
     NotFoundError,
+    StaleVersionError,
 )
 from graveler.identity import is_id
-from graveler.layout import committed_uri
 from graveler.model import Commit, MetaRangeID, Repository, Tag
+from graveler.operations.dump_content import DumpContent
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import every_branch, every_tag, missing_ancestors
@@ -57,8 +59,8 @@ MANIFEST = "_lakefs/refs_manifest.json"
 # The result of a task whose dump was copied: the URI of the copy's folder.
 KEPT_AT = "kept_at"
 
-# Branches or tags of one call to the store, which puts them one by one.
-_NAMES_AT_ONCE = 200
+# Branches or tags of one call to the store: two of its transactions.
+_NAMES_AT_ONCE = 198
 
 
 def dump(engine: Engine, name: str, user: str = "", patience: Patience = FIRST_REQUEST) -> RefsDump:
@@ -114,7 +116,7 @@ def _dump(engine: Engine, repository: Repository, watching: Watching) -> RefsDum
     # A deletion removes the name first: while that exists, the listings were complete.
     _check_same(read_repository(engine, repository.name), repository)
     try:
-        _Content(engine, repository, dumped, watching).check()
+        DumpContent(engine, repository, dumped, watching).check()
     except InvalidInputError as error:
         raise CorruptDataError(f"repository {repository.name!r}: {error}") from error
     # The namespace of a read-only repository, and the manifest there, may be another's.
@@ -229,12 +231,25 @@ def _restore(
     watching: Watching,
     before_finish: Callable[[], None] = lambda: None,
 ) -> None:
-    content = _Content(engine, repository, dumped, watching)
+    content = DumpContent(engine, repository, dumped, watching)
     checked = content.check()
     if not checked.commits:
         return
-    _claim(engine, repository, dumped)
-    _store_commits(engine, repository, watching(content.commits()), checked)
+    claimed = _claim(engine, repository, dumped)
+    _store_commits(engine, claimed, watching(content.commits()), checked)
+    try:
+        _store_names(engine, claimed, content, watching)
+    except StaleVersionError:
+        if _is_still_bare(engine, claimed):
+            raise
+        return  # another attempt finished this restore
+    before_finish()
+    _finish(engine, claimed, checked)
+
+
+def _store_names(
+    engine: Engine, repository: Repository, content: DumpContent, watching: Watching
+) -> None:
     for branches in _batches(watching(content.branches()), _NAMES_AT_ONCE):
         made = [
             engine.new_branch(repository, each.name, each.commit_id, hidden=each.hidden)
@@ -243,22 +258,28 @@ def _restore(
         engine.refs.restore_branches(repository, made)
     for tags in _batches(watching(content.tags()), _NAMES_AT_ONCE):
         engine.refs.restore_tags(repository, [Tag(tag.name, tag.commit_id) for tag in tags])
-    before_finish()
-    _finish(engine, repository, checked)
 
 
-def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> None:
+def _is_still_bare(engine: Engine, repository: Repository) -> bool:
+    current = read_repository(engine, repository.name)
+    _check_same(current, repository)
+    return current.is_bare
+
+
+def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> Repository:
     """Reserve the repository for this dump, so that no other can be restored into it."""
     claim = _claim_of(dumped)
 
-    def attempt() -> None:
+    def attempt() -> Repository:
         # Read-only was checked before; check again that the repository is still bare.
         current = _restorable(engine, repository.name, dumped, force=True)
         _check_same(current, repository)
-        if current.restoring != claim:
-            engine.refs.update_repository(current, replace(current, restoring=claim))
+        claimed = replace(current, restoring=claim)
+        if current != claimed:
+            engine.refs.update_repository(current, claimed)
+        return claimed
 
-    retry_stale(attempt, f"repository {repository.name!r}")
+    return retry_stale(attempt, f"repository {repository.name!r}")
 
 
 def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
@@ -284,40 +305,6 @@ def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
 def _check_same(current: Repository, repository: Repository) -> None:
     if current.uid != repository.uid:
         raise NotFoundError(f"repository {repository.name!r} was deleted and created again")
-
-
-class _Content:
-    """The records of a dump; each call reads its file again."""
-
-    def __init__(
-        self, engine: Engine, repository: Repository, dumped: RefsDump, watching: Watching
-    ) -> None:
-        self._engine = engine
-        self._watching = watching
-        self._repository = repository
-        self._dumped = dumped
-        reader = partial(read, engine.committed, repository.storage_namespace)
-        self.commits = partial(reader, dumped.commits_id, COMMITS)
-        self.branches = partial(reader, dumped.branches_id, BRANCHES)
-        self.tags = partial(reader, dumped.tags_id, TAGS)
-
-    def check(self) -> Checked:
-        """Read all of the dump; return what a restore needs to know about it.
-
-        Raises:
-            InvalidInputError: it is inconsistent.
-            CorruptDataError: a file is damaged.
-            GoneError: a file does not exist.
-        """
-        try:
-            return check(self._watching(self.commits()), self.branches(), self.tags())
-        except CorruptDataError as error:
-            dumped = self._dumped
-            for file_id in filter(None, (dumped.commits_id, dumped.branches_id, dumped.tags_id)):
-                uri = committed_uri(self._repository.storage_namespace, file_id)
-                if self._engine.objects.head(uri) is None:
-                    raise GoneError(f"No data: there is no {uri}") from error
-            raise
 
 
 def _store_commits(

@@ -34,7 +34,7 @@ from graveler.ports import (
 from graveler.refs.history import CommitCache, History
 from graveler.tasks import TaskSettings
 from graveler.threads import begun
-from graveler.times import NS_PER_S
+from graveler.times import NS_PER_S, Moment
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class Engine:
     The caches hold immutable values, or guesses that each use checks against the store:
 
     commits: by repository and ID.
-    repositories: by name, the record last read, and when it was read, in ns.
+    repositories: by name, the record last read, and when it was read.
     branches: by repository uid and name, the branch last seen.
     data_headers: by URI, what the object store keeps with data that never change; with or without
         checksums.
@@ -87,7 +87,7 @@ class Engine:
     # Threads for reads beside other ones; None: one read after the other.
     threads: Executor | None = None
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))
-    repositories: BoundedCache[str, tuple[Repository, int]] = field(
+    repositories: BoundedCache[str, tuple[Repository, Moment]] = field(
         default_factory=lambda: BoundedCache(_REPOSITORIES_MAX)
     )
     branches: BoundedCache[tuple[RepositoryUID, str], Branch] = field(

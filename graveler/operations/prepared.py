@@ -20,7 +20,7 @@ from graveler.operations.protocol.staging import (
     stage_entry,
 )
 from graveler.operations.protocol.views import ObjectStat, value_on_branch
-from graveler.times import NS_PER_S
+from graveler.times import Moment
 
 # As old as what readers may remember of a repository.
 _CHECK_AGE_MAX_S = 5
@@ -51,7 +51,7 @@ class Prepared:
     path: bytes
     address: str  # relative to the storage namespace
     force: bool
-    since_ns: int
+    since: Moment
     read: StagedRead | None = None
 
     @property
@@ -80,6 +80,7 @@ def prepare(
         ForbiddenError: the branch is protected, or the repository is read-only.
         PreconditionFailedError: the path does not meet the requirement.
     """
+    since = engine.clock.moment()
     place = engine, repository, branch, path
     not_found = branch_of_upload_not_found
     read = None
@@ -92,7 +93,7 @@ def prepare(
         seen = value_on_branch(engine, found, branch_found, path, read)
         check_requirement(path, seen, requirement)
     address = new_address(engine.names.new_uid())
-    return Prepared(found, branch_found, path, address, force, engine.clock.now_ns(), read)
+    return Prepared(found, branch_found, path, address, force, since, read)
 
 
 def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch, StagedRead | None]:
@@ -105,11 +106,12 @@ def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch, 
         ForbiddenError: the branch is protected by now, or the repository is read-only.
         ThrottledError: the write took too long.
     """
-    age_s = (engine.clock.now_ns() - prepared.since_ns) / NS_PER_S
-    if age_s <= _CHECK_AGE_MAX_S:
+    now = engine.clock.moment()
+    if prepared.since.is_within(_CHECK_AGE_MAX_S, now):
         return prepared.repository, prepared.branch, prepared.read
-    if age_s > WRITE_LIFE_S:
-        raise ThrottledError(f"the write took {age_s:.0f} s: send the content again, in parts")
+    took_s = prepared.since.passed_s(now)
+    if took_s > WRITE_LIFE_S:
+        raise ThrottledError(f"the write took {took_s:.0f} s: send the content again, in parts")
     found, branch = branch_for_staging(
         engine,
         prepared.repository.name,

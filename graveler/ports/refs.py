@@ -306,17 +306,22 @@ class RestoreStore(Protocol):
     """Stores the refs of a dump.
 
     No event describes a single ref. Each call may fail with some refs stored; a repeated restore
-    stores all of them again.
+    stores all of them again. Names are stored only while the repository exists and is bare with
+    the same `restoring`.
     """
 
     def restore_commits(self, repository: Repository, commits: Sequence[Commit]) -> None:
         """Store the commits; the existing ones are equal."""
 
     def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
-        """Store the branches that do not exist."""
+        """Store the branches that do not exist.
+
+        Raises:
+            StaleVersionError: the restore has ended, or the repository was deleted.
+        """
 
     def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
-        """Store the tags that do not exist."""
+        """Store the tags that do not exist; raises as restore_branches."""
 
 
 class RefStore(

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from graveler.model import Repository, StagingToken
+from graveler.times import Moment
 
 
 class Clock(Protocol):
@@ -10,6 +11,9 @@ class Clock(Protocol):
 
     def now_ns(self) -> int:
         """Return nanoseconds since the Unix epoch."""
+
+    def moment(self) -> Moment:
+        """Return this moment by both clocks, for what this process holds for some time."""
 
     def sleep(self, seconds: float) -> None:
         """Return after that many seconds."""

@@ -74,6 +74,32 @@ def test_tags_that_exist_stay_as_they_are(stores: Stores, bare: Repository) -> N
     assert [tag.commit_id for tag in found] == [COMMIT_ID] * 20 + [OTHER_ID] * 10
 
 
+def test_names_are_stored_however_many(stores: Stores, bare: Repository) -> None:
+    tags = [Tag(f"t{number:03}", COMMIT_ID) for number in range(210)]
+    stores.refs.restore_tags(bare, tags[95:105])
+    stores.refs.restore_tags(bare, tags)
+    assert stores.refs.tags(bare, "", "", 300).results == tuple(tags)
+
+
+@pytest.mark.parametrize("end", ["finished", "deleted", "created again", "claimed by another"])
+def test_a_late_restore_stores_no_name(stores: Stores, bare: Repository, end: str) -> None:
+    refs = stores.refs
+    if end in ("deleted", "created again"):
+        refs.delete_repository(bare, new_event())
+        if end == "created again":
+            again = replace(bare, uid=new_repository().uid)
+            refs.create_repository(again, None, None, new_event())
+    else:
+        restoring = None if end == "finished" else "another dump"
+        refs.update_repository(bare, replace(bare, restoring=restoring), new_event())
+    with pytest.raises(StaleVersionError):
+        refs.restore_branches(bare, [Branch("late", COMMIT_ID, new_token())])
+    with pytest.raises(StaleVersionError):
+        refs.restore_tags(bare, [Tag("late", COMMIT_ID)])
+    assert refs.branches(bare, "", "", 10, show_hidden=True).results == ()
+    assert refs.tags(bare, "", "", 10).results == ()
+
+
 def test_an_update_and_its_event_come_together_or_not(stores: Stores, bare: Repository) -> None:
     begun, event = replace(bare, restoring="a dump"), new_event()
     stores.refs.update_repository(bare, begun, event)
@@ -126,7 +152,7 @@ class TestLostAnswers:
         bare, commit, tag = create_bare(refs), new_commit(), Tag("v1", COMMIT_ID)
         for operation, restore in (
             ("BatchWriteItem", lambda: refs.restore_commits(bare, [commit])),
-            ("PutItem", lambda: refs.restore_tags(bare, [tag])),
+            ("TransactWriteItems", lambda: refs.restore_tags(bare, [tag])),
         ):
             lose(operation)
             try:

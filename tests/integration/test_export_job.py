@@ -33,6 +33,7 @@ from graveler.operations.exports.requests import ExportStatus
 from graveler.operations.protocol.lookup import current_branch
 from graveler.operations.protocol.staging import stage_changes
 from graveler.ports import Clock
+from graveler.times import Moment
 from local.config import EXPORT_QUEUE, ROOT
 from local.queues import Queues, queue_url
 from tests.support.fakes.export_queue import queues
@@ -189,7 +190,11 @@ class Ahead(SystemClock):
         self._seconds = seconds
 
     def now_ns(self) -> int:
-        return super().now_ns() + self._seconds * 10**9
+        return self.moment().wall_ns
+
+    def moment(self) -> Moment:
+        now = super().moment()
+        return replace(now, wall_ns=now.wall_ns + self._seconds * 10**9)
 
 
 @pytest.fixture

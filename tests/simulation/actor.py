@@ -32,11 +32,12 @@ from graveler.tasks import Task, TaskMessage
 from graveler.times import NS_PER_S
 from tests.simulation.actions import ACTIONS
 from tests.simulation.schedule import Op
-from tests.simulation.stores import UNSURE, SkewedClock, carry_out, repeatable
+from tests.simulation.stores import UNSURE, carry_out, repeatable
 from tests.simulation.tasks import Ledger, Workers
 from tests.simulation.threads import SteppedThreads
 from tests.simulation.worlds import DESCRIBED, DESCRIBED_TIMES, NAMESPACE
 from tests.support.checks.linearizability import UNKNOWN, Operation, Value
+from tests.support.fakes.clocks import SkewedClock
 from tests.support.faults.counting import PassOn, Port, over_ports
 from tests.support.faults.faults import Crash
 

@@ -15,7 +15,6 @@ from graveler.model import Event, Repository
 from graveler.operations.exports.lease import StoppedError
 from graveler.tasks import Task
 from tests.simulation.schedule import Fault, Place
-from tests.support.fakes.memory_objects import FixedClock
 from tests.support.faults.faults import Crash
 
 READS = frozenset(
@@ -139,21 +138,6 @@ def repeatable(
         return done
 
     return replace
-
-
-class SkewedClock:
-    """The clock of a machine that is fast or slow."""
-
-    def __init__(self, clock: FixedClock, skew_ns: int) -> None:
-        self._clock = clock
-        self._skew_ns = skew_ns
-        self.sleep = clock.sleep
-
-    def now_ns(self) -> int:
-        return self._clock.now_ns() + self._skew_ns
-
-    def left_s(self) -> float:
-        return self._clock.left_s()
 
 
 def carry_out(

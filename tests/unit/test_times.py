@@ -1,6 +1,6 @@
 """Times as people and clients write them."""
 
-from graveler.times import unix_s
+from graveler.times import NS_PER_S, Moment, unix_s
 from tests.support.checks.cases import for_each
 
 NOON = 1769860800
@@ -46,3 +46,19 @@ def test_a_time_is_read_in_every_usual_form(text, seconds):
 )  # fmt: skip
 def test_another_text_is_no_time(text):
     assert unix_s(text) is None
+
+
+@for_each(
+    ("wall_s", "monotonic_s", "is_young"),
+    [(0, 0, True), (4, 4, True), (5, 4, False), (4, 5, False), (-1, 4, False), (4, -1, False)],
+)
+def test_a_moment_is_young_while_both_clocks_say_so(wall_s, monotonic_s, is_young):
+    now = Moment(NS_PER_S * (NOON + wall_s), NS_PER_S * (100 + monotonic_s))
+    assert Moment(NS_PER_S * NOON, NS_PER_S * 100).is_within(5, now) is is_young
+
+
+def test_a_set_back_clock_is_told_from_a_frozen_process():
+    before = Moment(NS_PER_S * NOON, NS_PER_S * 100)
+    set_back, thawed = (Moment(NS_PER_S * (NOON + s), NS_PER_S * 101) for s in (-59, 61))
+    assert (before.set_back_s(set_back), before.set_back_s(thawed)) == (60, -60)
+    assert (before.passed_s(set_back), before.passed_s(thawed)) == (1, 61)

@@ -20,7 +20,7 @@ from graveler.operations import branches, repositories
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import current_branch, known_repository
 from graveler.ports import AccountStore
-from graveler.times import NS_PER_S
+from graveler.times import Moment
 
 # As for the API's key pairs: a withdrawn one works for so long at most.
 KEY_PAIR_AGE_MAX_S = 5
@@ -91,7 +91,7 @@ class _Known:
     """A key pair as it was read, and until when it counts; never printed."""
 
     pair: KeyPair
-    fresh_until_ns: int
+    read_at: Moment
 
 
 class EngineLakes:
@@ -115,9 +115,9 @@ class EngineLakes:
 
     @in_time
     def key_pair(self, access_key_id: str) -> KeyPair | None:
-        now_ns = self._engine.clock.now_ns()
+        now = self._engine.clock.moment()
         known = self._known.get(access_key_id)
-        if known is not None and now_ns < known.fresh_until_ns:
+        if known is not None and known.read_at.is_within(KEY_PAIR_AGE_MAX_S, now):
             return known.pair
         found = self._accounts.key_pair(access_key_id)
         with self._lock:
@@ -128,8 +128,7 @@ class EngineLakes:
             if len(self._known) >= _KEY_PAIRS_MAX:
                 self._known.clear()
             pair = KeyPair(found.access_key_id, found.secret_access_key, found.user)
-            fresh_until_ns = now_ns + KEY_PAIR_AGE_MAX_S * NS_PER_S
-            self._known[access_key_id] = _Known(pair, fresh_until_ns)
+            self._known[access_key_id] = _Known(pair, now)
         return pair
 
     @in_time

@@ -136,7 +136,7 @@ class BranchRecords(Records):
             raise AlreadyExistsError(f"a branch or tag {branch.name!r} already exists")
 
     def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
-        self._put_absent([branch_item(repository, branch) for branch in branches])
+        self._restore_absent(repository, [branch_item(repository, branch) for branch in branches])
 
     def seal_token(self, repository: Repository, branch: Branch, new_token: StagingToken) -> Branch:
         request = self.tables.update(

@@ -20,8 +20,6 @@ as base64 text unless a decoder says otherwise.
 """
 
 import binascii
-import math
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,8 +28,10 @@ from zlib import crc32
 import msgspec
 
 from graveler.aws import deadlines, traces, usage
+from graveler.aws.clock import moment
 from graveler.aws.dynamodb.http_client import HttpClient
 from graveler.aws.errors import (
+    CONDITION_FAILED,
     THROTTLING_CODES,
     ConditionFailedError,
     RequestRefusedError,
@@ -42,6 +42,7 @@ from graveler.aws.retries import Retries
 from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted
 from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
+from graveler.times import Moment
 
 ANYTHING: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 
@@ -124,7 +125,7 @@ class DynamoDB:
                     if pending is not None:
                         pending.abandon()
 
-    def _begin(self, operation: str, body: bytes, deadline_s: float = math.inf) -> Pending:
+    def _begin(self, operation: str, body: bytes, since: Moment | None = None) -> Pending:
         usage.count(Counted.DYNAMODB_REQUESTS)
         headers = {
             "content-type": "application/x-amz-json-1.0",
@@ -132,7 +133,8 @@ class DynamoDB:
             "x-amz-target": f"DynamoDB_20120810.{operation}",
         }
         signed = self._signer.signed(headers, body)
-        if time.monotonic() > deadline_s:  # checked after signing, so the signature is older
+        # Checked after signing, so the signature is older.
+        if since is not None and not since.is_within(_REPEATABLE_S, moment()):
             raise _TooLateError
         return self._http.begin(signed, body)
 
@@ -152,11 +154,11 @@ class DynamoDB:
         body = msgspec.json.encode(call.request)
         may_have_landed = False
         problem = "no time is left"
-        deadline_s = time.monotonic() + _REPEATABLE_S
+        since = moment()
         for _ in self.retries.attempts():
             pending, begun = begun, None
             try:
-                answer = (pending or self._begin(call.operation, body, deadline_s)).finish()
+                answer = (pending or self._begin(call.operation, body, since)).finish()
             except _TooLateError:
                 break
             except NotSentError as error:
@@ -206,7 +208,7 @@ def _throttling(operation: str, answer: Answer) -> str:
     if code == "TransactionCanceledException":
         reasons = document.get("CancellationReasons") or []
         codes = tuple(str(reason.get("Code", "None")) for reason in reasons)
-        if "ConditionalCheckFailed" in codes:
+        if CONDITION_FAILED in codes:
             raise TransactionCancelledError(codes)
         if any(each in THROTTLING_CODES for each in codes):
             return f"{operation}: {', '.join(codes)}"

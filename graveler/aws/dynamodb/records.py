@@ -6,7 +6,6 @@ decides: it exists if and only if an earlier attempt of this transaction succeed
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import uuid4
@@ -16,16 +15,17 @@ import msgspec
 from graveler.aws.dynamodb.models import (
     CLEANUPS,
     OUTBOX,
+    REPOSITORIES,
     CleanupItem,
     OutboxItem,
     RefsItem,
+    RepositoryItem,
     partition_of,
 )
 from graveler.aws.dynamodb.tables import Raw, Tables, key
-from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
-from graveler.errors import UnknownOutcomeError
+from graveler.aws.errors import TransactionCancelledError
+from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.model import Event, Page, Repository, StagingToken
-from graveler.threads import ContextThreads
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
@@ -33,7 +33,8 @@ T = TypeVar("T")
 # The stream keeps records for a day. The item stays longer, so that a person can examine it.
 _OUTBOX_LIFE_S = 7 * 24 * 60 * 60
 
-_PUTS_AT_ONCE = 8
+# A transaction has at most 100 writes; one of them checks the repository.
+_NAMES_AT_ONCE = 99
 
 _EVENT = msgspec.json.Decoder(Event)
 
@@ -88,18 +89,37 @@ class Records:
                 raise
         return True
 
-    def _put_absent(self, items: Sequence[RefsItem]) -> None:
-        """Put the items that do not exist yet, several at a time."""
-        absent = RefsItem.sort.does_not_exist()
-        puts = [self.tables.put(item, absent) for item in items]
-        with ContextThreads(_PUTS_AT_ONCE) as pool:
-            for _ in pool.map(self._try_put, puts):
-                pass
+    def _restore_absent(self, repository: Repository, items: Sequence[RefsItem]) -> None:
+        """Put the items that do not exist yet, while the repository is bare by this claim.
 
-    def _try_put(self, put: Raw) -> None:
-        # The item exists: from before, or by an earlier attempt. Both are fine.
-        with suppress(ConditionFailedError):
-            self.tables.dynamodb.call("PutItem", put)
+        One transaction at a time: those that check the same item conflict with each other.
+
+        Raises:
+            StaleVersionError: the restore has ended, or the repository was deleted.
+        """
+        absent = RefsItem.sort.does_not_exist()
+        puts = [{"Put": self.tables.put(item, absent)} for item in items]
+        for start in range(0, len(puts), _NAMES_AT_ONCE):
+            self._put_while_claimed(repository, puts[start : start + _NAMES_AT_ONCE])
+
+    def _put_while_claimed(self, repository: Repository, puts: Sequence[Raw]) -> None:
+        is_claimed = (RepositoryItem.uid == repository.uid) & (
+            RepositoryItem.restoring == repository.restoring
+        )
+        check = self.tables.check(key(REPOSITORIES, repository.name), is_claimed)
+        while puts:
+            try:
+                self.tables.transact([{"ConditionCheck": check}, *puts])
+            except TransactionCancelledError as error:
+                ended, *existed = error.failed
+                if ended:
+                    raise StaleVersionError(
+                        f"the restore of repository {repository.name} ended"
+                    ) from error
+                # Items that exist stay: from before, or by an earlier attempt.
+                puts = [put for put, exists in zip(puts, existed, strict=True) if not exists]
+            else:
+                return
 
     def _exists(self, item: RefsItem) -> bool:
         return self.tables.get(item.partition, item.sort) is not None

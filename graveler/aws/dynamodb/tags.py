@@ -33,7 +33,7 @@ class TagRecords(Records):
         return self._page(partition_of(repository), TAG, prefix, after, amount, _tag_of)
 
     def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
-        self._put_absent([_tag_item(repository, tag) for tag in tags])
+        self._restore_absent(repository, [_tag_item(repository, tag) for tag in tags])
 
     def create_tag(
         self, repository: Repository, tag: Tag, event: Event, starts: TaskStart | None = None

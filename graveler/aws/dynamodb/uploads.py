@@ -92,8 +92,10 @@ class UploadRecords(Records):
     def put_upload(self, repository: Repository, upload: Upload) -> None:
         item = _item_of(repository, upload)
         try:
-            # A late attempt must not reopen an upload that was completed meanwhile.
-            self._try_put(self.tables.put(item, UploadItem.sort.does_not_exist()))
+            put = self.tables.put(item, UploadItem.sort.does_not_exist())
+            self.tables.dynamodb.call("PutItem", put)
+        except ConditionFailedError:
+            return  # a late attempt must not reopen an upload that was completed meanwhile
         except UnknownOutcomeError:
             if not self._exists(item):
                 raise

@@ -1,13 +1,14 @@
 """Connections that are kept open between exchanges, shared by threads."""
 
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Callable
 
+from graveler.aws.clock import moment
 from graveler.aws.exchanges.connection import Connection, Host, opened
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.retries import CONNECT_TIMEOUT_S
+from graveler.times import Moment
 
 # Stores close idle connections after some time. A request sent while they close may or may not
 # have been read, so old connections are not used.
@@ -30,9 +31,9 @@ class Pool:
         self._patience = patience
         self._connect_s = connect_s
         self._lock = threading.Lock()
-        # With the time at which each became idle.
-        self._idle: dict[Host, list[tuple[Connection, float]]] = defaultdict(list)
-        self._swept_s = time.monotonic()
+        # With the moment at which each became idle.
+        self._idle: dict[Host, list[tuple[Connection, Moment]]] = defaultdict(list)
+        self._swept_at = moment()
 
     def take(self, host: Host) -> Connection:
         """Return a connection to the host for an exchange that begins now.
@@ -50,8 +51,8 @@ class Pool:
                 idle = self._idle[host]
                 if not idle:
                     return None
-                connection, since_s = idle.pop()
-            if time.monotonic() - since_s < IDLE_S_MAX and connection.is_open_and_silent():
+                connection, since = idle.pop()
+            if since.is_within(IDLE_S_MAX, moment()) and connection.is_open_and_silent():
                 return connection
             connection.close()
 
@@ -62,21 +63,21 @@ class Pool:
             with self._lock:
                 idle = self._idle[connection.host]
                 if len(idle) < _IDLE_MAX:
-                    idle.append((connection, time.monotonic()))
+                    idle.append((connection, moment()))
                     return
         connection.close()
 
     def _sweep(self) -> None:
         """Close connections that are too old; those below the one used last are never taken."""
-        now_s = time.monotonic()
+        now = moment()
         with self._lock:
-            if now_s - self._swept_s < IDLE_S_MAX:
+            if self._swept_at.is_within(IDLE_S_MAX, now):
                 return
-            self._swept_s = now_s
+            self._swept_at = now
             old = []
             for host, idle in list(self._idle.items()):
-                old += [each for each, since_s in idle if now_s - since_s >= IDLE_S_MAX]
-                self._idle[host] = [each for each in idle if now_s - each[1] < IDLE_S_MAX]
+                old += [each for each, since in idle if not since.is_within(IDLE_S_MAX, now)]
+                self._idle[host] = [each for each in idle if each[1].is_within(IDLE_S_MAX, now)]
                 if not self._idle[host]:
                     del self._idle[host]
         for connection in old:

@@ -74,7 +74,8 @@ def _take_step(
         StaleVersionError: another writer changed the record.
     """
     branch = engine.refs.branch(repository, record.branch)
-    now_ns = engine.clock.now_ns()
+    now = engine.clock.moment()
+    now_ns = now.wall_ns
     step = next_step(record, None if branch is None else branch.commit_id, now_ns)
     if step is Next.WAIT:
         changed = _send_watch(engine, repository, record, now_ns)
@@ -101,7 +102,7 @@ def _take_step(
         taken = lifecycle.taken(wanted, runner, now_ns)
         changed = _send_watch(engine, repository, taken, now_ns)
         held = engine.exports.replace_branch_export(repository, record, changed)
-        return step, Lease(engine, repository, held)
+        return step, Lease(engine, repository, held, now)
     return step, None
 
 

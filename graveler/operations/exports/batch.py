@@ -77,15 +77,15 @@ def _take(
 ) -> Lease:
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         record = engine.exports.branch_export(repository, request.branch)
-        now_ns = engine.clock.now_ns()
-        if record is None or not _may_take(record, run_id, now_ns):
+        now = engine.clock.moment()
+        if record is None or not _may_take(record, run_id, now.wall_ns):
             break
-        taken = lifecycle.taken(record, runner, now_ns)
+        taken = lifecycle.taken(record, runner, now.wall_ns)
         try:
             held = engine.exports.replace_branch_export(repository, record, taken)
         except StaleVersionError:
             continue
-        return Lease(engine, repository, held)
+        return Lease(engine, repository, held, now)
     raise ConflictError(
         f"export {run_id} has another runner, or has ended: see the export's status"
     )

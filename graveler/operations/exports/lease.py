@@ -2,20 +2,27 @@
 
 The lease is stored in the run's record. A runner renews it by compare-and-swap, and another runner
 takes an ended lease over in the same way. Before every request that writes at the destination, the
-runner checks its own clock. If too little of the lease is left for the longest request
+runner checks how long ago it renewed. If too little of the lease is left for the longest request
 (LEASE_MARGIN_S), it stops. So a runner that was stalled never writes at the same time as the next.
+
+The end of a lease is a time of the runner's wall clock, and another host judges it by its own. They
+may differ by CLOCKS_DIFFER_S. If its wall clock is set back, a runner does not renew any more: the
+new end would be over for others. By its own lease it stops anyway, since both clocks must agree.
 """
 
 from collections.abc import Callable
 
 from graveler.errors import StaleVersionError
 from graveler.export import lifecycle
-from graveler.export.lifecycle import LEASE_MARGIN_S, LEASE_S, RENEWAL_S
+from graveler.export.lifecycle import RENEWAL_S, WRITING_S
 from graveler.export.model import BranchExport, ExportRun, Progress
 from graveler.model import Event, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.retries import retry_stale
-from graveler.times import NS_PER_S
+from graveler.times import Moment
+
+# A runner goes on although its wall clock was set back by this much since it took the run.
+_SET_BACK_S_MAX = 5
 
 Transition = Callable[[BranchExport], BranchExport]
 
@@ -31,15 +38,18 @@ class UnwantedError(StoppedError):
 class Lease:
     """One runner's hold on a run, with the record as this runner saw it last."""
 
-    def __init__(self, engine: Engine, repository: Repository, record: BranchExport) -> None:
-        """Hold the run of a record that this runner has just stored as its own."""
+    def __init__(
+        self, engine: Engine, repository: Repository, record: BranchExport, taken_at: Moment
+    ) -> None:
+        """Hold the run of a record that this runner has stored as its own, with that moment."""
         assert record.run is not None
         self.engine = engine
         self.repository = repository
         self.record = record
         self._run_id = record.run.id
         self._runner = record.run.runner
-        self._until_ns = record.run.lease_until_ns
+        self._taken_at = taken_at
+        self._renewed_at: Moment | None = taken_at
 
     @property
     def run(self) -> ExportRun:
@@ -53,31 +63,37 @@ class Lease:
         Raises:
             StoppedError: too little of the lease is left.
         """
-        if self.engine.clock.now_ns() > self._until_ns - LEASE_MARGIN_S * NS_PER_S:
+        if not self._was_renewed_within(WRITING_S):
             raise StoppedError("the lease is about to end")
 
     @property
     def is_due(self) -> bool:
         """Whether the lease should be renewed now."""
-        renewed_ns = self._until_ns - LEASE_S * NS_PER_S
-        return self.engine.clock.now_ns() >= renewed_ns + RENEWAL_S * NS_PER_S
+        return not self._was_renewed_within(RENEWAL_S)
+
+    def _was_renewed_within(self, limit_s: float) -> bool:
+        renewed_at = self._renewed_at
+        return renewed_at is not None and renewed_at.is_within(limit_s, self.engine.clock.moment())
 
     def renew(self, progress: Progress) -> None:
         """Extend the lease and store the run's progress.
 
         Raises:
-            StoppedError: another runner holds the run.
+            StoppedError: another runner holds the run, or this machine's clock was set back.
             UnwantedError: the run is unwanted.
             ContentionError: too many concurrent updates of the record.
         """
         self._refuse_if_deleted()
-        now_ns = self.engine.clock.now_ns()
+        now = self.engine.clock.moment()
+        if self._taken_at.set_back_s(now) > _SET_BACK_S_MAX:
+            raise StoppedError("the clock was set back: others would see an older lease")
 
         def renewed(record: BranchExport) -> BranchExport:
-            held = lifecycle.taken(record, self._runner, now_ns)
+            held = lifecycle.taken(record, self._runner, now.wall_ns)
             return lifecycle.advanced(held, progress)
 
         self.change(renewed)
+        self._renewed_at = now
         if lifecycle.is_unwanted(self.record):
             raise UnwantedError("the branch is not exported to this path any more")
 
@@ -100,7 +116,8 @@ class Lease:
                 raise
 
         retry_stale(attempt, f"the export of branch {self.record.branch!r}")
-        self._until_ns = self.run.lease_until_ns
+        if self.run.runner != self._runner:  # given up by this change
+            self._renewed_at = None
 
     def _read_again(self) -> None:
         current = self.engine.exports.branch_export(self.repository, self.record.branch)

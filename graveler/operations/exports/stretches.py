@@ -5,7 +5,9 @@ the lease and adds up the results. Workers may be on other machines, and may out
 each worker reads the run's record itself, as often as the runner renews the lease. It makes a
 request only while the lease that it read last is long enough, and stops when another runner holds
 the run or the run is unwanted. The next runner waits until the lease in the record ends, and no
-worker has read a later one. So workers never write at the same time as the next runner.
+worker has read a later one. So workers never write at the same time as the next runner. The lease's
+end is a time of the runner's clock, which may differ from the worker's. A worker whose clock is set
+back would believe an old lease, so it also stops if it has read no renewal for a while.
 
 One danger is left: a runner that ends a run while it has lost sight of a worker that still lives.
 A runner that does not know what a worker does must let the lease expire (`Workers.submit`).
@@ -18,7 +20,7 @@ from typing import Protocol
 
 from graveler.errors import GravelerError
 from graveler.export import lifecycle
-from graveler.export.lifecycle import LEASE_MARGIN_S, RENEWAL_S, destination_of
+from graveler.export.lifecycle import LEASE_MARGIN_S, RENEWAL_S, WRITING_S, destination_of
 from graveler.export.model import Destination, ExportState, Progress
 from graveler.export.patterns import Patterns
 from graveler.export.schedule import RunFailedError, Schedule
@@ -32,7 +34,7 @@ from graveler.operations.exports.pieces import put_piece
 from graveler.operations.exports.present import present_in
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
 from graveler.operations.exports.transfer import ExportTransfer
-from graveler.times import NS_PER_S
+from graveler.times import NS_PER_S, Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +95,9 @@ class ObservedLease:
         self._engine = engine
         self._run = run
         self._lock = Lock()
-        self._read_again_ns = 0
-        self._stop_ns = 0
+        self._until_ns = 0
+        self._read_at: Moment | None = None
+        self._first_read_at: Moment | None = None  # of this end of the lease
 
     def check(self) -> None:
         """Raise if a request that writes at the destination must not begin; for many threads.
@@ -104,14 +107,24 @@ class ObservedLease:
             UnwantedError: the run is unwanted.
         """
         with self._lock:
-            now_ns = self._engine.clock.now_ns()
-            if now_ns < self._read_again_ns and now_ns <= self._stop_ns:
+            now = self._engine.clock.moment()
+            if self._was(self._read_at, RENEWAL_S, now) and self._is_long_enough(now):
                 return
-            self._stop_ns = self._read() - LEASE_MARGIN_S * NS_PER_S
-            self._read_again_ns = now_ns + RENEWAL_S * NS_PER_S
+            until_ns = self._read()
+            self._read_at = now
+            if until_ns != self._until_ns:
+                self._until_ns, self._first_read_at = until_ns, now
             # Reading the record takes time, too.
-            if self._engine.clock.now_ns() > self._stop_ns:
+            if not self._is_long_enough(self._engine.clock.moment()):
                 raise StoppedError("the lease is about to end")
+
+    def _is_long_enough(self, now: Moment) -> bool:
+        stop_ns = self._until_ns - LEASE_MARGIN_S * NS_PER_S
+        return now.wall_ns <= stop_ns and self._was(self._first_read_at, WRITING_S, now)
+
+    @staticmethod
+    def _was(before: Moment | None, limit_s: float, now: Moment) -> bool:
+        return before is not None and before.is_within(limit_s, now)
 
     def _read(self) -> int:
         record = self._engine.exports.branch_export(self._run.repository, self._run.branch)

@@ -20,7 +20,6 @@ from graveler.names import check_branch_name, check_repository_name, is_branch_n
 from graveler.operations.engine import Engine
 from graveler.ports import Staged
 from graveler.refs.resolve import Resolved, resolve, resolve_commit_id
-from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
@@ -73,11 +72,12 @@ def read_repository(engine: Engine, name: str) -> Repository:
         NotFoundError: it does not exist.
     """
     check_repository_name(name)
+    read_at = engine.clock.moment()
     repository = engine.refs.repository(name)
     if repository is None:
         engine.repositories.forget(name)
         raise repository_not_found(name)
-    engine.repositories.put(name, (repository, engine.clock.now_ns()))
+    engine.repositories.put(name, (repository, read_at))
     return repository
 
 
@@ -89,7 +89,7 @@ def known_repository(engine: Engine, name: str) -> Repository:
         NotFoundError: it does not exist.
     """
     held = engine.repositories.get(name)
-    if held is not None and engine.clock.now_ns() - held[1] < REPOSITORY_AGE_MAX_S * NS_PER_S:
+    if held is not None and held[1].is_within(REPOSITORY_AGE_MAX_S, engine.clock.moment()):
         return held[0]
     return read_repository(engine, name)
 
@@ -194,12 +194,13 @@ def _current(
     held = engine.repositories.get(repository_name)
     repository = held[0] if held is not None else read_repository(engine, repository_name)
     while True:
+        read_at = engine.clock.moment()
         current, branch, more = read(repository)
         if current is None:
             engine.repositories.forget(repository_name)
             raise repository_not_found(repository_name)
         if current != repository:
-            engine.repositories.put(repository_name, (current, engine.clock.now_ns()))
+            engine.repositories.put(repository_name, (current, read_at))
         if current.uid == repository.uid:
             if branch is None:
                 raise not_found(name)

@@ -75,7 +75,7 @@ class Hold:
         self.repository = repository
         self.task = task
         self._time_left_s = time_left_s
-        self._stored_ns = task.update_time_ns
+        self._stored_at = engine.clock.moment()
         self._done = self._known = task.done
         self._passed = 0
         self._lock = threading.RLock()  # of the record
@@ -138,15 +138,16 @@ class Hold:
         Raises:
             LostError: another runner holds the task.
         """
-        now_ns = self.engine.clock.now_ns()
+        now = self.engine.clock.moment()
+        now_ns = now.wall_ns
         is_late = now_ns - self.task.create_time_ns > LATER_S * NS_PER_S
-        if now_ns - self._stored_ns < (LATER_REPORT_S if is_late else REPORT_S) * NS_PER_S:
+        if self._stored_at.is_within(LATER_REPORT_S if is_late else REPORT_S, now):
             return
         self._change(
             lambda task: tasks.reported(task, now_ns, self._done, self._known),
             lambda task: task_event(self.engine, "task_progressed", self.repository, task),
         )
-        self._stored_ns = now_ns
+        self._stored_at = now
 
     @property
     def time_left_s(self) -> float:
@@ -174,9 +175,9 @@ class Hold:
             UnwantedError: a user cancelled the task.
             LostError: another runner holds the task.
         """
-        now_ns = self.engine.clock.now_ns()
-        self._change(lambda task: tasks.saved(task, now_ns, self._done, self._known, saved))
-        self._stored_ns = now_ns
+        now = self.engine.clock.moment()
+        self._change(lambda task: tasks.saved(task, now.wall_ns, self._done, self._known, saved))
+        self._stored_at = now
         self._refuse_unwanted()
 
     def step(

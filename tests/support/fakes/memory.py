@@ -392,14 +392,22 @@ class MemoryRefStore(Attachments):
                 self.records_of(repository).commits[commit.id] = commit
             self.between()
 
+    def _check_restoring(self, repository: Repository) -> None:
+        current = self._repositories.get(repository.name)
+        claim = None if current is None else (current.uid, current.restoring)
+        if claim != (repository.uid, repository.restoring):
+            raise StaleVersionError(f"the restore of repository {repository.name} ended")
+
     def restore_branches(self, repository: Repository, branches: Sequence[Branch]) -> None:
         for branch in branches:
             with self._lock:
+                self._check_restoring(repository)
                 self.records_of(repository).branches.setdefault(branch.name, branch)
             self.between()
 
     def restore_tags(self, repository: Repository, tags: Sequence[Tag]) -> None:
         for tag in tags:
             with self._lock:
+                self._check_restoring(repository)
                 self.records_of(repository).tags.setdefault(tag.name, tag)
             self.between()

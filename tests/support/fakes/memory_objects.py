@@ -42,6 +42,7 @@ from graveler.ports import (
     UnfinishedUpload,
     UploadedPart,
 )
+from graveler.times import Moment
 from tests.support.fakes.part_checksums import (
     algorithm_of,
     checksum_of,
@@ -57,10 +58,20 @@ def nothing() -> None:
 
 
 class FixedClock:
-    """Advances by step_ns at each now_ns(), and by tick()."""
+    """Advances by step_ns at each now_ns() and moment(), and by tick().
 
-    def __init__(self, now_ns: int = 1_700_000_000 * 10**9, step_ns: int = 0) -> None:
+    tick: time passes, by both clocks. step: the wall clock alone is set, forwards or back.
+    freeze: time passes, and the monotonic clock does not count it.
+    """
+
+    def __init__(
+        self,
+        now_ns: int = 1_700_000_000 * 10**9,
+        step_ns: int = 0,
+        behind_ns: int = 1_600_000_000 * 10**9,
+    ) -> None:
         self._now_ns = now_ns
+        self._behind_ns = behind_ns  # the monotonic clock, the wall clock
         self.step_ns = step_ns
         self._lock = threading.Lock()
 
@@ -70,13 +81,23 @@ class FixedClock:
         return self._now_ns
 
     def fork(self) -> "FixedClock":
-        return FixedClock(self._now_ns, self.step_ns)
+        return FixedClock(self._now_ns, self.step_ns, self._behind_ns)
 
     def now_ns(self) -> int:
+        return self.moment().wall_ns
+
+    def moment(self) -> Moment:
         with self._lock:
-            now_ns = self._now_ns
+            now = Moment(self._now_ns, self._now_ns - self._behind_ns)
             self._now_ns += self.step_ns
-            return now_ns
+            return now
+
+    def step(self, seconds: float) -> None:
+        with self._lock:
+            self._now_ns += round(seconds * 10**9)
+            self._behind_ns += round(seconds * 10**9)
+
+    freeze = step  # the same difference between the clocks; only time has passed as well
 
     def tick(self, seconds: float) -> None:
         with self._lock:

@@ -1,8 +1,11 @@
 """Branches whose export is pending, and runners that work step by step."""
 
+from dataclasses import replace
+
 from graveler.export.model import ExportRequest
 from graveler.operations import branches
 from graveler.operations.exports.advance import advance
+from graveler.ports import Clock
 from tests.support.faults.counting import engine_around
 from tests.support.faults.runners import SteppedRunner
 from tests.support.worlds.export_world import REPO, ExportWorld, export_world
@@ -36,11 +39,15 @@ def is_exported(lake: ExportWorld, path: str = LATEST) -> bool:
     return is_whole and lake.exported(path) == lake.content_of(head)
 
 
-def stepped(lake: ExportWorld, name: str) -> SteppedRunner:
-    """Return an invocation of the export function that waits before each call to a store."""
+def stepped(lake: ExportWorld, name: str, clock: Clock | None = None) -> SteppedRunner:
+    """Return an invocation of the export function that waits before each call to a store.
+
+    clock is that of its machine.
+    """
 
     def work(runner: SteppedRunner) -> None:
-        engine = engine_around(lake.engine(), runner)
+        own = replace(lake.engine(), clock=clock or lake.world.clock)
+        engine = engine_around(own, runner)
         advance(engine, REQUEST, runner=name, time_left_s=lambda: 900)
 
     return SteppedRunner(name, work)

@@ -19,10 +19,11 @@ from graveler.operations import (
 from graveler.operations.engine import Engine
 from graveler.operations.garbage import territory
 from graveler.operations.protocol.lookup import read_repository
-from graveler.ports import Clock, UploadedPart
+from graveler.ports import UploadedPart
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.looks import LOOK_S
 from graveler.retention.rules import make_rules
+from tests.support.fakes.clocks import SkewedClock
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import CountingNames
 from tests.support.fakes.memory_collection import MemoryCollection
@@ -117,26 +118,9 @@ def test_imported_and_linked_objects_elsewhere_are_never_candidates(world: Memor
     assert [content(engine, named(engine, "main"), uri.encode()) for uri in imported] == [b"1"] * 3
 
 
-class Skewed:
-    """A clock that is some seconds ahead of another."""
-
-    def __init__(self, clock: Clock, seconds: float) -> None:
-        self._clock = clock
-        self._difference_ns = round(seconds * 10**9)
-
-    def now_ns(self) -> int:
-        return self._clock.now_ns() + self._difference_ns
-
-    def sleep(self, seconds: float) -> None:
-        raise NotImplementedError
-
-    def left_s(self) -> float:
-        return self._clock.left_s()
-
-
 def with_clock(world: MemoryWorld, seconds: float) -> Engine:
     """Return an engine on a machine whose clock is that far ahead."""
-    clock = Skewed(world.clock, seconds)
+    clock = SkewedClock(world.clock, round(seconds * 10**9))
     return replace(world.engine(), clock=clock, names=CountingNames(clock))
 
 

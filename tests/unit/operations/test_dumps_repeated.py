@@ -113,6 +113,41 @@ def test_two_concurrent_restores_both_succeed(number):
     assert restored(lake.world) == ["bare"]
 
 
+@pytest.mark.parametrize("number", PLACES)
+def test_a_late_restore_brings_no_deleted_name_back(number):
+    lake = Lake()
+    (name, *_) = (branch for branch in refs_of(lake.engine, REPO)[0] if branch != "main")
+    (tag, *_) = refs_of(lake.engine, REPO)[1]
+
+    def finish_and_delete():
+        lake.restore()
+        branches.delete(lake.engine, "bare", name)
+        tags.delete(lake.engine, "bare", tag.name)
+
+    with suppress(InvalidInputError):  # it came when all was done
+        lake.restore(Meanwhile(number, finish_and_delete))
+    found = refs_of(lake.engine, "bare")
+    assert name not in found[0]
+    assert tag not in found[1]
+
+
+def test_a_stalled_runner_of_a_restore_brings_no_deleted_name_back():
+    lake = Lake()
+    task = dumps.start_restore(lake.engine, "bare", lake.dumped, "somebody")
+    message = TaskMessage("bare", task.id)
+    (tag, *_) = refs_of(lake.engine, REPO)[1]
+
+    def finish_and_delete():
+        lake.world.clock.tick(LEASE_S + 1)
+        run(lake.engine, message, runner="second")
+        tags.delete(lake.engine, "bare", tag.name)
+
+    number = calls_of_a_task().index("refs.restore_tags") + 1
+    run(engine_around(lake.engine, Meanwhile(number, finish_and_delete)), message, runner="first")
+    assert status(lake.engine, "bare", task.id).state is TaskState.COMPLETED
+    assert tag not in refs_of(lake.engine, "bare")[1]
+
+
 @pytest.mark.parametrize("kept", [slice(0, 1), slice(1, 2)], ids=["first", "second"])
 @pytest.mark.parametrize("whole", [0, 1])
 def test_a_commit_lost_inside_of_a_batch_is_stored_by_the_next_attempt(whole, kept, monkeypatch):

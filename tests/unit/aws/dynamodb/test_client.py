@@ -7,6 +7,7 @@ from zlib import crc32
 
 import pytest
 
+from graveler.aws.dynamodb import client as client_module
 from graveler.aws.dynamodb.client import Call, DynamoDB
 from graveler.aws.errors import (
     ConditionFailedError,
@@ -20,6 +21,7 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
+from tests.support.fakes.memory_objects import FixedClock
 from tests.unit.aws.scripted import FakeTime, Keys, ScriptedHttp, Step
 
 OK = Answer(200, {}, b'{"Item":{"a":{"S":"b"}}}')
@@ -89,6 +91,26 @@ def test_a_write_that_nobody_confirms_has_an_unknown_outcome(step: Step) -> None
     with pytest.raises(UnknownOutcomeError):
         dynamodb(step, refusal("ThrottlingException")).call("PutItem", {})
     assert dynamodb(step, OK).call("PutItem", {}) == {"Item": {"a": {"S": "b"}}}
+
+
+@pytest.mark.parametrize("jump_s", [-3600, 3600], ids=["set back", "frozen"])
+def test_a_write_is_not_repeated_after_the_process_was_frozen(
+    monkeypatch: pytest.MonkeyPatch, jump_s: int
+) -> None:
+    """DynamoDB would take the repetition for another transaction."""
+    clock = FixedClock()
+    monkeypatch.setattr(client_module, "moment", clock.moment)
+    client: Any = dynamodb(NoAnswerError, OK)
+    begin = client._http.begin
+
+    def begin_and_jump(*request: Any) -> Any:
+        clock.step(jump_s)
+        return begin(*request)
+
+    monkeypatch.setattr(client._http, "begin", begin_and_jump)
+    with pytest.raises(UnknownOutcomeError):
+        client.call("TransactWriteItems", {})
+    assert attempts_of(client) == 1
 
 
 @pytest.mark.parametrize("step", UNKNOWN, ids=repr)

@@ -8,13 +8,7 @@ from graveler.aws.exchanges import pool as pool_module
 from graveler.aws.exchanges.connection import Host
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import IDLE_S_MAX, Pool
-
-
-class Time:
-    now_s = 0.0
-
-    def monotonic(self) -> float:
-        return self.now_s
+from tests.support.fakes.memory_objects import FixedClock
 
 
 class Stand:
@@ -35,16 +29,16 @@ class Stand:
 
 def test_connections_that_nobody_will_use_again_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The one used last is taken first, so those below it would stay for ever."""
-    time = Time()
-    monkeypatch.setattr(pool_module, "time", time)
+    clock = FixedClock()
+    monkeypatch.setattr(pool_module, "moment", clock.moment)
     pool = Pool(lambda: Patience(5))
     hosts = Host("http", "a", 80), Host("http", "b", 80)
     burst: list[Any] = [Stand(host) for host in hosts for _ in range(5)]
     for connection in burst:
         pool.give_back(connection)
     used = burst[-1]
-    for now_s in (IDLE_S_MAX / 2, IDLE_S_MAX + 1):
-        time.now_s = now_s
+    for passed_s in (IDLE_S_MAX / 2, IDLE_S_MAX / 2 + 1):
+        clock.tick(passed_s)
         assert pool.take(hosts[1]) is used
         pool.give_back(used)
     assert [each for each in burst if not each.is_closed] == [used]

@@ -14,7 +14,8 @@ from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.run import work_of
-from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
+from graveler.operations.exports.stretches import ObservedLease, RunSpec, carry_out_stretch
+from tests.support.fakes.clocks import SkewedClock
 from tests.support.fakes.memory_exports import MemoryBatchJobs
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.worlds.export_jobs import (
@@ -242,7 +243,7 @@ def begun(world: ExportWorld) -> tuple[RunSpec, Callable[[], object]]:
     attempt(world, is_job=True, name="job", calls_max=25)
     record = world.record
     assert record is not None
-    lease = Lease(world.engine(), world.repository, record)
+    lease = Lease(world.engine(), world.repository, record, world.world.clock.moment())
     work = work_of(lease)
     assert lease.run.id == run_id
     stretch = stretches_of(work, Progress(), 1)[0]
@@ -267,6 +268,19 @@ def test_a_worker_stops_when_its_runner_does_not_renew_the_lease() -> None:
     assert world.writes == []
 
 
+@pytest.mark.parametrize("jump_s", [-3600, -60, 3600])
+def test_a_worker_whose_clock_jumps_does_not_believe_an_old_lease(jump_s: int) -> None:
+    world = changed_branch()
+    run, _ = begun(world)
+    clock = SkewedClock(world.world.clock, 0)
+    lease = ObservedLease(replace(world.engine(), clock=clock), run)
+    lease.check()
+    world.world.clock.tick(LEASE_S - LEASE_MARGIN_S)
+    clock.step(jump_s)
+    with pytest.raises(StoppedError):
+        lease.check()
+
+
 def test_a_worker_stops_when_another_runner_holds_the_run_or_it_is_unwanted() -> None:
     world = changed_branch()
     _, carry_out = begun(world)
@@ -289,7 +303,7 @@ def test_a_worker_reads_the_lease_as_often_as_it_is_renewed_not_for_each_object(
     engine = engine_around(world.engine(), calls)
     record = world.record
     assert record is not None
-    work = work_of(Lease(engine, world.repository, record))
+    work = work_of(Lease(engine, world.repository, record, engine.clock.moment()))
     world.runner = "job"
     carry_out_stretch(engine, run, stretches_of(work, Progress(), 1000)[0])
     assert calls.counts()["objects.copy"] > 8

@@ -3,13 +3,15 @@
 import pytest
 
 from graveler.errors import InvalidInputError, ThrottledError
-from graveler.export.lifecycle import LEASE_S
+from graveler.export.lifecycle import CLOCKS_DIFFER_S, LEASE_S
 from graveler.export.model import ExportRequest, ExportState
 from graveler.export.settings import ExportSettings
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
+from tests.support.fakes.clocks import SkewedClock
 from tests.support.fakes.memory import MemoryObjectStore
 from tests.support.faults.counting import engine_around
+from tests.support.faults.runners import SteppedRunner
 from tests.support.worlds.export_lakes import (
     LATEST,
     REQUEST,
@@ -120,6 +122,72 @@ def test_a_stalled_runner_stops_before_it_writes_at_the_same_time_as_the_next(la
     step(lake, first)
     assert [runner for runner, _ in lake.writes[3:]] == ["second"] * 3
     assert first.error is None
+    step(lake, second)
+    assert is_exported(lake)
+
+
+@pytest.mark.parametrize("set_back_s", [20, 60, 3600])
+def test_a_runner_whose_clock_is_set_back_stops_before_the_next_one_writes(lake, set_back_s):
+    clock = SkewedClock(lake.world.clock, 0)
+    first = stepped(lake, "first", clock)
+    step(lake, first, until=3)
+    clock.step(-set_back_s)
+    lake.world.clock.tick(LEASE_S)
+    second = stepped(lake, "second")
+    step(lake, second, until=6)
+    step(lake, first)
+    assert [runner for runner, _ in lake.writes[3:]] == ["second"] * 3
+    step(lake, second)
+    assert is_exported(lake)
+
+
+@pytest.mark.parametrize("set_back_s", [20, 60, 3600])
+def test_a_runner_whose_clock_is_set_back_leaves_the_run_to_the_next_one(lake, set_back_s):
+    """It would renew its lease to a time that is past for others."""
+    clock = SkewedClock(lake.world.clock, 0)
+    first = stepped(lake, "first", clock)
+    step(lake, first, until=3)
+    clock.step(-set_back_s)
+    work_in_turns(lake, first)
+    lake.world.clock.tick(LEASE_S)
+    lake.advance(runner="last")
+    assert lake.violations == []
+    assert is_exported(lake)
+
+
+@pytest.mark.parametrize("skew_s", [-CLOCKS_DIFFER_S, CLOCKS_DIFFER_S])
+def test_a_runner_on_a_host_with_another_time_works_alone(lake, skew_s):
+    clock = SkewedClock(lake.world.clock, skew_s * 10**9)
+    first = stepped(lake, "first", clock)
+    step(lake, first, until=1)
+    work_in_turns(lake, first)
+    assert {runner for runner, _ in lake.writes} == {"first"}
+    assert is_exported(lake)
+
+
+def work_in_turns(lake: ExportWorld, first: SteppedRunner) -> None:
+    """Continue the runner, whose store is slow, while messages arrive for others."""
+    number = 0
+    while not first.is_done:
+        lake.runner = first.name
+        first.step(2)
+        lake.world.clock.tick(5)
+        lake.runner = f"other {number}"
+        number += 1
+        lake.advance(runner=lake.runner)
+        lake.runner = ""
+        assert lake.violations == []
+
+
+def test_a_runner_that_was_frozen_renews_its_lease_before_it_writes(lake):
+    clock = SkewedClock(lake.world.clock, 0)
+    first = stepped(lake, "first", clock)
+    step(lake, first, until=3)
+    clock.freeze(3600)
+    second = stepped(lake, "second")
+    step(lake, second, until=6)
+    step(lake, first)
+    assert [runner for runner, _ in lake.writes[3:]] == ["second"] * 3
     step(lake, second)
     assert is_exported(lake)
 

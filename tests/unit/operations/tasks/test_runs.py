@@ -229,6 +229,29 @@ def test_a_task_that_lost_a_race_for_the_head_and_begins_anew_keeps_its_lease():
     assert_completed(world, message, COMMIT)
 
 
+def test_a_task_whose_runner_s_clock_was_set_back_keeps_its_lease():
+    world, message = COMMIT.begun()
+    beats, versions = [], []
+
+    @contextmanager
+    def at_work(beat, _seconds):
+        beats.append(beat)
+        yield
+
+    def around(_name, call):
+        if beats and not versions:
+            world.clock.step(-3600)
+            for _ in range(2):
+                versions.append(task_now(world, message).version)
+                world.clock.tick(LATER_REPORT_S)
+                beats[0]()
+        return call()
+
+    engine = engine_around(world.engine(), around)
+    advance(engine, message, WORK, runner="one", time_left_s=lambda: inf, at_work=at_work)
+    assert versions[1] > versions[0]
+
+
 def test_a_waiting_task_is_cancelled_at_once():
     world, message = COMMIT.begun()
     assert cancel(world.engine(), REPO, message.task_id).state is TaskState.CANCELLED

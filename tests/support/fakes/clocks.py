@@ -1,0 +1,35 @@
+"""The clocks of one machine among others."""
+
+from graveler.times import Moment
+from tests.support.fakes.memory_objects import FixedClock
+
+
+class SkewedClock:
+    """The clocks of a machine whose wall clock is fast or slow.
+
+    step: the wall clock of this machine alone is set, forwards or back.
+    freeze: time passes for all, and the monotonic clock of this machine does not count it.
+    """
+
+    def __init__(self, clock: FixedClock, skew_ns: int) -> None:
+        self._clock = clock
+        self._skew_ns = skew_ns
+        self._frozen_ns = 0
+        self.sleep = clock.sleep
+
+    def now_ns(self) -> int:
+        return self.moment().wall_ns
+
+    def moment(self) -> Moment:
+        now = self._clock.moment()
+        return Moment(now.wall_ns + self._skew_ns, now.monotonic_ns - self._frozen_ns)
+
+    def step(self, seconds: float) -> None:
+        self._skew_ns += round(seconds * 10**9)
+
+    def freeze(self, seconds: float) -> None:
+        self._clock.tick(seconds)
+        self._frozen_ns += round(seconds * 10**9)
+
+    def left_s(self) -> float:
+        return self._clock.left_s()
