@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from graveler.errors import CorruptDataError
-from graveler.limits import PAGE_AMOUNT_MAX
-from graveler.model import Branch, Commit, Page, Repository, Tag
+from graveler.limits import EVENTS_MARGIN_S, PAGE_AMOUNT_MAX
+from graveler.model import Branch, Commit, Event, Page, Repository, Tag
 from graveler.operations.engine import Engine
 from graveler.refs.closure import CommitSet
+from graveler.tasks import Task
+from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
@@ -28,6 +30,17 @@ def every_branch(engine: Engine, repository: Repository, after: str = "") -> Ite
 def every_tag(engine: Engine, repository: Repository) -> Iterator[Tag]:
     """Yield all tags, by name."""
     return _pages(lambda after: engine.refs.tags(repository, "", after, PAGE_AMOUNT_MAX))
+
+
+def every_task(engine: Engine, repository: Repository) -> Iterator[Task]:
+    """Yield all tasks of the last week, newest first."""
+    return _pages(lambda after: engine.refs.tasks(repository, after, PAGE_AMOUNT_MAX))
+
+
+def events_since(engine: Engine, repository: Repository, since_ns: int) -> Iterator[Event]:
+    """Yield the events of all changes since that time in Unix ns, and some earlier ones."""
+    since_s = max(0, since_ns // NS_PER_S - EVENTS_MARGIN_S)
+    return engine.refs.events_since(repository, since_s)
 
 
 def closed_commits(engine: Engine, repository: Repository) -> Iterator[Commit]:
