@@ -36,8 +36,8 @@ without a break while it lasts. It reads one thing after the other, and names mo
 at the moment when all heads are listed and no event has been read yet. What carries the address
 then is one of these:
 
-- *A staged entry that was there when the scan began.* It was in a token that is listed, because no
-  entry changes its branch. A listed token holds its entries for hours after its branch moved them to
+- *A staged entry that was there when the scan began.* It is in a listed token, because no entry
+  changes its branch. A listed token holds its entries for hours after its branch moved them to
   another token. A scan of staged entries that takes longer fails.
 - *A staged entry that came later.* Perhaps its writer took the address from the branch: from its
   head, or from what was staged at the same path, in a transaction that fails if one of them changed
