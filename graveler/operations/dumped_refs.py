@@ -17,7 +17,7 @@ from graveler.dump.files import read, write
 from graveler.dump.records import BRANCHES, TAGS, Kind, NamedCommit
 from graveler.model import Branch, MetaRangeID, Repository, Tag
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.pages import events_since, every_branch, every_tag
+from graveler.operations.protocol.pages import Changes, every_branch, every_tag
 from graveler.operations.protocol.watching import Watching
 
 T = TypeVar("T", Branch, Tag)
@@ -28,15 +28,15 @@ def dump_refs(
 ) -> tuple[MetaRangeID, MetaRangeID]:
     """Store all branches, hidden ones too, and all tags; return the IDs of the two files."""
     namespace = repository.storage_namespace
-    since_ns = engine.clock.now_ns()
 
     def stored(
         kind: Kind[NamedCommit],
         listed: Iterable[T],
         read_one: Callable[[Repository, str], T | None],
     ) -> MetaRangeID:
+        changes = Changes(engine, repository)
         file_id = write(engine.committed, namespace, kind, map(_named, watching(listed)))
-        created = _created_since(engine, repository, since_ns, kind.entity, read_one)
+        created = _created(repository, changes, kind.entity, read_one)
         if not created:
             return file_id
         listed_again = watching(read(engine.committed, namespace, file_id, kind))
@@ -49,29 +49,25 @@ def dump_refs(
     )
 
 
-def _created_since(
-    engine: Engine,
+def _created(
     repository: Repository,
-    since_ns: int,
+    changes: Changes,
     kind: str,
     read_one: Callable[[Repository, str], T | None],
 ) -> list[T]:
-    """Return the branches or tags that were created since, and exist."""
+    """Return the branches or tags that were created since the changes began, and exist."""
     found: dict[str, T] = {}
-    seen: set[str] = set()
     is_complete = False
     while not is_complete:
         is_complete = True
-        for event in events_since(engine, repository, since_ns):
-            if event.kind != f"{kind}_created" or event.id in seen:
-                continue
-            seen.add(event.id)
-            name = str(event.detail[kind])
-            one = read_one(repository, name)
-            if one is None:
-                is_complete = False
-            else:
-                found[name] = one
+        for event in changes.more():
+            if event.kind == f"{kind}_created":
+                name = str(event.detail[kind])
+                one = read_one(repository, name)
+                if one is None:
+                    is_complete = False
+                else:
+                    found[name] = one
     return list(found.values())
 
 

@@ -4,7 +4,7 @@ Several repositories may have one namespace: a read-only repository can be made 
 of another, and shares its files and its rules. What any of them keeps alive stays.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -17,14 +17,19 @@ from graveler.errors import (
 )
 from graveler.layout import METADATA_FOLDER
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import CommitID, MetaRangeID, Repository, StagingToken
+from graveler.model import CommitID, MetaRangeID, Repository, RepositoryUID, StagingToken
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.pages import closed_commits, every_branch, every_repository
+from graveler.operations.protocol.pages import (
+    Changes,
+    closed_commits,
+    every_branch,
+    every_repository,
+)
 from graveler.operations.retention import (
     active_commit_ids,
     listed_heads,
+    moved_heads,
     read_rules,
-    recent_heads,
     refuse_bare,
 )
 from graveler.ports import ObjectStore, StagingStore
@@ -87,14 +92,14 @@ def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A scan of what is alive: when it began, in Unix ns, and whose entries it reads.
+    """A scan of what is alive: the repositories that it reads, and their changes since it began.
 
     Read in this order: upload_addresses, staging_tokens and what they hold, active_metaranges,
     claimed_addresses. The head of `glue_jobs/garbage_collection/run.py` says why.
     """
 
-    since_ns: int
     sharers: tuple[Repository, ...]
+    changes: Mapping[RepositoryUID, Changes]
 
 
 def begin_scan(engine: Engine, repository: Repository) -> Scan:
@@ -103,8 +108,8 @@ def begin_scan(engine: Engine, repository: Repository) -> Scan:
     Raises:
         GravelerError: as neighbours.
     """
-    since_ns = engine.clock.now_ns()
-    return Scan(since_ns, neighbours(engine, repository).sharers)
+    sharers = neighbours(engine, repository).sharers
+    return Scan(sharers, {each.uid: Changes(engine, each) for each in sharers})
 
 
 @contextmanager
@@ -192,7 +197,8 @@ def active_metaranges(
             )
     # Not before all branches of all sharers are listed: heads move between them.
     heads = {
-        each.uid: listed[each.uid] | recent_heads(engine, each, scan.since_ns) for each in sharers
+        each.uid: listed[each.uid] | moved_heads(engine, each, scan.changes[each.uid])
+        for each in sharers
     }
     active: dict[CommitID, MetaRangeID] = {}
     for each in sharers:

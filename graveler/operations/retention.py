@@ -13,8 +13,8 @@ from graveler.model import CommitID, MetaRangeID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import (
+    Changes,
     closed_commits,
-    events_since,
     every_branch,
     every_task,
 )
@@ -190,27 +190,24 @@ def active_commit_ids(
 
 
 def heads_now(engine: Engine, repository: Repository) -> Heads:
-    """Return all heads, and those that were heads shortly before."""
-    since_ns = engine.clock.now_ns()
-    return listed_heads(engine, repository) | recent_heads(engine, repository, since_ns)
+    """Return all heads, while users move, rename and delete branches."""
+    changes = Changes(engine, repository)
+    return listed_heads(engine, repository) | moved_heads(engine, repository, changes)
 
 
 def listed_heads(engine: Engine, repository: Repository) -> Heads:
-    """Return the heads that one listing sees, while users move, rename and delete branches."""
+    """Return the heads that one listing sees."""
     return {(branch.name, branch.commit_id) for branch in every_branch(engine, repository)}
 
 
-def recent_heads(engine: Engine, repository: Repository, since_ns: int) -> Heads:
-    """Return what became, or ceased to be, a head since that time in Unix ns, or shortly before.
+def moved_heads(engine: Engine, repository: Repository, changes: Changes) -> Heads:
+    """Return what became, or ceased to be, a head since the changes began.
 
-    What open tasks work with counts as well: a merge in progress reads a source that may be no head
-    any more.
+    What open tasks work with counts as well: the source of a merge may be no head any more.
     """
     open_tasks = [task for task in every_task(engine, repository) if not task.has_ended]
     # After the tasks: one that ended before they were read has its commit in an event.
-    heads = {
-        head for event in events_since(engine, repository, since_ns) for head in heads_in(event)
-    }
+    heads = {head for event in changes.more() for head in heads_in(event)}
     covered = {
         CommitID(each): task.branch
         for task in open_tasks

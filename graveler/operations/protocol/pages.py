@@ -1,6 +1,7 @@
 """Complete listings, fetched page by page: repositories, branches, tags and whole histories."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeVar
 
 from graveler.errors import CorruptDataError
@@ -9,7 +10,6 @@ from graveler.model import Branch, Commit, Event, Page, Repository, Tag
 from graveler.operations.engine import Engine
 from graveler.refs.closure import CommitSet
 from graveler.tasks import Task
-from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
@@ -37,10 +37,24 @@ def every_task(engine: Engine, repository: Repository) -> Iterator[Task]:
     return _pages(lambda after: engine.refs.tasks(repository, after, PAGE_AMOUNT_MAX))
 
 
-def events_since(engine: Engine, repository: Repository, since_ns: int) -> Iterator[Event]:
-    """Yield the events of all changes since that time in Unix ns, and some earlier ones."""
-    since_s = max(0, since_ns // NS_PER_S - EVENTS_MARGIN_S)
-    return engine.refs.events_since(repository, since_s)
+class Changes:
+    """The changes of a repository from the moment on at which this is made.
+
+    Each change stores an event in its transaction. No clock decides what is new: an event is, if it
+    was not stored at that moment.
+    """
+
+    def __init__(self, engine: Engine, repository: Repository) -> None:
+        since_s = engine.now_s() - EVENTS_MARGIN_S
+        self._stored = partial(engine.refs.events_since, repository, since_s)
+        self._seen = {event.id for event in self._stored()}
+
+    def more(self) -> Iterator[Event]:
+        """Yield the events of the changes until now that were not yielded yet."""
+        for event in self._stored():
+            if event.id not in self._seen:
+                self._seen.add(event.id)
+                yield event
 
 
 def closed_commits(engine: Engine, repository: Repository) -> Iterator[Commit]:
