@@ -46,15 +46,15 @@ then is one of these:
   copy, a move of a prefix, staging by hand), and claimed it before: claims are read after this
   moment. Or a multipart upload was completed, whose record was read.
 - *A head.* The listing saw it, or the branch got it since the scan began. Then an event says so: it
-  is stored in the same transaction, with the new head and the old one. Clocks and stalls have a
-  margin (`EVENTS_MARGIN_S`). So no chain of renames, merges and resets hides a head.
+  is stored in the same transaction, with the new head and the old one. An event is new if the scan
+  did not find it when it began. So no chain of renames, merges and resets hides a head.
 
 A claim or an event after the moment is not needed, because the address has another carrier at the
 moment. Who moves a name removes the old one after the new one is acknowledged; a claimed source is
 read again after the claim.
 
-- *A request or task in progress* carries no name, but works with commits that it has read. Heads of
-  the margin before the scan count as heads, and so do the commits of open tasks.
+- *A task in progress* carries no name, but works with commits that it has read: those count as
+  heads while it is open. A request in progress has the heads that ceased to be heads meanwhile.
 - *Another repository of the namespace* counts like the collected one. If one appears during a scan,
   the run fails: nothing of it was read, and a restore gives it heads without events.
 
