@@ -306,7 +306,7 @@ def test_an_event_names_each_head_that_an_operation_sets_or_replaces(scenario: S
     world = prepared_world()
     engine = world.engine()
 
-    def heads() -> set[tuple[str, str]]:
+    def heads() -> retention.Heads:
         repository = world.refs.repository(SCENARIO_REPO)
         return set() if repository is None else retention.listed_heads(engine, repository)
 
