@@ -46,6 +46,11 @@ def encode_xid(raw: bytes) -> str:
     return b32hexencode(raw).decode("ascii").rstrip("=").lower()
 
 
+def first_xid(time_s: int) -> str:
+    """Return the smallest xid of the time, in Unix seconds."""
+    return encode_xid(time_s.to_bytes(4, "big") + bytes(8))
+
+
 def decode_xid(text: str) -> bytes:
     """Return the 12 bytes of an xid.
 

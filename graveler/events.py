@@ -5,12 +5,12 @@ never removed or changed without a new version; new fields may be added at any t
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
-from graveler.model import Event
+from graveler.model import CommitID, Event
 from graveler.times import whole_second
 
 SOURCE = "graveler"
@@ -84,6 +84,23 @@ def detail_of(event: Event) -> str:
         **event.detail,
     }
     return shortened(detail)
+
+
+def heads_in(event: Event) -> Iterator[tuple[str, CommitID]]:
+    """Yield each head that the change gave a branch or took from it, with the branch's name.
+
+    Events of every kind that moves, makes or deletes a branch name both heads.
+    """
+    detail = event.detail
+    branch, commit_id = detail.get("branch"), detail.get("commit_id")
+    if not isinstance(branch, str) or not commit_id:
+        return
+    parents = detail.get("parents", ())
+    assert isinstance(parents, Sequence)
+    # The first parent of a new commit was the branch's head.
+    for each in (commit_id, detail.get("old_commit_id"), *parents[:1]):
+        if each:
+            yield branch, CommitID(str(each))
 
 
 def shortened(detail: Mapping[str, object]) -> str:

@@ -78,6 +78,11 @@ PRESIGNED_URL_LIFE_S = 15 * 60
 # hours, and clocks may differ by an hour.
 CLAIM_LIFE_S = 2 * 24 * 60 * 60
 
+# Whoever asks what changes from now on reads the events of these hours before as well, since their
+# IDs begin with their writers' times. One hour is for each of these faults: the writer's clock is
+# slow, the reader's clock is fast, the request is frozen between its event and its change.
+EVENTS_MARGIN_S = 3 * 60 * 60
+
 # A write must end before its data look old. A collection deletes data that are a day old and that
 # nobody names, and S3 may date data by the start of their write.
 WRITE_LIFE_S = 12 * 60 * 60

@@ -18,16 +18,18 @@ from glue_jobs.session import Deployment
 from graveler.errors import CorruptDataError, GoneError, NotFoundError
 from graveler.model import Repository, RepositoryUID
 from graveler.operations.garbage import (
+    Scan,
     active_metaranges,
+    begin_scan,
     claimed_addresses,
-    neighbours,
+    staged_in_time,
     staging_tokens,
     territory,
     upload_addresses,
 )
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.candidates import Territory
-from graveler.retention.files import decode_commits, encode_commits
+from graveler.retention.files import decode_commits, encode_commits, looks_folder
 from graveler.retention.report import AGE_DAYS, Report, Tally, largest
 from graveler.times import NS_PER_S
 
@@ -54,6 +56,7 @@ class MarkFolder:
         self.ranges_uri = f"{uri}ranges/"
         self.commits_uri = f"{uri}commits.csv"
         self.mark_uri = f"{uri}mark.json"
+        self.looks_uri = looks_folder(uri)
 
 
 def read_mark(deployment: Deployment, folder: MarkFolder, repository: Repository) -> Mark:
@@ -101,13 +104,14 @@ class Marking:
         candidates = self._candidates(options)
         report.candidates = candidates.count()
         self.observe("listed")
-        staged = self.staged()
+        scan = begin_scan(engine, self.repository)
+        staged = self._staged(scan)
         report.staged = staged.count()
         self.observe("staged")
-        active = active_metaranges(engine, neighbours(engine, self.repository).sharers)
+        active = active_metaranges(engine, self.repository, scan)
         report.active_commits = len(active)
         engine.objects.put(self.folder.commits_uri, encode_commits(active), "text/csv")
-        claimed = self._claimed()
+        claimed = self._claimed(scan)
         self.observe("commits")
         settings, namespace = self.deployment.settings, self.repository.storage_namespace
         found = live.ranges(self.spark, active.values(), namespace, settings)
@@ -148,22 +152,21 @@ class Marking:
                 self.report.warnings.append(warning)
         return found
 
-    def staged(self) -> DataFrame:
+    def _staged(self, scan: Scan) -> DataFrame:
         """Return the addresses that recorded uploads and staged entries keep alive now."""
         engine = self.deployment.engine
-        sharers = neighbours(engine, self.repository).sharers
-        uploads = self._frame(upload_addresses(engine, sharers))
-        tokens = staging_tokens(engine, sharers)
+        uploads = self._frame(upload_addresses(engine, scan.sharers))
         namespace = self.repository.storage_namespace
-        found = live.staged(self.spark, tokens, namespace, self.deployment.settings)
-        found = found.union(uploads)
-        # A later scan could miss entries, because their tokens may be committed by then.
-        return found.localCheckpoint()
+        with staged_in_time(engine.objects, self.folder.looks_uri):
+            tokens = staging_tokens(engine, scan.sharers)
+            found = live.staged(self.spark, tokens, namespace, self.deployment.settings)
+            found = found.union(uploads)
+            # A later scan could miss entries, because their tokens may be dropped by then.
+            return found.localCheckpoint()
 
-    def _claimed(self) -> DataFrame:
-        """Return the addresses that shallow copies claim; read after commits and rules."""
-        engine = self.deployment.engine
-        return self._frame(claimed_addresses(engine, neighbours(engine, self.repository).sharers))
+    def _claimed(self, scan: Scan) -> DataFrame:
+        """Return the addresses that are claimed; read after commits and rules."""
+        return self._frame(claimed_addresses(self.deployment.engine, scan.sharers))
 
     def _frame(self, addresses: Sequence[str]) -> DataFrame:
         return self.spark.createDataFrame([(each,) for each in addresses], live.ADDRESS)
@@ -191,9 +194,10 @@ class Marking:
         """
         engine, settings = self.deployment.engine, self.deployment.settings
         namespace = self.repository.storage_namespace
-        staged = self.staged()
-        active = active_metaranges(engine, neighbours(engine, self.repository).sharers)
-        staged = staged.union(self._claimed())
+        scan = begin_scan(engine, self.repository)
+        staged = self._staged(scan)
+        active = active_metaranges(engine, self.repository, scan)
+        staged = staged.union(self._claimed(scan))
         try:
             known = decode_commits(engine.objects.get(self.folder.commits_uri))
         except (GoneError, KeyError, UnicodeDecodeError) as error:

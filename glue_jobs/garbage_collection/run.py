@@ -14,11 +14,9 @@ makes the result correct:
 2. *Uploads and staged entries next*: first the records of multipart uploads, then the entries of
    every token of every branch. A multipart object is as old as the start of its upload, so it may
    be a candidate at once. Its address moves from the record to an entry in one transaction.
-3. *Commits last*: heads and rules are read after the staged entries. So an entry that moves from
-   staging into a commit is seen in one of the two. A copy has a new address, and a merge or a
-   change of metadata uses entries of a head or of staging. A shallow copy claims the address, and
-   claims are read after commits (`retention.claims`). A user may stage an old address by hand,
-   which brings old content back to life: see 5.
+3. *Commits next*: heads are listed after the staged entries. Then open tasks and the events since
+   the scan began are read, and rules and commits last. See "What a scan sees".
+   *Claims at the end* (`retention.claims`).
 4. *The candidates without these addresses* are marked and stored (`marking`).
 5. *A second look before deleting*, and before each further round of a long sweep. A revert, a
    branch at an old commit, or longer retention may have brought old content back to life. Addresses
@@ -30,6 +28,37 @@ makes the result correct:
    lease (`sweeping`). A look older than `look_s` deletes nothing more: the rest of the round gets
    another look. A look's age counts from before its first read, by the store's clock alone, because
    the clocks of driver and executors may differ.
+
+What a scan sees
+----------------
+Mark and look scan alike (`operations.garbage.Scan`). A scan sees every old address that is alive
+without a break while it lasts. It reads one thing after the other, and names move meanwhile. Look
+at the moment when all heads are listed and no event has been read yet. What carries the address
+then is one of these:
+
+- *A staged entry that was there when the scan began.* It is in a listed token, because no entry
+  changes its branch. A listed token holds its entries for hours after its branch moved them to
+  another token. A scan of staged entries that takes longer fails.
+- *A staged entry that came later.* Perhaps its writer took the address from the branch: from its
+  head, or from what was staged at the same path, in a transaction that fails if one of them changed
+  (a change of metadata, a reset of an object). Then look where the address was taken from: a head
+  since the scan began is seen, see below. Or its writer named an address that it knew (a shallow
+  copy, a move of a prefix, staging by hand), and claimed it before: claims are read after this
+  moment. Or a multipart upload was completed, whose record was read.
+- *A head.* The listing saw it, or the branch got it since the scan began. Then an event says so: it
+  is stored in the same transaction, with the new head and the old one. An event is new if the scan
+  did not find it when it began. So no chain of renames, merges and resets hides a head.
+
+A claim or an event after the moment is not needed, because the address has another carrier at the
+moment. Who moves a name removes the old one after the new one is acknowledged; a claimed source is
+read again after the claim.
+
+- *A task in progress* carries no name, but works with commits that it has read: those count as
+  heads while it is open. A request in progress has the heads that ceased to be heads meanwhile.
+- *Another repository of the namespace* counts like the collected one. If one appears during a scan,
+  the run fails: nothing of it was read, and a restore gives it heads without events.
+
+ADR 34 lists all ways by which a name reaches an address.
 
 Content that comes to life between the start of a look and its last deletion may be lost, as in
 lakeFS. The documentation warns users who revert to, or branch from, an expired commit.

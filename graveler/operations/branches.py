@@ -268,7 +268,13 @@ def hard_reset(
         sealed = View(engine, found, now.sealed_tokens, committed)
         if now.sealed_tokens and any(effective_changes(sealed.changes(), committed)):
             now = require_clean(engine, found, now)
-        event = engine.event("branch_reset", found, branch=name, commit_id=commit_id)
+        event = engine.event(
+            "branch_reset",
+            found,
+            branch=name,
+            commit_id=commit_id,
+            old_commit_id=now.commit_id,
+        )
         restored = _restored_to(engine, found, now, commit_id)
         return Move(now, commit_id, now.sealed_tokens, event=event, restored=restored)
 

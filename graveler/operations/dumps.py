@@ -29,7 +29,7 @@ import msgspec
 
 from graveler.dump.check import BATCH_COMMITS, Checked
 from graveler.dump.files import RefsDump, write
-from graveler.dump.records import BRANCHES, COMMITS, TAGS, NamedCommit
+from graveler.dump.records import COMMITS
 from graveler.errors import (
     ConflictError,
     CorruptDataError,
@@ -40,9 +40,10 @@ from graveler.errors import (
 from graveler.identity import is_id
 from graveler.model import Commit, MetaRangeID, Repository, Tag
 from graveler.operations.dump_content import DumpContent
+from graveler.operations.dumped_refs import dump_refs
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
-from graveler.operations.protocol.pages import every_branch, every_tag, missing_ancestors
+from graveler.operations.protocol.pages import missing_ancestors
 from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.protocol.watching import Watching
 from graveler.operations.tasks.hold import Hold
@@ -104,10 +105,7 @@ def _dumpable(engine: Engine, name: str) -> Repository:
 
 def _dump(engine: Engine, repository: Repository, watching: Watching) -> RefsDump:
     store = partial(write, engine.committed, repository.storage_namespace)
-    branches = watching(every_branch(engine, repository))
-    tags = watching(every_tag(engine, repository))
-    branches_id = store(BRANCHES, (NamedCommit(b.name, b.commit_id, b.hidden) for b in branches))
-    tags_id = store(TAGS, (NamedCommit(tag.name, tag.commit_id) for tag in tags))
+    branches_id, tags_id = dump_refs(engine, repository, watching)
     dumped = RefsDump(
         commits_id=_dump_commits(engine, repository, partial(store, COMMITS), watching),
         branches_id=branches_id,

@@ -4,21 +4,44 @@ Several repositories may have one namespace: a read-only repository can be made 
 of another, and shares its files and its rules. What any of them keeps alive stays.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from graveler.addresses import DATA_PREFIX
-from graveler.errors import InvalidInputError, NotFoundError
+from graveler.errors import (
+    ContentionError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+)
 from graveler.layout import METADATA_FOLDER
-from graveler.model import CommitID, MetaRangeID, Repository, StagingToken
+from graveler.limits import TOKEN_RETENTION_S
+from graveler.model import CommitID, MetaRangeID, Repository, RepositoryUID, StagingToken
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.pages import closed_commits, every_branch, every_repository
-from graveler.operations.retention import active_commit_ids, read_rules, refuse_bare
+from graveler.operations.protocol.pages import (
+    Changes,
+    closed_commits,
+    every_branch,
+    every_repository,
+)
+from graveler.operations.retention import (
+    active_commit_ids,
+    listed_heads,
+    moved_heads,
+    read_rules,
+    refuse_bare,
+)
 from graveler.ports import ObjectStore, StagingStore
 from graveler.retention.candidates import Territory, namespaces_inside
 from graveler.retention.files import RULES_FILE
 from graveler.retention.liveness import live_addresses
+from graveler.retention.looks import begin_look
 from graveler.retention.rules import RetentionRules
+
+# Staged entries may move from listed tokens to another one, and the listed ones are dropped after
+# this time, by clocks that may differ by an hour.
+_STAGED_S = TOKEN_RETENTION_S - 60 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +90,44 @@ def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
     return any(True for _ in objects.list_objects(folder_uri + METADATA_FOLDER))
 
 
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A scan of what is alive: the repositories that it reads, and their changes since it began.
+
+    Read in this order: upload_addresses, staging_tokens and what they hold, active_metaranges,
+    claimed_addresses. The head of `glue_jobs/garbage_collection/run.py` says why.
+    """
+
+    sharers: tuple[Repository, ...]
+    changes: Mapping[RepositoryUID, Changes]
+
+
+def begin_scan(engine: Engine, repository: Repository) -> Scan:
+    """Return a scan that begins now.
+
+    Raises:
+        GravelerError: as neighbours.
+    """
+    sharers = neighbours(engine, repository).sharers
+    return Scan(sharers, {each.uid: Changes(engine, each) for each in sharers})
+
+
+@contextmanager
+def staged_in_time(objects: ObjectStore, folder_uri: str) -> Iterator[None]:
+    """List tokens and read them inside of this; folder_uri is the run's folder of stamps.
+
+    Raises:
+        PreconditionFailedError: that took so long that a listed token may have been dropped.
+    """
+    began = begin_look(objects, f"{folder_uri}staged-", 0, _STAGED_S)
+    yield
+    if not began.is_current(objects, "end"):
+        raise PreconditionFailedError(
+            f"the staged entries took longer to read than the {_STAGED_S} s for which their tokens "
+            "are sure to exist: commit large branches, or use more workers"
+        )
+
+
 def upload_addresses(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
     """Return the addresses of recorded uploads: read them before staged entries.
 
@@ -87,12 +148,13 @@ def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[S
     Tokens that were taken off a branch keep nothing alive. Their changes are in the head, or can
     never be committed. A slow reader of such a token may find the data gone, like a later reader.
     """
-    tokens: dict[StagingToken, None] = {}
-    # List twice: the second listing has a branch that was made at a name the first one had passed.
-    for repository in [*repositories, *repositories]:
-        for branch in every_branch(engine, repository):
-            tokens.update(dict.fromkeys(branch.tokens))
-    return list(tokens)
+    # Branches that were created meanwhile hold nothing that the scan has to see.
+    return [
+        token
+        for repository in repositories
+        for branch in every_branch(engine, repository)
+        for token in branch.tokens
+    ]
 
 
 def staged_addresses(staging: StagingStore, namespace: str, token: StagingToken) -> Iterator[str]:
@@ -102,7 +164,7 @@ def staged_addresses(staging: StagingStore, namespace: str, token: StagingToken)
 
 
 def claimed_addresses(engine: Engine, repositories: Sequence[Repository]) -> list[str]:
-    """Return the addresses that shallow copies claim: read them after commits and rules."""
+    """Return the claimed addresses: read them after commits and rules."""
     return [
         address
         for repository in repositories
@@ -111,25 +173,42 @@ def claimed_addresses(engine: Engine, repositories: Sequence[Repository]) -> lis
 
 
 def active_metaranges(
-    engine: Engine, repositories: Sequence[Repository]
+    engine: Engine, repository: Repository, scan: Scan
 ) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that keep their objects, each with its metarange's ID.
 
-    In a repository without rules, these are all commits.
+    In a repository without rules, these are all commits. Whatever was a head since the scan began
+    is among them.
 
     Raises:
+        NotFoundError: the repository was deleted; another one may have its name.
         InvalidInputError: a repository is bare, or the bucket refuses to show its rules.
         CorruptDataError: the rules cannot be decoded, or a commit is missing.
+        ContentionError: another repository began to share the namespace since the scan began.
     """
+    listed = {each.uid: listed_heads(engine, each) for each in scan.sharers}
+    # Nothing of a new sharer was read, and the heads that a restore gives it have no events.
+    sharers = neighbours(engine, repository).sharers
+    for each in sharers:
+        if each.uid not in listed:
+            raise ContentionError(
+                f"repository {each.name!r} began to share the namespace of {repository.name!r} "
+                "during the run: run again"
+            )
+    # Not before all branches of all sharers are listed: heads move between them.
+    heads = {
+        each.uid: listed[each.uid] | moved_heads(engine, each, scan.changes[each.uid])
+        for each in sharers
+    }
     active: dict[CommitID, MetaRangeID] = {}
-    for repository in repositories:
+    for each in sharers:
         try:
-            rules = _rules(engine, repository)
+            rules = _rules(engine, each)
         except NotFoundError:
-            commits = closed_commits(engine, repository)
+            commits = closed_commits(engine, each)
             active |= {commit.id: commit.metarange_id for commit in commits}
         else:
-            active |= active_commit_ids(engine, repository, rules)
+            active |= active_commit_ids(engine, each, rules, heads[each.uid])
     return active
 
 

@@ -18,9 +18,11 @@ from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requiremen
 from graveler.names import READABLE_BUCKET, check_checksum, leaves_its_folder
 from graveler.operations.engine import Engine
 from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
+from graveler.operations.protocol.claims import claim
 from graveler.operations.protocol.lookup import known_repository
 from graveler.operations.protocol.staging import branch_for_staging, stage_entry
 from graveler.operations.protocol.views import ObjectStat
+from graveler.retention.claims import address_to_claim
 from graveler.times import NS_PER_S
 
 # Any other address could not be read, and would break each listing that presigns URLs.
@@ -159,6 +161,10 @@ def stage_data(
         UnknownOutcomeError: the object may have been written.
     """
     entry = _entry_of(engine, repository, data)
+    # Whoever names the data already may be deleted as soon as this request is answered.
+    address = address_to_claim(repository.storage_namespace, entry, engine.now_s())
+    if address is not None:
+        claim(engine, repository, [address])
     return stage_entry(engine, repository, branch, path, entry, requirement)
 
 

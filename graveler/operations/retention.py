@@ -1,16 +1,23 @@
 """Retention rules of a repository, and the commits that they keep active."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 
 from graveler.addresses import newest_first
 from graveler.errors import GoneError, InvalidInputError
+from graveler.events import heads_in
 from graveler.messages import Refusal
 from graveler.model import CommitID, MetaRangeID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
-from graveler.operations.protocol.pages import closed_commits, every_branch
+from graveler.operations.protocol.pages import (
+    Changes,
+    closed_commits,
+    every_branch,
+    every_task,
+)
 from graveler.operations.protocol.watching import Watching, unwatched
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
@@ -19,6 +26,11 @@ from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
 from graveler.tasks import Task, TaskKind
+
+# Every branch, or what was one, with its head.
+Heads = set[tuple[str, CommitID]]
+
+_COMMIT_ID = re.compile("[0-9a-f]{64}")
 
 # A check of rules reads a record for each branch that they name.
 BRANCHES_CHECKED_MAX = 200
@@ -150,7 +162,7 @@ def _prepare(
     engine: Engine, repository: Repository, rules: RetentionRules, watching: Watching
 ) -> PreparedCommits:
     run_id = newest_first(engine.names.new_uid())
-    active = active_commit_ids(engine, repository, rules, watching)
+    active = active_commit_ids(engine, repository, rules, heads_now(engine, repository), watching)
     uri = _uri(repository, commits_file(run_id))
     engine.objects.put(uri, encode_commits(active), "text/csv")
     return PreparedCommits(run_id, uri, _uri(repository, ADDRESSES_FOLDER))
@@ -160,9 +172,12 @@ def active_commit_ids(
     engine: Engine,
     repository: Repository,
     rules: RetentionRules,
+    heads: Heads,
     watching: Watching = unwatched,
 ) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that are active now, each with its metarange's ID.
+
+    heads are those of heads_now, or of both functions that it joins.
 
     Raises:
         InvalidInputError: the repository is bare.
@@ -170,11 +185,36 @@ def active_commit_ids(
     """
     refuse_bare(repository)
     now_s = engine.now_s()
-    # List branches twice. During one listing, users may create a branch at a name that it has
-    # passed, and delete the old one that it has not reached. One of two listings has the head.
-    heads = {*_heads(engine, repository), *_heads(engine, repository)}
     commits = watching(closed_commits(engine, repository))
     return active_commits(commits, heads, rules, now_s)
+
+
+def heads_now(engine: Engine, repository: Repository) -> Heads:
+    """Return all heads, while users move, rename and delete branches."""
+    changes = Changes(engine, repository)
+    return listed_heads(engine, repository) | moved_heads(engine, repository, changes)
+
+
+def listed_heads(engine: Engine, repository: Repository) -> Heads:
+    """Return the heads that one listing sees."""
+    return {(branch.name, branch.commit_id) for branch in every_branch(engine, repository)}
+
+
+def moved_heads(engine: Engine, repository: Repository, changes: Changes) -> Heads:
+    """Return what became, or ceased to be, a head since the changes began.
+
+    What open tasks work with counts as well: the source of a merge may be no head any more.
+    """
+    open_tasks = [task for task in every_task(engine, repository) if not task.has_ended]
+    # After the tasks: one that ended before they were read has its commit in an event.
+    heads = {head for event in changes.more() for head in heads_in(event)}
+    covered = {
+        CommitID(each): task.branch
+        for task in open_tasks
+        for each in _COMMIT_ID.findall(task.covers)
+    }
+    existing = engine.refs.commits(repository, list(covered))
+    return heads | {(covered[commit_id], commit_id) for commit_id in existing}
 
 
 def refuse_bare(repository: Repository) -> None:
@@ -188,11 +228,6 @@ def refuse_bare(repository: Repository) -> None:
             f"repository {repository.name!r} is bare, so nothing in its namespace can be "
             "collected: restore a dump of refs into it, or delete it"
         )
-
-
-def _heads(engine: Engine, repository: Repository) -> Iterator[tuple[str, CommitID]]:
-    for branch in every_branch(engine, repository):
-        yield branch.name, branch.commit_id
 
 
 def start_prepare(engine: Engine, name: str, user: str) -> Task:

@@ -284,6 +284,16 @@ class ClaimStore(Protocol):
         """Return the addresses of all claims that were stored when the iteration began."""
 
 
+class OutboxStore(Protocol):
+    """The events of a repository, each stored in the transaction of its change, for a week."""
+
+    def events_since(self, repository: Repository, since_s: int) -> Iterator[Event]:
+        """Return the stored events whose IDs begin with that time, in Unix seconds, or a later one.
+
+        Those that are stored when the iteration begins are returned, by ID; later ones may be.
+        """
+
+
 class HookRunStore(Protocol):
     """Finished runs of hooks; each expires after HOOK_RUN_LIFE_S."""
 
@@ -332,6 +342,7 @@ class RefStore(
     TaskStore,
     PullRequestStore,
     ClaimStore,
+    OutboxStore,
     HookRunStore,
     RestoreStore,
     UploadStore,

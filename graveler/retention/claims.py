@@ -1,19 +1,21 @@
-"""Claims: addresses that shallow copies name, while a collection may overlook them.
+"""Claims: old addresses that get another name, while a collection may overlook them.
 
 Theory of operation. A collection reads staged entries and heads one after another, which is no
-snapshot. A shallow copy lets a second path name an old address. If the collection has passed the
-copy's path, and the source is deleted before the collection reaches it, it sees neither. So:
+snapshot. A shallow copy, or staging by hand, lets a second path name an old address. If the
+collection has passed that path, and the source is deleted before the collection reaches it, it sees
+neither. So:
 
-    copy                                 collection
+    writer                               collection
     claim the address                    read staged entries
-    read the source: it names the        read heads and rules
+    read the source: it names the        read heads, events and rules
       address now                        read claims: claimed addresses are alive
-    stage the copy
+    stage the entry
 
 A claim before the collection reads claims keeps the address alive. After a later claim, the source
 named the address when the collection had read everything, so the collection saw it at the source.
-If that name was new, it was a copy itself, and the same holds for its claim. Only content that was
-no longer alive can be missed, as by a revert (docs/garbage-collection.md).
+If that name was new, it was claimed itself, and the same holds for its claim. Who stages by hand
+answers for the source: it must name the address until the request is answered. Only content that
+was no longer alive can be missed, as by a revert (docs/garbage-collection.md).
 
 An address less than PHYSICAL_ADDRESS_LIFE_S old needs no claim: whatever run lists it as a
 candidate begins after the copy. The minimum age allows for clocks and stalls, as for links.
@@ -26,7 +28,7 @@ from graveler.retention.liveness import address_in_namespace
 
 
 def address_to_claim(namespace: str, entry: Entry, now_s: int) -> str | None:
-    """Return the address that a copy of the entry has to claim; None if no collection deletes it.
+    """Return the address to claim before another path names it; None if no collection deletes it.
 
     The address is a key under the namespace.
     """

@@ -24,7 +24,7 @@ from graveler.operations import (
 )
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
-from graveler.operations.garbage import active_metaranges
+from graveler.operations.garbage import active_metaranges, begin_scan
 from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
@@ -257,7 +257,7 @@ def _collect(actor: "Actor", op: Op) -> None:
 def _prepare_commits(actor: "Actor", op: Op) -> None:
     repository = actor.engine.refs.repository(REPO)
     if repository is not None:
-        active_metaranges(actor.engine, [repository])
+        active_metaranges(actor.engine, repository, begin_scan(actor.engine, repository))
 
 
 def _configure_export(actor: "Actor", op: Op) -> None:

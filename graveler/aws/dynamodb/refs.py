@@ -4,6 +4,7 @@ from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of,
 from graveler.aws.dynamodb.claims import ClaimRecords
 from graveler.aws.dynamodb.commits import CommitRecords
 from graveler.aws.dynamodb.hook_runs import HookRunRecords
+from graveler.aws.dynamodb.outbox import OutboxRecords
 from graveler.aws.dynamodb.pulls import PullRequestRecords
 from graveler.aws.dynamodb.repositories import RepositoryRecords, repository_key, repository_of
 from graveler.aws.dynamodb.tags import TagRecords
@@ -20,6 +21,7 @@ class DynamoRefStore(
     TaskRecords,
     PullRequestRecords,
     ClaimRecords,
+    OutboxRecords,
     HookRunRecords,
     UploadRecords,
 ):

@@ -1,4 +1,4 @@
-"""Sources of shallow copies: entries whose addresses no collection deletes meanwhile."""
+"""Claims of addresses, and sources of shallow copies that no collection deletes meanwhile."""
 
 from collections.abc import Collection
 

@@ -1,13 +1,15 @@
 """Complete listings, fetched page by page: repositories, branches, tags and whole histories."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeVar
 
 from graveler.errors import CorruptDataError
-from graveler.limits import PAGE_AMOUNT_MAX
-from graveler.model import Branch, Commit, Page, Repository, Tag
+from graveler.limits import EVENTS_MARGIN_S, PAGE_AMOUNT_MAX
+from graveler.model import Branch, Commit, Event, Page, Repository, Tag
 from graveler.operations.engine import Engine
 from graveler.refs.closure import CommitSet
+from graveler.tasks import Task
 
 T = TypeVar("T")
 
@@ -28,6 +30,31 @@ def every_branch(engine: Engine, repository: Repository, after: str = "") -> Ite
 def every_tag(engine: Engine, repository: Repository) -> Iterator[Tag]:
     """Yield all tags, by name."""
     return _pages(lambda after: engine.refs.tags(repository, "", after, PAGE_AMOUNT_MAX))
+
+
+def every_task(engine: Engine, repository: Repository) -> Iterator[Task]:
+    """Yield all tasks of the last week, newest first."""
+    return _pages(lambda after: engine.refs.tasks(repository, after, PAGE_AMOUNT_MAX))
+
+
+class Changes:
+    """The changes of a repository from the moment on at which this is made.
+
+    Each change stores an event in its transaction. No clock decides what is new: an event is, if it
+    was not stored at that moment.
+    """
+
+    def __init__(self, engine: Engine, repository: Repository) -> None:
+        since_s = engine.now_s() - EVENTS_MARGIN_S
+        self._stored = partial(engine.refs.events_since, repository, since_s)
+        self._seen = {event.id for event in self._stored()}
+
+    def more(self) -> Iterator[Event]:
+        """Yield the events of the changes until now that were not yielded yet."""
+        for event in self._stored():
+            if event.id not in self._seen:
+                self._seen.add(event.id)
+                yield event
 
 
 def closed_commits(engine: Engine, repository: Repository) -> Iterator[Commit]:

@@ -18,10 +18,12 @@ from graveler.operations import (
 )
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.data import read_content
+from graveler.operations.protocol.lookup import read_repository
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
 from tests.support.faults.trips import Chain, CountedThreads, longest_chain, made
 from tests.support.servers.stack import BUCKET
+from tests.support.worlds.addresses import address as old_address
 from tests.support.worlds.server_world import ServerWorld
 
 # As deployed: what takes longer is left to a task, so that a request looks for an equal one.
@@ -129,6 +131,12 @@ def _stage(meter: Meter) -> object:
     return links.stage(meter.engine, meter.repo, "main", b"new", data)
 
 
+def _stage_old(meter: Meter) -> object:
+    repository = read_repository(meter.other, meter.repo)
+    data = _stored(f"{repository.storage_namespace}/{old_address(1)}")
+    return links.stage(meter.engine, meter.repo, "main", b"new", data)
+
+
 def _address(meter: Meter, engine: Engine) -> str:
     return links.get_physical_address(engine, meter.repo, "main", b"new")
 
@@ -215,6 +223,7 @@ BUDGETS = [
     Budget("upload", lambda meter: meter.upload(b"new"), 3, {"PUT": 1}, Chain(3, 1)),
     Budget("upload if absent", _create_conditionally, 3, {"PUT": 1}, Chain(3, 1)),
     Budget("stage", _stage, 3, {}, Chain(3, 0)),
+    Budget("stage an old address", _stage_old, 4, {}, Chain(4, 0)),
     Budget(
         "get physical address",
         lambda meter: _address(meter, meter.engine),

@@ -131,6 +131,7 @@ class MemoryRefStore(Attachments):
                 records.branches[branch.name] = branch
             if commit is not None:
                 records.commits[commit.id] = commit
+            records.events_before = len(self.events)
             self.events.append(event)
             return True
 

@@ -7,10 +7,12 @@ from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import EMPTY_METARANGE, CommitID, MetaRangeID, RangeID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.garbage import (
+    Scan,
     active_metaranges,
+    begin_scan,
     claimed_addresses,
-    neighbours,
     staged_addresses,
+    staged_in_time,
     staging_tokens,
     territory,
     upload_addresses,
@@ -55,6 +57,7 @@ class MemoryCollection:
         self._claimed: set[str] = set()
         self.between: Callable[[], None] = nothing
         self._active: dict[CommitID, MetaRangeID] = {}
+        self._scan: Scan | None = None
         self._ranges_of_mark: set[RangeID] = set()
         self.look_s = look_s
         self.batch_objects = batch_objects
@@ -77,13 +80,19 @@ class MemoryCollection:
         self._staged = self._staged_now()
 
     def _staged_now(self) -> set[str]:
-        sharers = neighbours(self.engine, self.repository).sharers
-        found = set(upload_addresses(self.engine, sharers))
+        self._scan = begin_scan(self.engine, self.repository)
         self.between()
-        for token in staging_tokens(self.engine, sharers):
-            self.between()
-            found.update(staged_addresses(self.engine.staging, self.namespace, token))
+        found = set(upload_addresses(self.engine, self._scan.sharers))
+        self.between()
+        with staged_in_time(self.engine.objects, self._looks_uri):
+            for token in staging_tokens(self.engine, self._scan.sharers):
+                self.between()
+                found.update(staged_addresses(self.engine.staging, self.namespace, token))
         return found
+
+    @property
+    def _looks_uri(self) -> str:
+        return looks_folder(f"{self.namespace}/{run_folder('memory')}")
 
     def look_at_commits(self) -> None:
         self._active = self._active_now()
@@ -91,10 +100,12 @@ class MemoryCollection:
         self._claimed = self._claimed_now()
 
     def _claimed_now(self) -> set[str]:
-        return set(claimed_addresses(self.engine, neighbours(self.engine, self.repository).sharers))
+        assert self._scan is not None
+        return set(claimed_addresses(self.engine, self._scan.sharers))
 
     def _active_now(self) -> dict[CommitID, MetaRangeID]:
-        return active_metaranges(self.engine, neighbours(self.engine, self.repository).sharers)
+        assert self._scan is not None, "look at what is staged first"
+        return active_metaranges(self.engine, self.repository, self._scan)
 
     def mark(self) -> None:
         self.marked = self.candidates - self._staged - self._claimed
@@ -118,8 +129,7 @@ class MemoryCollection:
     def look(self) -> None:
         """Look again: marked objects that are still garbage may be deleted."""
         self._looks += 1
-        folder_uri = looks_folder(f"{self.namespace}/{run_folder('memory')}")
-        self._look = begin_look(self.engine.objects, folder_uri, self._looks, self.look_s)
+        self._look = begin_look(self.engine.objects, self._looks_uri, self._looks, self.look_s)
         self._own = self._territory()
         staged = self._staged_now()
         self.between()

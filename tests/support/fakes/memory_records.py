@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from graveler.addresses import first_xid
 from graveler.errors import AlreadyExistsError, StaleVersionError
 from graveler.hooks import Run
 from graveler.model import (
@@ -73,6 +74,8 @@ class Records:
     claimed: set[str] = field(default_factory=set)
     hook_runs: dict[str, Run] = field(default_factory=dict)
     uploads: dict[str, Upload] = field(default_factory=dict)
+    # How many events the outbox had, perhaps of a deleted repository with the name.
+    events_before: int = 0
 
     def fork(self) -> "Records":
         return Records(
@@ -237,6 +240,13 @@ class Attachments(MemoryUploads):
         assert expires_s > 0
         with self._lock:
             self.records_of(repository).claimed.update(addresses)
+
+    def events_since(self, repository: Repository, since_s: int) -> Iterator[Event]:
+        with self._lock:
+            stored = self.events[self.records_of(repository).events_before :]
+        mine = [each for each in stored if each.repository == repository.name]
+        mine = [each for each in mine if each.id > first_xid(since_s)]
+        return iter(sorted(mine, key=lambda each: each.id))
 
     def claimed_addresses(self, repository: Repository) -> Iterator[str]:
         with self._lock:

@@ -86,7 +86,9 @@ def test_hidden_branches_are_dumped_and_stay_hidden(engine):
     repository = engine.refs.repository(REPO)
     head = engine.refs.branch(repository, "main").commit_id
     hidden = Branch("secret", head, StagingToken("token"), hidden=True)
-    engine.refs.create_branch(repository, hidden, engine.event("branch_created", repository))
+    engine.refs.create_branch(
+        repository, hidden, engine.event("branch_created", repository, branch="secret")
+    )
     make_bare(engine)
     dumps.restore(engine, "bare", dumps.dump(engine, REPO))
     assert refs_of(engine, "bare")[0]["secret"] == (head, True)

@@ -16,6 +16,7 @@ from graveler.operations import (
 from graveler.operations.engine import Engine
 from graveler.operations.garbage import (
     active_metaranges,
+    begin_scan,
     neighbours,
     staged_addresses,
     staging_tokens,
@@ -46,7 +47,8 @@ def staged(world: MemoryWorld) -> set[str]:
 
 def active(world: MemoryWorld) -> dict[CommitID, MetaRangeID]:
     engine = world.engine()
-    return active_metaranges(engine, neighbours(engine, read_repository(engine, REPO)).sharers)
+    repository = read_repository(engine, REPO)
+    return active_metaranges(engine, repository, begin_scan(engine, repository))
 
 
 def test_staged_entries_of_every_branch_count_and_tombstones_do_not(world: MemoryWorld) -> None:
@@ -132,11 +134,9 @@ def test_malformed_rules_do_not_count_as_no_rules(world: MemoryWorld) -> None:
 
 
 def test_the_error_for_unreadable_rules_names_the_file(world: MemoryWorld) -> None:
-    engine = world.engine()
-    repository = read_repository(engine, REPO)
     world.objects.missing_buckets.add("bucket")
     with pytest.raises(InvalidInputError, match=RULES_FILE):
-        active_metaranges(engine, [repository])
+        active(world)
 
 
 def test_repositories_over_the_same_namespace_count_together(world: MemoryWorld) -> None:

@@ -1,6 +1,7 @@
 """The list of active commits while branches are created and deleted."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from graveler.model import Branch, Page, Repository
 from graveler.operations import branches, retention
@@ -46,21 +47,23 @@ def old_branch(world: MemoryWorld, engine: Engine, name: str) -> str:
 def active(engine: Engine) -> set[str]:
     repository = engine.refs.repository(REPO)
     assert repository is not None
-    return set(retention.active_commit_ids(engine, repository, make_rules(5, [])))
+    heads = retention.heads_now(engine, repository)
+    return set(retention.active_commit_ids(engine, repository, make_rules(5, []), heads))
 
 
 def test_a_branch_that_is_renamed_while_branches_are_listed_keeps_its_head() -> None:
-    for listing in (1, 2):
+    for renames in (1, 2, 3):
         world = new_lake()
         engine = world.engine()
         old = old_branch(world, engine, "zz")
 
         def rename() -> None:
-            # The listing has passed the new name and not reached the old one.
-            branches.create(engine, REPO, name="a", source="zz")  # noqa: B023 - called in this turn
-            branches.delete(engine, REPO, "zz")  # noqa: B023 - called in this turn
+            # The listing has passed the new names and not reached the old one.
+            for source, name in pairwise(["zz", "c", "b", "a"][: renames + 1]):  # noqa: B023 - of this turn
+                branches.create(engine, REPO, name=name, source=source)  # noqa: B023 - of this turn
+                branches.delete(engine, REPO, source)  # noqa: B023 - of this turn
 
-        between_pages(world, listing, rename)
+        between_pages(world, 1, rename)
         assert old in active(engine)
 
 
@@ -76,7 +79,7 @@ def test_a_commit_made_while_commits_are_listed_loses_nothing() -> None:
         upload(engine, b"a", b"2")
         made.append(commit(engine).id)
 
-    between_pages(world, 2, commit_now)
+    between_pages(world, 1, commit_now)
     assert active(engine) == {first.id, *made}
 
 

@@ -1,0 +1,86 @@
+"""A dump has what is renamed meanwhile, at whatever step, under one of its names."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise, product
+from typing import Any
+
+from graveler.dump.files import read
+from graveler.dump.records import BRANCHES, TAGS
+from graveler.operations import branches, dumps, tags
+from graveler.operations.engine import Engine
+from tests.support.checks.cases import for_each
+from tests.support.fakes.engines import MemoryWorld
+from tests.support.fakes.memory_objects import nothing
+from tests.support.faults.counting import engine_around
+from tests.support.worlds.lake import NAMESPACE, REPO, commit, named, new_lake
+
+NAMES = ("z", "c", "b", "a")
+
+
+@cache
+def _lake() -> MemoryWorld:
+    world = new_lake()
+    engine = world.engine()
+    branches.create(engine, REPO, name="z", source="main")
+    head = commit(engine, "z", allow_empty=True)
+    tags.create(engine, REPO, name="vz", ref=head.id)
+    return world
+
+
+class Renames:
+    """Renames a branch and a tag at some steps of a dump, one or several times."""
+
+    def __init__(self, world: MemoryWorld, first: int, gap: int, times: int) -> None:
+        self.world, self.first, self.gap = world, first, gap
+        self.left = list(pairwise(NAMES[: times + 1]))
+        self.count = 0
+        world.refs.page_amount = 1
+        world.refs.between = self.step
+
+    def __call__(self, _name: str, call: Callable[[], Any]) -> Any:
+        self.step()
+        return call()
+
+    def step(self) -> None:
+        self.count += 1
+        while self.left and self.count >= self.first:
+            self.world.refs.between = nothing
+            self.rename(self.world.engine(), *self.left.pop(0))
+            self.world.refs.between = self.step
+            self.first += self.gap
+
+    def rename(self, engine: Engine, old: str, new: str) -> None:
+        branches.create(engine, REPO, name=new, source=old)
+        branches.delete(engine, REPO, old)
+        tags.create(engine, REPO, name=f"v{new}", ref=f"v{old}")
+        tags.delete(engine, REPO, f"v{old}")
+
+
+def dumped_beside(times: int, gap: int) -> Iterator[tuple[MemoryWorld, Any]]:
+    """Yield a dump for each of its steps, at which the renames begin, and its world."""
+    first, steps = 1, 1
+    while first <= steps:
+        world = _lake().anew()
+        renames = Renames(world, first, gap, times)
+        dumped = dumps.dump(engine_around(world.engine(), renames), REPO)
+        world.refs.between = nothing
+        steps = renames.count if first == 1 else steps
+        yield world, dumped
+        first += 1
+
+
+@for_each(("times", "gap"), product((1, 2, 3), (0, 2)))
+def test_what_is_renamed_meanwhile_is_dumped(times: int, gap: int) -> None:
+    for world, dumped in dumped_beside(times, gap):
+        committed, head = world.engine().committed, named(_lake().engine(), "z")
+        for kind, file_id, prefix in (
+            (BRANCHES, dumped.branches_id, ""),
+            (TAGS, dumped.tags_id, "v"),
+        ):
+            found = list(read(committed, NAMESPACE, file_id, kind))
+            names = [each.name for each in found]
+            assert names == sorted(set(names))
+            assert head in {
+                each.commit_id for each in found if each.name.removeprefix(prefix) in NAMES
+            }
