@@ -91,7 +91,8 @@ class Simulation:
 
     def new_engine(self) -> Engine:
         """A process with caches of its own, but for files, which never change."""
-        return self.world.engine(self._committed)
+        # Two sealed tokens are merged already, so that there are compactions.
+        return replace(self.world.engine(self._committed), sealed_tokens_max=2)
 
     def is_chosen(self, op: Op, one_in: int) -> bool:
         """Whether something befalls an operation: by the seed, and the same when it shrinks."""
