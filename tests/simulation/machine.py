@@ -91,8 +91,7 @@ class Simulation:
 
     def new_engine(self) -> Engine:
         """A process with caches of its own, but for files, which never change."""
-        # Two sealed tokens are merged already, so that there are compactions.
-        return replace(self.world.engine(self._committed), sealed_tokens_max=2)
+        return self.world.engine(self._committed)
 
     def is_chosen(self, op: Op, one_in: int) -> bool:
         """Whether something befalls an operation: by the seed, and the same when it shrinks."""

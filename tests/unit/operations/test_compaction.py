@@ -27,7 +27,7 @@ from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash, CrashAt, Meanwhile
 from tests.support.worlds.lake import REPO, commit, content, named, paths, upload
 
-MAX = SEALED_TOKENS_MAX
+MAX = 3  # of sealed tokens, so that there are few calls to try
 OLD = dict.fromkeys((b"kept", b"deleted", b"new"), b"old")
 # A request leaves everything that takes time to a task, and does not wait for it.
 IMPATIENT = TaskSettings(request_work_s=0, request_wait_s=0)
@@ -85,8 +85,9 @@ def check_all_is_there(world: MemoryWorld, expected: dict[bytes, bytes]) -> None
 
 
 @pytest.fixture
-def full(world: MemoryWorld, engine: Engine) -> MemoryWorld:
-    fill(engine)
+def full(world: MemoryWorld) -> MemoryWorld:
+    world.sealed_tokens_max = MAX
+    fill(world.engine())
     return world
 
 
@@ -101,7 +102,7 @@ def test_any_number_of_refused_commits_leaves_eight_sealed_tokens(world, engine)
             writes.delete(engine, REPO, "main", path)
         else:
             expected[path] = path
-        assert len(seal(engine).sealed_tokens) <= MAX
+        assert len(seal(engine).sealed_tokens) <= SEALED_TOKENS_MAX
     check_all_is_there(world, expected)
 
 
@@ -190,8 +191,9 @@ def test_a_branch_that_is_deleted_during_a_compaction_leaves_no_token(full):
         assert world.staging.tokens() == []
 
 
-def test_a_compaction_has_a_write_that_its_scan_missed(full, engine):
+def test_a_compaction_has_a_write_that_its_scan_missed(full):
     """A store may make the items of one transaction visible at different times."""
+    engine = full.engine()
     repository, branch = current_branch(engine, REPO, "main")
     late, bumped = b"%d" % (MAX - 1), []
 
@@ -207,7 +209,9 @@ def test_a_compaction_has_a_write_that_its_scan_missed(full, engine):
     check_all_is_there(full, FULL)
 
 
-def test_a_writer_whose_token_is_merged_at_once_is_told_that_it_has_written(full, engine):
+def test_a_writer_whose_token_is_merged_at_once_is_told_that_it_has_written(full):
+    engine = full.engine()
+
     def meanwhile(name, call):
         result = call()
         if name == "staging.stage":
@@ -238,9 +242,9 @@ def test_a_compaction_that_is_slower_than_the_cleanup_brings_no_token_in(full):
 
 
 def test_a_crowded_branch_of_an_earlier_version_heals_by_its_next_commit(world, engine):
-    fill(engine, 3 * SEALED_REPLACED_MAX + 5)
+    fill(engine, 2 * SEALED_REPLACED_MAX + 5)
     expected = shown(engine)
-    assert len(seal(engine).sealed_tokens) <= MAX
+    assert len(seal(engine).sealed_tokens) <= SEALED_TOKENS_MAX
     check_all_is_there(world, expected)
 
 
@@ -262,7 +266,8 @@ def test_a_crowded_branch_can_be_reset_and_deleted(world, engine):
     assert world.staging.tokens() == []
 
 
-def test_readers_and_slices_that_hold_the_branch_from_before_go_on_reading(full, engine):
+def test_readers_and_slices_that_hold_the_branch_from_before_go_on_reading(full):
+    engine = full.engine()
     repository, before = current_branch(engine, REPO, "main")
     staged = Staged(before.sealed_tokens, before.version)
     base = engine.content(repository, before.commit_id)
@@ -280,7 +285,7 @@ def test_a_merge_onto_changes_without_effect_takes_them_off(world, engine):
     branches.create(engine, REPO, name="source", source="main")
     upload(engine, b"b", b"b", "source")
     commit(engine, "source")
-    for _ in range(MAX):
+    for _ in range(SEALED_TOKENS_MAX):
         writes.delete(engine, REPO, "main", b"absent")
         heads.replace_token(engine, *current_branch(engine, REPO, "main"))
     writes.delete(engine, REPO, "main", b"absent")
