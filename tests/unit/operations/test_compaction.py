@@ -75,10 +75,9 @@ def drop_what_is_due(world: MemoryWorld) -> None:
 def check_all_is_there(world: MemoryWorld, expected: dict[bytes, bytes]) -> None:
     """What is expected is staged and in the next commit, and nothing else stays for ever."""
     engine = world.engine()
-    assert shown(engine) == expected
     drop_what_is_due(world)
     assert set(world.staging.tokens()) <= set(main_of(engine).tokens)
-    assert shown(world.engine()) == expected
+    assert shown(engine) == expected
     with suppress(GravelerError):  # nothing may be left to commit
         commit(engine)
     assert shown(engine, "main@") == expected
