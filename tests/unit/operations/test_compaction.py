@@ -25,7 +25,7 @@ from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash, CrashAt, Meanwhile
-from tests.support.worlds.lake import REPO, commit, content, named, paths, upload
+from tests.support.worlds.lake import REPO, commit, content, paths, upload
 
 MAX = 3  # of sealed tokens, so that there are few calls to try
 OLD = dict.fromkeys((b"kept", b"deleted", b"new"), b"old")
@@ -333,7 +333,7 @@ def _run_with(world: MemoryWorld, do: Callable[[], object], left_s: Callable[[],
 
 
 def test_a_task_that_is_cancelled_during_its_compaction_leaves_the_branch_as_it_was(full):
-    engine, head = full.engine(), named(full.engine(), "main")
+    engine, before = full.engine(), main_of(full.engine())
 
     def stop() -> None:
         (task,) = engine.refs.tasks(current_branch(engine, REPO, "main")[0], "", 10).results
@@ -342,14 +342,14 @@ def test_a_task_that_is_cancelled_during_its_compaction_leaves_the_branch_as_it_
     _run_with(full, stop, lambda: 900.0)
     (task,) = engine.refs.tasks(current_branch(engine, REPO, "main")[0], "", 10).results
     assert task.state is TaskState.CANCELLED
-    assert named(full.engine(), "main") == head
+    assert main_of(full.engine()) == before
     check_all_is_there(full, FULL)
 
 
 def test_a_task_without_time_for_its_compaction_leaves_it_to_the_next_runner(full):
-    left_s = [900.0]
+    before, left_s = main_of(full.engine()), [900.0]
     _run_with(full, lambda: left_s.append(1.0), lambda: left_s[-1])
-    assert shown(full.engine(), "main@") != FULL
+    assert main_of(full.engine()) == before
     full.clock.tick(60)
     run_all(full.task_queue, full.engine())
     assert shown(full.engine(), "main@") == FULL
