@@ -105,7 +105,7 @@ class BranchStore(Protocol):
         """
 
     def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:
-        """Register a token that no branch has to be dropped after that time; return the offer."""
+        """Register, to be dropped after that time, a token that no branch has; return the offer."""
 
     def replace_sealed(
         self,

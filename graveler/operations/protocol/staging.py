@@ -30,7 +30,8 @@ So the writer reads the branch once more after staging:
 
 - The token is still the staging token: no commit has missed the entry.
 - The token is sealed: raise the branch's version, so a commit in progress scans the token again.
-- The token is gone: read the path. Raise UnknownOutcomeError if it does not hold the change.
+- The token is gone, applied or merged (`compaction`): read the path. Raise UnknownOutcomeError if
+  it does not hold the change.
 """
 
 from collections.abc import Callable, Sequence
