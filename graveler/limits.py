@@ -64,6 +64,12 @@ BRANCH_UPDATE_TRIES_MAX = 10
 RESTORED_MAX = 90
 RESTORED_BYTES_MAX = 3 * 1024**2  # of 4 MB
 
+# Sealed tokens of a branch. Readers look into each, and the branch's item of 400 KB names them.
+# Only what earlier versions left, or a writer that ends another's seal, makes more.
+SEALED_TOKENS_MAX = 8
+# Of them, one compaction merges so many: each is read beside the others, a page of it in memory.
+SEALED_REPLACED_MAX = 64
+
 # A request that read a branch before a commit may still read the tokens that the commit removes.
 # Dropping such a token would hide an acknowledged write. A request may be frozen for an hour, and
 # the clocks of committer and cleanup may differ by an hour; four hours cover both. The cost is the

@@ -99,7 +99,8 @@ class Access:
             ),
             self._index(),
             # It seals what is restored while it runs, and stages copies and moves of prefixes.
-            self._staging((*_PUT_ITEMS, "dynamodb:GetItem", "dynamodb:Query")),
+            self._staging((*_READ_ITEMS, *_PUT_ITEMS)),
+            self._refs(("dynamodb:DeleteItem",), (CLEANUPS,), "TakeOffers"),
             *self._tables_key(),
             *self._read_installation(),
             *self._read_lakes(self.settings.dump_place),  # restores read there
@@ -131,6 +132,7 @@ class Access:
         drop = ("dynamodb:BatchWriteItem", "dynamodb:Query")
         return [
             self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, ENDING, EXPORTS, "repository#*")),
+            self._refs(("dynamodb:UpdateItem",), (CLEANUPS,), "EndOffers"),
             self._refs(("dynamodb:PutItem", "dynamodb:Query"), (HEARTBEATS,), "ShowLife"),
             self._staging(drop),
             *self._tables_key(),
@@ -222,7 +224,13 @@ class Access:
             self._refs((*_READ_ITEMS, *change), ("repository#*",)),
             self._refs(_READ_ITEMS, (REPOSITORIES,), "FindRepositories"),
             self._refs(_GET, (ACCOUNTS,), "ReadUsers"),
-            self._staging((*_READ_ITEMS, "dynamodb:ConditionCheckItem", "dynamodb:PutItem")),
+            # A writer ends the seal of a commit that died, and may have to make room for it.
+            self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
+            self._refs(
+                ("dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"),
+                (CLEANUPS,),
+                "MakeRoom",
+            ),
             *self._tables_key(),
             *self._secrets(("kms:Decrypt",)),
             *self._read_lakes(),

@@ -16,7 +16,6 @@ from graveler.operations.hooks.after import announce
 from graveler.operations.hooks.refs import Deletion, pass_before_creation
 from graveler.operations.protocol.heads import (
     Move,
-    drop_after_ns,
     move_head,
     read_branch,
     require_clean,
@@ -158,7 +157,7 @@ def delete(
         # branches have one, so the first try only requires that there is none.
         export = requests.record_of(engine, found, name) if may_be_exported else None
         may_be_exported = True
-        requests.delete_branch(engine, found, branch, export, event, drop_after_ns(engine), starts)
+        requests.delete_branch(engine, found, branch, export, event, engine.drop_after_ns(), starts)
         return found, starts
 
     found, starts = retry_stale(attempt, f"branch {name!r}")

@@ -41,7 +41,7 @@ from graveler.operations.protocol.heads import (
 )
 from graveler.operations.protocol.lookup import current_branch, in_repository
 from graveler.operations.protocol.protection import check_can_commit
-from graveler.operations.protocol.watching import TimeLimit
+from graveler.operations.protocol.watching import TimeLimit, Watching
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.requests import start, status
 from graveler.operations.tasks.slices import apply_by_slices
@@ -107,9 +107,10 @@ def commit(
         work.covers = UNSEALED
         about = about_commit(branch, request.message, request.committer, request.metadata)
         pass_before_sealing(gate, found, current, about, staged)
-        sealed = seal(engine, found, current)
+        sealed = seal(engine, found, current, watch.over)
         work.covers = newest_sealed(sealed)
-        return _commit_sealed(gate, found, sealed, request, apply_at_once(engine, watch.over))
+        apply = apply_at_once(engine, watch.over)
+        return _commit_sealed(gate, found, sealed, request, apply, watch.over)
 
     def is_covered(task: Task) -> bool:
         if task.covers == UNSEALED:  # it will seal all, unless it failed before
@@ -140,7 +141,8 @@ def start_commit(engine: Engine, repository: str, branch: str, request: CommitRe
             the task reports.
     """
     found, current = _committable(engine, repository, branch, request)
-    is_sealed_later = is_guarded(engine, found, current)
+    is_full = len(current.sealed_tokens) >= engine.sealed_tokens_max  # and may take long to seal
+    is_sealed_later = is_full or is_guarded(engine, found, current)
     covers = UNSEALED if is_sealed_later else newest_sealed(seal(engine, found, current))
     return start(
         engine,
@@ -189,9 +191,10 @@ def run_commit(hold: Hold) -> None:
         pass_before_sealing(gate, found, current, about)
         # From here on, equal requests cannot know whether this commit holds what they want.
         hold.cover(SEALING)
-        current = seal(engine, *hold.current_branch())
+        current = seal(engine, *hold.current_branch(), hold.kept_up)
         hold.cover(newest_sealed(current))
-    _commit_sealed(gate, found, current, request, apply_by_slices(hold), ending)
+    apply = apply_by_slices(hold)
+    _commit_sealed(gate, found, current, request, apply, hold.kept_up, ending)
 
 
 def _committable(
@@ -209,13 +212,14 @@ def _commit_sealed(
     branch: Branch,
     request: CommitRequest,
     apply: Apply,
+    watching: Watching,
     ending: Ending | None = None,
 ) -> Commit:
     """Commit the branch's sealed tokens."""
     engine = gate.engine
 
     def plan(now: Branch) -> Move:
-        now = seal_restored(engine, repository, now)
+        now = seal_restored(engine, repository, now, watching)
         head = engine.history(repository).commit(now.commit_id)
         base = engine.metarange(repository, head.metarange_id)
         applied = apply(repository, base, Staged(now.sealed_tokens, now.version))

@@ -11,6 +11,7 @@ from graveler.committed.store import Committed
 from graveler.export.ports import BatchJobs, ExportQueue, ExportStore
 from graveler.export.settings import ExportSettings
 from graveler.hooks import HookSettings
+from graveler.limits import SEALED_TOKENS_MAX, TOKEN_RETENTION_S
 from graveler.model import (
     Branch,
     CommitID,
@@ -84,6 +85,8 @@ class Engine:
     # Where hooks may reach; True of ignores_actions: no hook runs, and action files are not read.
     hook_settings: HookSettings = field(default_factory=HookSettings)
     ignores_actions: bool = False
+    # A commit merges sealed tokens of its branch until it has fewer than this; at least two.
+    sealed_tokens_max: int = SEALED_TOKENS_MAX
     # Threads for reads beside other ones; None: one read after the other.
     threads: Executor | None = None
     commits: CommitCache = field(default_factory=lambda: CommitCache(_COMMIT_CACHE_BYTES))
@@ -125,6 +128,10 @@ class Engine:
     def now_s(self) -> int:
         """Return the current time in Unix seconds."""
         return self.clock.now_ns() // NS_PER_S
+
+    def drop_after_ns(self) -> int:
+        """Return when tokens that are taken off a branch now can be dropped, in Unix ns."""
+        return self.clock.now_ns() + TOKEN_RETENTION_S * NS_PER_S
 
     def event(self, kind: str, repository: Repository, **detail: object) -> Event:
         """Return a new event of that kind, dated now."""

@@ -104,6 +104,30 @@ class BranchStore(Protocol):
         A move in progress then fails with StaleVersionError and scans the token again.
         """
 
+    def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:
+        """Register, to be dropped after that time, a token that no branch has; return the offer."""
+
+    def replace_sealed(
+        self,
+        repository: Repository,
+        old: Branch,
+        *,
+        replaced: Sequence[StagingToken],
+        token: StagingToken,
+        offer: str,
+        drop_after_ns: int,
+    ) -> None:
+        """Put the offered token in the place of some of the branch's sealed tokens.
+
+        replaced (at most SEALED_REPLACED_MAX) follow one another in old's sealed tokens. One
+        transaction takes back the offer, raises the version, and registers the replaced tokens to
+        be dropped after drop_after_ns.
+
+        Raises:
+            StaleVersionError: the version differs from old's, the branch was deleted, or the
+                offered token is being dropped.
+        """
+
     def move_branch(
         self,
         repository: Repository,

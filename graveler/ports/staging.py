@@ -53,6 +53,12 @@ class StagingStore(Protocol):
     def get(self, token: StagingToken, path: bytes) -> Staged | None:
         """Return the token's change of the path; None if it has none."""
 
+    def newest(self, tokens: Sequence[StagingToken], path: bytes) -> Staged | None:
+        """Return the change of the path under the first of the tokens that has one.
+
+        A hundred tokens are one request. The reads are not atomic.
+        """
+
     def get_with_branch(
         self, repository: Repository, branch: str, token: StagingToken, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
@@ -72,6 +78,13 @@ class StagingStore(Protocol):
 
         Raises:
             UnknownOutcomeError: some of the changes may have taken effect, or may still do.
+        """
+
+    def fill(self, token: StagingToken, changes: Sequence[Change]) -> None:
+        """Put changes of distinct paths under a token that no branch has.
+
+        Raises:
+            GravelerError: some of the changes may have been put, or may still be.
         """
 
     def stage_if(

@@ -53,14 +53,22 @@ class TokenChanges:
         """
         self._read = read
         self._amount = amount
-        self._pages = pages
+        self._given = pages
+        self._pages: Iterator[ChangesPage] | None = None
         self._passed = passed
         self._page: ChangesPage | None = None
         self._jumps = 0  # into the current page
 
     def from_path(self, start: bytes) -> Iterator[Change]:
-        """Yield the changes from start on; no call's start may be less than the last one's."""
-        page = self._page_with(start)
+        """Return the changes from start on; no call's start may be less than the last one's.
+
+        What is read for them begins to be read now.
+        """
+        self._seek(start)
+        return self._changes_from(start)
+
+    def _changes_from(self, start: bytes) -> Iterator[Change]:
+        page = self._next_page() if self._page is None else self._page
         # A merge of tokens may have taken a change ahead, so the whole page counts.
         first = bisect_left(page.changes, start, key=lambda change: change[0])
         while True:
@@ -71,19 +79,19 @@ class TokenChanges:
                 self._passed(page.changes[-1][0])
             page, first = self._next_page(), 0
 
-    def _page_with(self, start: bytes) -> ChangesPage:
-        """Return the page that has the first change from start on, or more pages behind it."""
+    def _seek(self, start: bytes) -> None:
+        """Keep the current page if it reaches that far, else begin to read pages from start on."""
         self._jumps += 1
         page = self._page
         if page is None:
-            self._pages = self._pages or self._read(start, self._amount)
+            self._pages = self._given or self._read(start, self._amount)
+            self._given = None
         elif page.has_more and (not page.changes or page.changes[-1][0] < start):
             amount = min(self._jumps * _CHANGES_PER_JUMP, _PAGE_CHANGES_MAX)
             self._pages = self._read(start, amount)
         else:
-            return page
-        self._jumps = 0
-        return self._next_page()
+            return
+        self._jumps, self._page = 0, None
 
     def _next_page(self) -> ChangesPage:
         assert self._pages is not None

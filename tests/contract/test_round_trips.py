@@ -10,7 +10,7 @@ import pytest
 
 from graveler.aws.dynamodb.commits import commit_item
 from graveler.export.model import BranchExport, ExportConfiguration
-from graveler.model import Branch, CommitID, Event, Repository, Tag
+from graveler.model import Branch, CommitID, Event, Repository, StagingToken, Tag
 from tests.contract.conftest import (
     COMMIT_ID,
     DynamoDBStores,
@@ -42,6 +42,23 @@ def move(event: Event | None) -> Operation:
         )
 
     return operation
+
+
+def _tokens(amount: int) -> list[StagingToken]:
+    return [new_token() for _ in range(amount)]
+
+
+def _compact(stores: DynamoDBStores, repository: Repository, branch: Branch) -> None:
+    token = new_token()
+    offer = stores.refs.offer_token(token, 5)
+    stores.refs.replace_sealed(
+        repository,
+        branch,
+        replaced=branch.sealed_tokens,
+        token=token,
+        offer=offer,
+        drop_after_ns=5,
+    )
 
 
 OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
@@ -107,6 +124,27 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     "commit_ids_with_prefix": (lambda s, r, _: s.refs.commit_ids_with_prefix(r, "a"), ["Query"]),
     "commits_below": (lambda s, r, _: s.refs.commits_below(r, 1_000, 1_000), ["Query"]),
     "staging get": (lambda s, _, b: s.staging.get(b.staging_token, b"a"), ["GetItem"]),
+    "staging newest, of one token": (
+        lambda s, _, b: s.staging.newest([b.staging_token], b"a"),
+        ["GetItem"],
+    ),
+    "staging newest, of a hundred": (
+        lambda s, _, b: s.staging.newest([b.staging_token, *_tokens(99)], b"a"),
+        ["BatchGetItem"],
+    ),
+    "staging newest, of more": (
+        lambda s, _, b: s.staging.newest([b.staging_token, *_tokens(101)], b"a"),
+        ["BatchGetItem", "BatchGetItem"],
+    ),
+    "staging fill": (
+        lambda s, _r, _b: s.staging.fill(new_token(), [(b"%d" % n, b"") for n in range(25)]),
+        ["BatchWriteItem"],
+    ),
+    "offer_token": (lambda s, _r, _b: s.refs.offer_token(new_token(), 5), ["PutItem"]),
+    "replace_sealed": (
+        lambda s, r, b: _compact(s, r, s.refs.seal_token(r, b, new_token())),
+        ["UpdateItem", "PutItem", "TransactWriteItems"],
+    ),
     "staging get_with_branch": (
         lambda s, r, b: s.staging.get_with_branch(r, "main", b.staging_token, b"a"),
         ["BatchGetItem"],

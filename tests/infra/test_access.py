@@ -86,6 +86,8 @@ _MISSING = "Without it S3 calls an object that is missing forbidden."
 _UNFINISHED = (
     "An upload in parts that failed is aborted; tests/contract/test_objects.py aborts one."
 )
+_STEP = "A branch is committed right after a step of a move."
+_SEAL = "A commit dies while it seals, on a branch that an earlier version left full."
 # What else a role allows though nobody was seen to do it: statement and action, with the reason.
 UNUSED: dict[str, dict[tuple[str, str], str]] = {
     "api": {
@@ -95,6 +97,7 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
         ("ShowLife", "dynamodb:Query"): "A setting names the collections that are watched; "
         "tests/contract/test_heartbeats.py reads when they ended.",
         ("Refs", "dynamodb:DeleteItem"): _AGE,
+        ("EndOffers", "dynamodb:UpdateItem"): _AGE,
         ("Staging", "dynamodb:BatchWriteItem"): _AGE,
         ("Staging", "dynamodb:Query"): _AGE,
     },
@@ -111,13 +114,20 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
     },
     "gateway": {
         ("FindObjects", "s3:ListBucket"): _MISSING,
+        ("Staging", "dynamodb:BatchWriteItem"): _SEAL,
+        ("MakeRoom", "dynamodb:DeleteItem"): _SEAL,
+        ("MakeRoom", "dynamodb:GetItem"): _SEAL,
+        ("MakeRoom", "dynamodb:PutItem"): _SEAL,
     },
     "slices": {
         ("FindObjects", "s3:ListBucket"): _MISSING,
     },
     "tasks": {
         ("Commits", "dynamodb:Query"): "Only a merge that takes seconds is left to a task.",
-        ("Staging", "dynamodb:GetItem"): "A branch is committed right after a step of a move.",
+        ("Staging", "dynamodb:BatchGetItem"): _STEP,
+        ("Staging", "dynamodb:GetItem"): _STEP,
+        ("TakeOffers", "dynamodb:DeleteItem"): "Eight commits in a row are refused; "
+        "tests/contract/test_compaction.py takes offers.",
     },
 }
 

@@ -336,10 +336,8 @@ class EngineMachine(EngineBesideModel):
     @rule()
     def drop_what_no_reader_needs(self) -> None:
         self.world.clock.tick(TOKEN_RETENTION_S)
-        now_ns = self.world.clock.now_ns()
-        for due_ns, token in self.world.refs.cleanups:
-            if due_ns <= now_ns:
-                self.world.staging.drop(token)
+        for token in self.world.refs.due(self.world.clock.now_ns()):
+            self.world.staging.drop(token)
 
     def teardown(self) -> None:
         """Every commit reads back as it was made, in a process that knows nothing yet."""

@@ -25,6 +25,8 @@ from graveler.operations import (
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.garbage import active_metaranges, begin_scan
+from graveler.operations.protocol.heads import seal
+from graveler.operations.protocol.lookup import current_branch
 from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
@@ -277,6 +279,11 @@ def _run_export(actor: "Actor", op: Op) -> None:
     advance(actor.engine, request, runner=runner, time_left_s=lambda: 900.0)
 
 
+def _seal(actor: "Actor", op: Op) -> None:
+    """All that a commit does if pre-commit refuses it."""
+    seal(actor.engine, *current_branch(actor.engine, REPO, op.branch))
+
+
 def _clean_up(actor: "Actor", op: Op) -> None:
     for token in actor.due_tokens():
         actor.engine.staging.drop(token)
@@ -341,4 +348,5 @@ ACTIONS: dict[str, Action] = {
     "forget_export": Action(_forget_export),
     "run_export": Action(_run_export),
     "clean_up": Action(_clean_up),
+    "seal": Action(_seal),
 }

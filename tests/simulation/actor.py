@@ -216,9 +216,7 @@ class Actor:
     def due_tokens(self) -> list[StagingToken]:
         """Staging tokens that can be dropped by now."""
         world = self._simulation.world
-        now_ns = world.clock.now_ns()
-        due = [entry for entry in world.refs.cleanups if entry[0] < now_ns]
-        return [token for _, token in due]
+        return world.refs.due(world.clock.now_ns())
 
     # Tasks
 

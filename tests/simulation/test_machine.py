@@ -62,6 +62,24 @@ def _raise_nonsense(world) -> None:
     world.refs.seal_token = seal
 
 
+def _compact_without_tombstones(world) -> None:
+    """What was deleted before a compaction shows what is committed."""
+    fill = world.staging.fill
+    world.staging.fill = lambda token, changes: fill(
+        token, [c for c in changes if c[1] is not None]
+    )
+
+
+def _offer_nothing(world) -> None:
+    """A token that a compaction fills is not registered before the branch takes it."""
+
+    def offer(token, _drop_after_ns):
+        world.refs.offers.add(token)
+        return token
+
+    world.refs.offer_token = offer
+
+
 def _move_whoever_was_first(world) -> None:
     """The head moves, though somebody else has moved it."""
     real = MemoryRefStore.move_branch
@@ -192,6 +210,8 @@ each_fault = pytest.mark.parametrize(
         (_forget_events_of_tasks, "tasks", "event"),
         (_replace_what_was_not_read, "matching", "linearizable"),
         (_forget_sealed_tokens, "commits", "linearizable"),
+        (_compact_without_tombstones, "compactions", "linearizable"),
+        (_offer_nothing, "compactions", "leak"),
         (_raise_nonsense, "commits", "unexpected"),
         (_move_whoever_was_first, "commits", "linearizable"),
         (_remember_tombstones_as_nothing, "writes", "linearizable"),

@@ -75,6 +75,12 @@ MIXES: dict[str, Mix] = {
         f"{TASKS} start_merge merge_by_task merge_by_task upload commit merge get",
         "sliced sliced sliced_staged",
     ),
+    "compactions": Mix(
+        f"seal seal seal {WRITES} {RESETS} upload delete commit commit merge get get_head list"
+        " clean_up",
+        "staged staged restaged",
+        longest=5,
+    ),
     "clean_up": Mix(f"clean_up clean_up {WRITES} commit commit get list reset"),
 }
 # The cheap ones more often: most that can go wrong is between writes and heads that move.

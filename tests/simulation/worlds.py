@@ -67,6 +67,7 @@ def _commit(engine: Engine, branch: str, message: str, repo: str = REPO) -> str:
 
 def _new_start(breaking: Breaking | None = None) -> Start:
     world = memory_world(breaking, step_ns=10**6)
+    world.sealed_tokens_max = 2  # so that there are compactions
     start = Start(world)
     start.foreign[DESCRIBED] = b"x" * DESCRIBED_BYTES * DESCRIBED_TIMES
     return start

@@ -9,9 +9,11 @@ from graveler.aws import deadlines
 from graveler.aws.dynamodb.commits import commit_item
 from graveler.aws.dynamodb.models import (
     BRANCH,
+    CLEANUPS,
     COMMIT,
     TAG,
     BranchItem,
+    CleanupItem,
     CommitItem,
     StagedItem,
     partition_of,
@@ -182,6 +184,38 @@ class BranchRecords(Records):
         except ConditionFailedError:
             return False
         return True
+
+    def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:
+        offer = cleanup_item(drop_after_ns, [token], is_offer=True)
+        with deadlines.unseen():
+            self.tables.dynamodb.call("PutItem", self.tables.put(offer))
+        return offer.sort
+
+    def replace_sealed(
+        self,
+        repository: Repository,
+        old: Branch,
+        *,
+        replaced: Sequence[StagingToken],
+        token: StagingToken,
+        offer: str,
+        drop_after_ns: int,
+    ) -> None:
+        # Seals meanwhile append to the stored list, so the positions stay.
+        stored, sealed = old.sealed_tokens[::-1], BranchItem.sealed_tokens
+        first, last = stored.index(replaced[-1]), stored.index(replaced[0])
+        assert stored[first : last + 1] == tuple(reversed(replaced))
+        actions = [sealed[first].set(token), BranchItem.version.add(1)]
+        actions += [sealed[position].remove() for position in range(first + 1, last + 1)]
+        condition = (BranchItem.version == old.version) & (sealed[last] == replaced[0])
+        update = self.tables.update(branch_key(repository, old.name), actions, condition)
+        taken = self.tables.delete(key(CLEANUPS, offer), CleanupItem.is_offer.exists())
+        with deadlines.unseen():
+            is_done = self._transact(
+                [{"Update": update}, {"Delete": taken}], cleanup_item(drop_after_ns, replaced)
+            )
+        if not is_done:
+            raise StaleVersionError(f"branch {old.name} changed, or a compaction was too slow")
 
     def move_branch(
         self,

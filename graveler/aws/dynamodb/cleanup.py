@@ -31,11 +31,15 @@ POSTPONED_NS = 60 * 60 * NS_PER_S
 
 @dataclass(frozen=True, slots=True)
 class Cleanup:
-    """Due work: staging tokens, or the partition of a deleted repository ("" if none)."""
+    """Due work: staging tokens, or the partition of a deleted repository ("" if none).
+
+    is_offer: a branch may still take the token.
+    """
 
     id: str
     tokens: tuple[StagingToken, ...]
     repository: str
+    is_offer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,20 @@ class CleanupStore:
                 failures.append(error)
         return Swept(len(cleanups) - len(failures), tuple(failures))
 
+    def _has_ended(self, offer: Cleanup) -> bool:
+        """End the offer, so that no branch can take the token; False if one has."""
+        item_key = key(CLEANUPS, offer.id)
+        is_there = CleanupItem.sort.exists()
+        end = self._tables.update(item_key, [CleanupItem.is_offer.remove()], is_there)
+        try:
+            self._tables.dynamodb.call("UpdateItem", end)
+        except ConditionFailedError:
+            return False
+        return True
+
     def _do(self, cleanup: Cleanup) -> None:
+        if cleanup.is_offer and not self._has_ended(cleanup):
+            return
         for token in cleanup.tokens:
             self._staging.drop(token)
         if cleanup.repository:
@@ -101,6 +118,8 @@ class CleanupStore:
 
     def _postpone(self, cleanup: Cleanup, due_ns: int) -> None:
         """Register the work for later, and only then remove it: at worst, it is done twice."""
+        if cleanup.is_offer:
+            return  # a branch may take the token yet, so no other item may name it
         later = CleanupItem(
             CLEANUPS,
             f"{due_ns:020d}#{uuid4()}",
@@ -141,4 +160,5 @@ class CleanupStore:
 
 def _cleanup_of(raw: Raw) -> Cleanup:
     item = CleanupItem.from_raw_data(dict(raw))
-    return Cleanup(item.sort, tuple(item.tokens or ()), item.repository or "")
+    tokens = tuple(item.tokens or ())
+    return Cleanup(item.sort, tokens, item.repository or "", bool(item.is_offer))

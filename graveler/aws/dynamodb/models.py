@@ -230,10 +230,14 @@ class LeaseItem(RefsItem):
 
 
 class CleanupItem(RefsItem):
-    """`cleanups` / `<due time in ns, 20 digits>#<unique>`: tokens or a repository to drop."""
+    """`cleanups` / `<due time in ns, 20 digits>#<unique>`: tokens or a repository to drop.
+
+    is_offer: a branch may still take the token, which deletes the item.
+    """
 
     tokens: ListAttribute[Any] = ListAttribute(of=UnicodeAttribute, null=True)
     repository = UnicodeAttribute(null=True)
+    is_offer = BooleanAttribute(null=True)
 
 
 class BeatItem(RefsItem):

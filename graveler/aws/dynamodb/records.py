@@ -146,6 +146,9 @@ def event_of(raw: Raw) -> Event | None:
     return _EVENT.decode(raw["event"]["S"])
 
 
-def cleanup_item(drop_after_ns: int, tokens: Sequence[StagingToken]) -> CleanupItem:
+def cleanup_item(
+    drop_after_ns: int, tokens: Sequence[StagingToken], *, is_offer: bool | None = None
+) -> CleanupItem:
     """Return a new item that registers staging tokens to be dropped after that time."""
-    return CleanupItem(CLEANUPS, f"{drop_after_ns:020d}#{uuid4()}", tokens=list(tokens))
+    sort = f"{drop_after_ns:020d}#{uuid4()}"
+    return CleanupItem(CLEANUPS, sort, tokens=list(tokens), is_offer=is_offer)

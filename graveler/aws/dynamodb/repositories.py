@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import msgspec
 
-from graveler.aws.dynamodb.branches import branch_item, branch_key, branch_of
+from graveler.aws.dynamodb.branches import branch_item, branch_key, branch_of, is_unchanged
 from graveler.aws.dynamodb.commits import commit_item
 from graveler.aws.dynamodb.models import (
     BRANCH,
@@ -15,7 +15,6 @@ from graveler.aws.dynamodb.models import (
     METADATA,
     REPOSITORIES,
     TAG,
-    BranchItem,
     CleanupItem,
     MetadataItem,
     RepositoryItem,
@@ -202,14 +201,14 @@ class RepositoryRecords(Records):
     ) -> bool:
         """Delete the branches and register their tokens, all or nothing; False if one changed.
 
-        A seal in between would add a token that nothing registers, and its entries would stay
-        for ever; hence the condition on the staging token.
+        A seal or a compaction in between would add a token that nothing registers, and its entries
+        would stay for ever. Hence the condition on the staging token and the version.
         """
         writes = [
             {
                 "Delete": self.tables.delete(
                     branch_key(repository, branch.name),
-                    BranchItem.staging_token == branch.staging_token,
+                    is_unchanged(branch),
                 )
             }
             for branch in branches

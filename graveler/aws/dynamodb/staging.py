@@ -38,7 +38,7 @@ from graveler.aws.dynamodb.staged_pages import (
     first_page,
     pages,
 )
-from graveler.aws.dynamodb.tables import Raw, Request, Tables
+from graveler.aws.dynamodb.tables import BATCH_READ_MAX, Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
 from graveler.aws.dynamodb.uploads import has_completed, upload_completion
 from graveler.aws.errors import TransactionCancelledError
@@ -62,6 +62,22 @@ class DynamoStagingStore:
     def get(self, token: StagingToken, path: bytes) -> Staged | None:
         raw = self._item_of(token, path)
         return None if raw is None else _staged_of(raw)
+
+    def newest(self, tokens: Sequence[StagingToken], path: bytes) -> Staged | None:
+        for start in range(0, len(tokens), BATCH_READ_MAX):
+            chunk = tokens[start : start + BATCH_READ_MAX]
+            found = {raw["token"]["S"]: raw for raw in self._items_of(chunk, path)}
+            for token in chunk:
+                if token in found:
+                    return _staged_of(found[token])
+        return None
+
+    def _items_of(self, tokens: Sequence[StagingToken], path: bytes) -> Sequence[Raw]:
+        if len(tokens) == 1:
+            raw = self._item_of(tokens[0], path)
+            return [] if raw is None else [raw]
+        keys = [_key(token, path) for token in tokens]
+        return self._tables.get_batch(self._tables.staging, keys)
 
     def _item_of(self, token: StagingToken, path: bytes) -> Raw | None:
         return self._tables.item(self._tables.staging, _key(token, path))
@@ -135,6 +151,11 @@ class DynamoStagingStore:
 
     def _put(self, item: Request) -> Request:
         return {"Put": {"TableName": self._tables.staging, "Item": item}}
+
+    def fill(self, token: StagingToken, changes: Sequence[Change]) -> None:
+        puts = [{"PutRequest": {"Item": _item(token, path, value)}} for path, value in changes]
+        with deadlines.unseen():
+            self._tables.write_batch(self._tables.staging, puts)
 
     def stage_if(
         self,

@@ -7,12 +7,13 @@ files in the object store have no name yet, and sealed tokens stay readable unti
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 from graveler.errors import InvalidInputError, StaleTaskError, StaleVersionError
 from graveler.identity import make_commit
-from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, TOKEN_RETENTION_S
+from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, SEALED_REPLACED_MAX
 from graveler.messages import Refusal
 from graveler.model import (
     Branch,
@@ -25,13 +26,14 @@ from graveler.model import (
     StagingToken,
 )
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.compaction import compact
 from graveler.operations.protocol.lookup import same_branch
 from graveler.operations.protocol.retries import contention, retry_stale
 from graveler.operations.protocol.views import view_of_branch
+from graveler.operations.protocol.watching import Watching, unwatched
 from graveler.pulls import PullRequestMerge
 from graveler.staging.overlay import effective_changes
 from graveler.tasks import TaskEnd, TaskStart
-from graveler.times import NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,6 @@ class Ending(Protocol):
 
     def read_again(self) -> None:
         """Read the task again, which another writer changed; raise if this runner must stop."""
-
-
-def drop_after_ns(engine: Engine) -> int:
-    """Return the time, in Unix ns, when tokens that are taken off a branch now can be dropped."""
-    return engine.clock.now_ns() + TOKEN_RETENTION_S * NS_PER_S
 
 
 def move_head(
@@ -130,7 +127,7 @@ def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | N
                 applied_tokens=move.applied_tokens,
                 new_staging_token=move.new_staging_token,
                 event=move.event,
-                drop_after_ns=drop_after_ns(engine),
+                drop_after_ns=engine.drop_after_ns(),
                 restored=move.restored,
                 is_clean=move.is_clean,
                 ends=ending.end_with(move.commit) if ending and move.commit else None,
@@ -166,35 +163,70 @@ def read_branch(engine: Engine, repository: Repository, seen: Branch) -> Branch:
     return branch
 
 
-def seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+def seal(
+    engine: Engine, repository: Repository, branch: Branch, watching: Watching = unwatched
+) -> Branch:
     """Seal what was staged before this call; return the branch with it in sealed tokens.
 
     Readers look into each sealed token. So an empty token is not sealed over others: otherwise each
-    failed commit would add one.
+    failed commit would add one. If there are many, they are merged first, under watching.
 
     Raises:
-        ContentionError: changes were restored in each try.
+        ContentionError: changes were restored in each try, or the branch changed in each.
         NotFoundError: the branch was deleted.
+        Exception: whatever watching raises.
     """
     if branch.sealed_tokens and not has_staged(engine, branch.staging_token):
         return branch
-    return seal_restored(engine, repository, replace_token(engine, repository, branch))
+    branch = make_room(engine, repository, branch, engine.sealed_tokens_max, watching)
+    sealed = replace_token(engine, repository, branch)
+    return seal_restored(engine, repository, sealed, watching)
 
 
-def seal_restored(engine: Engine, repository: Repository, branch: Branch) -> Branch:
+def seal_restored(
+    engine: Engine, repository: Repository, branch: Branch, watching: Watching = unwatched
+) -> Branch:
     """Seal restored entries; return the branch with none under its staging token.
 
     Restored entries cover changes of sealed tokens, so a commit must apply both or neither.
 
     Raises:
-        ContentionError: changes were restored in each try.
-        NotFoundError: the branch was deleted.
+        ContentionError, NotFoundError, Exception: as `seal`.
     """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         if not branch.has_restored:
             return branch
+        branch = make_room(engine, repository, branch, engine.sealed_tokens_max, watching)
         branch = replace_token(engine, repository, branch)
     raise contention(f"branch {branch.name!r}")
+
+
+def make_room(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    sealed_max: int = SEALED_REPLACED_MAX,
+    watching: Watching = unwatched,
+) -> Branch:
+    """Merge sealed tokens of the branch until it has fewer than sealed_max; return the branch.
+
+    Raises:
+        ContentionError: the branch changed in each try.
+        NotFoundError: it was deleted.
+        Exception: whatever watching raises.
+    """
+    passed = stale = 0
+    while len(branch.sealed_tokens) >= sealed_max:
+        try:
+            compact(engine, repository, branch, passed, sealed_max, watching)
+        except StaleVersionError:
+            stale += 1
+            if stale == BRANCH_UPDATE_TRIES_MAX:
+                raise contention(f"branch {branch.name!r}") from None
+        else:
+            passed += 1
+        branch = read_branch(engine, repository, branch)
+    return branch
 
 
 def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Branch:
@@ -256,6 +288,13 @@ def require_clean(
                 )
         if not is_staged:
             return branch
+        if len(branch.sealed_tokens) >= engine.sealed_tokens_max:
+            # They change nothing, so nothing has to be merged: take them off.
+            with suppress(StaleVersionError):
+                move = Move(branch, branch.commit_id, branch.sealed_tokens)
+                _make(engine, repository, move, None)
+            branch = read_branch(engine, repository, branch)
+            continue
         branch = seal(engine, repository, branch)
     raise contention(f"branch {branch.name!r}")
 

@@ -30,7 +30,8 @@ So the writer reads the branch once more after staging:
 
 - The token is still the staging token: no commit has missed the entry.
 - The token is sealed: raise the branch's version, so a commit in progress scans the token again.
-- The token is gone: read the path. Raise UnknownOutcomeError if it does not hold the change.
+- The token is gone, applied or merged (`compaction`): read the path. Raise UnknownOutcomeError if
+  it does not hold the change.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,7 +49,7 @@ from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Repository, Requirement
 from graveler.names import check_path, checksum_tag
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.heads import read_branch, replace_token
+from graveler.operations.protocol.heads import make_room, read_branch, replace_token
 from graveler.operations.protocol.lookup import (
     StagedRead,
     branch_not_found,
@@ -137,7 +138,7 @@ def after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch
     engine.clock.sleep(_SEAL_PAUSE_S)
     now = read_branch(engine, repository, branch)
     if now.staging_token == branch.staging_token:
-        now = replace_token(engine, repository, now)
+        now = replace_token(engine, repository, make_room(engine, repository, now))
     return now
 
 

@@ -4,10 +4,11 @@ A branch's record names its staging tokens and its commit. Tokens that a commit 
 readable for longer than any request lives, so the record works as a snapshot.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge as heap_merge
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -24,6 +25,8 @@ from graveler.refs.resolve import resolve
 from graveler.staging.cursors import Passed, StagedChanges, TokenChanges
 from graveler.staging.listing import PageQuery
 from graveler.staging.overlay import live_records, newest_changes
+
+T = TypeVar("T")
 
 
 class ObjectStat(Struct, frozen=True, gc=False):
@@ -66,22 +69,18 @@ class View:
 
     def get(self, path: bytes) -> bytes | None:
         """Return the stored value at the path, None if a reader sees no object there."""
-        for token in self.tokens:
-            staged = self.engine.staging.get(token, path)
-            if staged is not None:
-                return staged.value
-        return self.committed.get(path)
+        staged = self.engine.staging.newest(self.tokens, path) if self.tokens else None
+        return self.committed.get(path) if staged is None else staged.value
 
     def changes(self, start: bytes = b"", end: bytes | None = None) -> Iterator[Change]:
         """Return the staged changes with start <= path < end, the newest of each path."""
-        scan = self.engine.staging.scan
-        return newest_changes([scan(token, start, end) for token in self.tokens])
+        return staged_changes(self.engine, self.tokens, start, end)
 
     def changed_paths(self) -> Iterator[bytes]:
         """Return the paths of the staged changes, with less to transfer."""
-        scan = self.engine.staging.scan_paths
+        scans = [self.engine.staging.scan_paths(token, b"", None) for token in self.tokens]
         latest = None
-        for path in heap_merge(*(scan(token, b"", None) for token in self.tokens)):
+        for path in heap_merge(*side_by_side(self.engine, scans)):
             if path != latest:
                 latest = path
                 yield path
@@ -105,12 +104,31 @@ class View:
 
         def changes(token: StagingToken, pages: Iterator[ChangesPage] | None) -> TokenChanges:
             def read(start: bytes, at_first: int) -> Iterator[ChangesPage]:
-                return self.engine.staging.scan_pages(token, start, end, at_first)
+                pages = self.engine.staging.scan_pages(token, start, end, at_first)
+                return pages if len(self.tokens) == 1 else _begun(self.engine, pages)
 
             return TokenChanges(read, amount, pages, passed)
 
         rest = repeat(None)
         return StagedChanges(list(map(changes, self.tokens, chain([first], rest))))
+
+
+def staged_changes(
+    engine: Engine, tokens: Sequence[StagingToken], start: bytes = b"", end: bytes | None = None
+) -> Iterator[Change]:
+    """Return the changes with start <= path < end, the newest of each path; newest tokens first."""
+    scan = engine.staging.scan
+    return newest_changes(side_by_side(engine, [scan(token, start, end) for token in tokens]))
+
+
+def side_by_side(engine: Engine, scans: Sequence[Iterator[T]]) -> Sequence[Iterator[T]]:
+    """Return the scans; the first pages of several are fetched beside one another."""
+    return scans if len(scans) == 1 else [_begun(engine, scan) for scan in scans]
+
+
+def _begun(engine: Engine, scan: Iterator[T]) -> Iterator[T]:
+    first = engine.ahead(lambda: list(islice(scan, 1)))
+    return chain.from_iterable(part() for part in (first, lambda: scan))
 
 
 def view_of_branch(engine: Engine, repository: Repository, branch: Branch) -> View:

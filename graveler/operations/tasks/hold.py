@@ -216,6 +216,16 @@ class Hold:
             self._passed += 1
             yield thing
 
+    def kept_up(self, things: Iterable[T], /) -> Iterator[T]:
+        """Pass the things on, and report the same progress meanwhile.
+
+        Raises:
+            StoppedError: as report.
+        """
+        for thing in things:
+            self.report_again()
+            yield thing
+
     def end_with(self, commit: Commit) -> TaskEnd:
         """Return the end of the task whose result is the commit.
 

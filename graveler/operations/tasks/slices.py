@@ -7,12 +7,12 @@ not applied again, whoever asks: another invocation, or another runner after a c
 coordinator assembles the metarange from the results, and deletes them when the task has ended.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -29,8 +29,6 @@ from graveler.operations.protocol.lookup import repository_not_found
 from graveler.operations.tasks.hold import Hold
 from graveler.tasks import Failure
 from graveler.threads import ContextThreads
-
-T = TypeVar("T")
 
 # A slice that no worker could apply in so many tries fails its task.
 _TRIES_MAX = 5
@@ -134,7 +132,8 @@ class _Run:
             GravelerError: a worker raised it.
         """
         engine = self.hold.engine
-        for part in self.source.plan(engine, self.repository, self.base, self._watched):
+        self._report()
+        for part in self.source.plan(engine, self.repository, self.base, self.hold.kept_up):
             future = self.pool.submit(self._applied, self._job(part))
             self.planned.append((part, future))
             self.waiting[future] = part
@@ -144,11 +143,6 @@ class _Run:
                 self._await_one()
         while self.waiting:
             self._await_one()
-
-    def _watched(self, things: Iterable[T], /) -> Iterator[T]:
-        for thing in things:
-            self._report()
-            yield thing
 
     def results(self) -> Iterator[SliceResult]:
         """Return the results, in the order of their keys."""

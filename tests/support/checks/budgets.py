@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from graveler.limits import SEALED_TOKENS_MAX
 from graveler.model import Commit, Requirement
 from graveler.operations import (
     branches,
@@ -18,7 +19,8 @@ from graveler.operations import (
 )
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.data import read_content
-from graveler.operations.protocol.lookup import read_repository
+from graveler.operations.protocol.heads import seal
+from graveler.operations.protocol.lookup import current_branch, read_repository
 from graveler.staging.listing import PageQuery
 from graveler.tasks import TaskSettings
 from tests.support.faults.trips import Chain, CountedThreads, longest_chain, made
@@ -178,6 +180,16 @@ def _with_branch(*names: str) -> Callable[[Meter], object]:
     return prepare
 
 
+def _refused(meter: Meter) -> None:
+    """Commit nothing of main as often as a branch takes it; the process sees that."""
+    meter.commit()
+    for _ in range(SEALED_TOKENS_MAX):
+        meter.upload(b"refused")
+        seal(meter.other, *current_branch(meter.other, meter.repo, "main"))
+    meter.upload(b"more")
+    meter.see("main")
+
+
 def _diverged(meter: Meter) -> None:
     """Let dev and main have a commit of their own, above a clean common one."""
     meter.commit()
@@ -215,6 +227,8 @@ BUDGETS = [
     Budget("stat by commit ID", stat("ID", b"a"), 0, {}, Chain(0, 0)),
     Budget("stat via a branch, staged", stat("main", b"staged"), 1, {}, Chain(1, 0)),
     Budget("stat via a branch, committed", stat("main", b"a"), 1, {}, Chain(1, 0)),
+    Budget("stat after eight refused commits", stat("main", b"a"), 2, {}, Chain(2, 0), _refused),
+    Budget("list after eight refused commits", listing("main"), 9, {}, Chain(2, 0), _refused),
     Budget("get object via a branch", _get, 1, {"GET": 1}, Chain(1, 1)),
     Budget("list by commit ID", listing("ID"), 0, {}, Chain(0, 0)),
     Budget("list via a branch", listing("main"), 1, {}, Chain(1, 0)),
@@ -246,6 +260,14 @@ BUDGETS = [
         7,
         {"PUT": 2},
         Chain(5, 2),
+    ),
+    Budget(
+        "commit after eight refused commits",
+        lambda meter: meter.commit(engine=meter.with_tasks),
+        37,
+        {"PUT": 2},
+        Chain(13, 2),
+        _refused,
     ),
     Budget("merge", _merge, 5, {"PUT": 3}, Chain(2, 2), _diverged),
     Budget("revert", _revert, 5, {"PUT": 2}, Chain(2, 2), _diverged),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from graveler.committed.store import Breaking, Committed
 from graveler.export.settings import ExportSettings
 from graveler.hooks import HookSettings
+from graveler.limits import SEALED_TOKENS_MAX
 from graveler.operations.engine import Engine
 from graveler.tasks import TaskSettings
 from tests.support.fakes.hooks import MemoryTargets
@@ -47,6 +48,7 @@ class MemoryWorld:
     export_settings: ExportSettings = EXPORT_SETTINGS
     # Requests do all of their work, unless a test lets them leave some to tasks.
     task_settings: TaskSettings = field(default_factory=TaskSettings)
+    sealed_tokens_max: int = SEALED_TOKENS_MAX
 
     def fork(self) -> "MemoryWorld":
         """Return an independent copy of every store."""
@@ -91,6 +93,7 @@ class MemoryWorld:
             export_settings=self.export_settings,
             task_queue=self.task_queue,
             task_settings=self.task_settings,
+            sealed_tokens_max=self.sealed_tokens_max,
             hook_targets=self.targets.ports,
             hook_settings=self.hook_settings,
             import_prefixes=("s3://",),

@@ -73,6 +73,7 @@ class MemoryRefStore(Attachments):
             lambda _token, _changes: None
         )
         self.cleanups: list[tuple[int, StagingToken]] = []  # due time in ns, staging token
+        self.offers: set[StagingToken] = set()  # of these, those that a branch may still take
         self._repositories: dict[str, Repository] = {}
         self._ending: dict[str, Repository] = {}  # being deleted
 
@@ -82,6 +83,7 @@ class MemoryRefStore(Attachments):
         made._repositories, made._ending = dict(self._repositories), dict(self._ending)
         made.records = {key: records.fork() for key, records in self.records.items()}
         made.events, made.cleanups, made.lagging = [], list(self.cleanups), set()
+        made.offers = set(self.offers)
         return made
 
     def repository(self, name: str) -> Repository | None:
@@ -247,6 +249,45 @@ class MemoryRefStore(Attachments):
             sealed = replace(current, staging_token=new_token, sealed_tokens=current.tokens)
             self.records_of(repository).branches[branch.name] = sealed
             return sealed
+
+    def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:
+        with self._lock:
+            self.cleanups.append((drop_after_ns, token))
+            self.offers.add(token)
+        return token
+
+    def due(self, now_ns: int) -> list[StagingToken]:
+        """Return the tokens to drop by now, which no branch can take any more."""
+        with self._lock:
+            tokens = [token for due_ns, token in self.cleanups if due_ns < now_ns]
+            self.offers.difference_update(tokens)
+            return tokens
+
+    def replace_sealed(
+        self,
+        repository: Repository,
+        old: Branch,
+        *,
+        replaced: Sequence[StagingToken],
+        token: StagingToken,
+        offer: str,
+        drop_after_ns: int,
+    ) -> None:
+        with self._lock:
+            now = self.records_of(repository).branches.get(old.name)
+            if now is None or now.version != old.version or offer not in self.offers:
+                raise StaleVersionError(f"branch {old.name} changed, or {token} is being dropped")
+            sealed = now.sealed_tokens
+            if replaced[0] not in sealed:
+                raise StaleVersionError(f"branch {old.name} is another branch of that name")
+            first = sealed.index(replaced[0])
+            last = first + len(replaced)
+            assert sealed[first:last] == tuple(replaced)
+            kept = (*sealed[:first], token, *sealed[last:])
+            self.raise_version(repository, old.name, sealed_tokens=kept)
+            self.offers.remove(token)
+            self.cleanups = [each for each in self.cleanups if each[1] != token]
+            self.cleanups += [(drop_after_ns, each) for each in replaced]
 
     def move_branch(
         self,

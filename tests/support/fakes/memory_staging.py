@@ -69,6 +69,15 @@ class MemoryStagingStore:
             values = self._values.get(token, {})
             return Staged(values[path]) if path in values else None
 
+    def newest(self, tokens: Sequence[StagingToken], path: bytes) -> Staged | None:
+        for number, token in enumerate(tokens):
+            if number:
+                self.between()
+            staged = self.get(token, path)
+            if staged is not None:
+                return staged
+        return None
+
     def get_with_branch(
         self, repository: Repository, branch: str, token: StagingToken, path: bytes
     ) -> tuple[Branch | None, Staged | None]:
@@ -108,6 +117,13 @@ class MemoryStagingStore:
                 with self._lock:
                     self._put(token, path, value)
         return refused
+
+    def fill(self, token: StagingToken, changes: Sequence[Change]) -> None:
+        for number, (path, value) in enumerate(changes):
+            if number:
+                self.between()
+            with self._lock:
+                self._put(token, path, value)
 
     def stage_if(
         self,

@@ -33,6 +33,7 @@ class EngineBesideModel(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.world = memory_world(Breaking(2))
+        self.world.sealed_tokens_max = 2  # so that there are compactions
         self.engines = [self.world.engine(), self.world.engine()]
         self.witness = self.world.engine()
         repositories.create(self.engines[0], name=REPO, storage_namespace="s3://bucket/repo")

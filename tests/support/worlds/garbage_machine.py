@@ -60,6 +60,7 @@ class Users:
 
     def __init__(self) -> None:
         self.world = memory_world(Breaking(2), step_ns=0)
+        self.world.sealed_tokens_max = 2  # so that there are compactions
         self.engine = self.world.engine()
         for name, namespace in ((REPO, NAMESPACE), ("near", f"{NAMESPACE}2")):
             repositories.create(self.engine, name=name, storage_namespace=namespace)

@@ -1,0 +1,96 @@
+"""Compaction: a branch keeps few sealed tokens, however many of its commits are refused.
+
+Theory of operation. A refused commit leaves a sealed token, which readers look into and which the
+branch's item names. So whoever is about to seal first merges sealed tokens into a new one, until
+there is room. They must follow one another: then the newest change of each path stays the newest.
+Tombstones stay as well, for they hide what is below.
+
+    step                                       after a crash before the next step
+    offer: register the new token to be        nothing is there, and the entry in the register
+      dropped                                    goes with the cleanup
+    fill: write the changes under it           the cleanup drops it
+    swap: take it in place of the merged       it is the branch's; the merged ones are registered
+      tokens, and off the register
+
+The swap is one transaction. Each condition refuses what would lose a change:
+
+- The branch has the version that was read. So no move has taken tokens off, no other compaction
+  was faster, and no writer has asked for another scan of its token (*confirming*, `staging`). The
+  swap raises the version: moves in progress plan again, and a late writer finds its token gone.
+- The merged tokens are where they were. Another branch of the name has other tokens.
+- The offer is in the register. The cleanup ends an offer before it drops the token, so a slow
+  compaction cannot bring in a token of which a part is dropped.
+
+A seal adds a token before all others, and so does not disturb. Each try has a token of its own: a
+request of an earlier try may arrive late. No writer stages under it, so it needs no gates. The
+merged tokens stay readable as long as tokens that a commit takes off, for readers and slices that
+go by an older record of the branch.
+
+*Which tokens?* The newest ones: each older one as long as those before it hold as much. So a change
+is rewritten about log2(n) times while n changes follow it, and a large old token stays as it is.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+
+from graveler.limits import SEALED_REPLACED_MAX
+from graveler.model import Branch, Repository, StagingToken
+from graveler.operations.engine import Engine
+from graveler.operations.protocol.views import side_by_side, staged_changes
+from graveler.operations.protocol.watching import Watching
+
+# Written at once: eight batches of DynamoDB.
+_CHANGES_AT_ONCE = 200
+
+
+def compact(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    passed: int,
+    sealed_max: int,
+    watching: Watching,
+) -> None:
+    """Merge some sealed tokens of the branch, enough for sealed_max if they are not too many.
+
+    passed: the newest tokens that were merged before, if there are too many.
+
+    Raises:
+        StaleVersionError: the branch changed, or was deleted.
+        Exception: whatever watching raises.
+    """
+    tokens = branch.sealed_tokens
+    if len(tokens) > SEALED_REPLACED_MAX:
+        first = passed if passed + 2 <= len(tokens) else 0
+        replaced = tokens[first : first + SEALED_REPLACED_MAX]
+    else:
+        replaced = tokens[: _amount(engine, tokens, sealed_max, watching)]
+    token = engine.names.new_staging_token(repository, branch.name)
+    offer = engine.refs.offer_token(token, engine.drop_after_ns())
+    changes = watching(staged_changes(engine, replaced))
+    while batch := list(islice(changes, _CHANGES_AT_ONCE)):
+        engine.staging.fill(token, batch)
+    engine.refs.replace_sealed(
+        repository,
+        branch,
+        replaced=replaced,
+        token=token,
+        offer=offer,
+        drop_after_ns=engine.drop_after_ns(),
+    )
+
+
+def _amount(
+    engine: Engine, tokens: Sequence[StagingToken], sealed_max: int, watching: Watching
+) -> int:
+    """Return how many of the newest tokens to merge, so that fewer than sealed_max are left."""
+    least = len(tokens) - sealed_max + 2
+    scans = side_by_side(engine, [engine.staging.scan_paths(each, b"", None) for each in tokens])
+    changes = 0
+    for number, paths in enumerate(scans):
+        enough = None if number < least else changes + 1
+        more = sum(1 for _ in islice(watching(paths), enough))
+        if number >= least and more > changes:
+            return number
+        changes += more
+    return len(tokens)
