@@ -9,7 +9,7 @@ from bench.torture import gateway_actions
 from bench.torture.client import Http, Reply, UnsentError, get_presigned, put_presigned
 from bench.torture.gateway import HOT, SOURCES
 from bench.torture.history import Record
-from bench.torture.ledger import EQUAL, Content, Row
+from bench.torture.ledger import EQUAL, METADATA, Content, Row
 
 if TYPE_CHECKING:
     from bench.torture.world import World
@@ -183,7 +183,7 @@ class Client:
         record = self.record("set_metadata", "set_metadata", path=self.a_path())
         record.text = f"m{record.id}"
         url = f"/branches/{record.branch}/objects/stat/user_metadata"
-        self.ask(record, "PUT", url, _at(record), {"set": {"m": record.text}})
+        self.ask(record, "PUT", url, _at(record), {"set": {METADATA: record.text}})
         return record
 
     def delete(self) -> Record:
