@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from bench.torture import gateway_actions
+from bench.torture import gateway_actions, life_actions, life_edges, task_actions
 from bench.torture.client import Http, Reply, UnsentError, get_presigned, put_presigned
 from bench.torture.gateway import HOT, SOURCES
 from bench.torture.history import Record
@@ -44,12 +44,14 @@ class Client:
         query: dict[str, Any] | None = None,
         body: object = None,
         headers: dict[str, str] | None = None,
+        timeout_s: float = 0.0,
     ) -> Reply:
-        """Send the request of a record, and record the answer."""
-        url = self.world.url(path)
+        """Send the request of a record, and record the answer; a path may name its repository."""
+        url = path if path.startswith("/repositories") else self.world.url(path)
+        timeout_s = timeout_s or self.timeout_s
         return self.carry_out(
             record,
-            lambda: self.http.request(method, url, query, body, headers, self.timeout_s),
+            lambda: self.http.request(method, url, query, body, headers, timeout_s),
             _outcome,
         )
 
@@ -337,10 +339,12 @@ ACTIONS: dict[str, Callable[[Client], Record | None]] = {
     name: value
     for name, value in vars(Client).items()
     if not name.startswith("_") and name not in _HELPERS
-} | dict(gateway_actions.ACTIONS)
+}
+for _module in (gateway_actions, task_actions, life_actions, life_edges):
+    ACTIONS |= _module.ACTIONS
 
 # With several names, the answer does not say which one is missing.
-_SEVERAL_NAMES = ("copy", "merge", "create_branch")
+_SEVERAL_NAMES = ("copy", "merge", "merge_task", "create_branch")
 
 
 def _outcome(record: Record, reply: Reply) -> str:

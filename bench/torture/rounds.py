@@ -11,7 +11,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from bench.torture import torment, verdict
+from bench.torture import life_verdict, tasks, torment, verdict
 from bench.torture.actions import Client
 from bench.torture.client import UnsentError
 from bench.torture.history import Record, value_of
@@ -52,6 +52,21 @@ MIXES = {
         "upload_if_absent delete s3_delete s3_get s3_head s3_list stat stat_head commit commit "
         "merge reset_object"
     ),
+    "tasks": (
+        f"{_WRITES} {_READS} commit commit_task commit_task commit_task merge_task merge_task "
+        f"{_MOVES} reset"
+    ),
+    "task_branches": (
+        f"{_WRITES} {_READS} commit commit_task commit_task merge_task merge_task create_branch "
+        f"create_branch create_branch delete_branch delete_branch hard_reset"
+    ),
+    "lives": (
+        "life_recreated life_recreated life_ended life_renamed life_reset life_cancelled "
+        "life_transfer life_uploads"
+    ),
+    "refusals": "life_refused upload delete stat commit_task",
+    "called_back": "life_called_back",
+    "restores": "restored restored upload commit merge_task dump",
     "s3_multipart": f"s3_multipart s3_multipart s3_delete {_S3_READS} stat commit commit reset",
 }
 
@@ -64,6 +79,7 @@ class Tally:
     blows: Counter[str] = field(default_factory=Counter)
     rounds: int = 0
     dumps: int = 0
+    lives: int = 0
     failures: int = 0  # rounds that came to no end
 
 
@@ -103,6 +119,7 @@ def run_round(
     torment.calm_down(world.stack)
     calm_s = time.monotonic() - began
     end = world.calm_client()
+    tasks.settle(world, end)
     heads = _look(world, end)
     records += end.records
     last = [record.commit_id for record in end.records if record.commit_id][-1]
@@ -111,6 +128,7 @@ def run_round(
     if operations:
         path = world.folder / f"round-{number}.pickle"
         judges.submit(path, operations, begins.initial, begins.branches)
+    tally.lives += life_verdict.check(world, end)
     verdict.check_log(world, end, records, heads)
     verdict.check_objects(world, end, records, chance)
     tally.dumps += verdict.check_dumps(world, end, number, heads)

@@ -36,8 +36,8 @@ class TorturedStack:
     def __init__(self, folder: Path, seed: str) -> None:
         self.data = folder / "data"
         ports = _free_ports(5)
-        self.port, self.s3_port, dynamodb_port = ports[:3]
-        self.dynamodb = Proxy("dynamodb", ports[3], dynamodb_port, f"{seed} dynamodb")
+        self.port, self.s3_port, self.dynamodb_port = ports[:3]
+        self.dynamodb = Proxy("dynamodb", ports[3], self.dynamodb_port, f"{seed} dynamodb")
         self.s3 = Proxy("s3", ports[4], self.s3_port, f"{seed} s3")
         self._log = folder / "stack.log"
         self._old_logs = folder / "stack.old.log"
@@ -47,7 +47,7 @@ class TorturedStack:
             "GRAVELER_DATA": str(self.data),
             "GRAVELER_PORT": str(self.port),
             "GRAVELER_S3_PORT": str(self.s3_port),
-            "PROXIED_DYNAMODB_PORT": str(dynamodb_port),
+            "PROXIED_DYNAMODB_PORT": str(self.dynamodb_port),
             "PROXIED_DYNAMODB_PROXY": str(self.dynamodb.port),
             "PROXIED_S3_PROXY": str(self.s3.port),
         }
