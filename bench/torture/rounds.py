@@ -53,12 +53,13 @@ MIXES = {
         "merge reset_object"
     ),
     "tasks": (
-        f"{_WRITES} {_READS} commit commit_task commit_task commit_task merge_task merge_task "
-        f"{_MOVES} reset"
+        f"upload stage delete {_READS} commit commit_task commit_task commit_task merge_task "
+        f"merge_task merge_task {_MOVES} reset"
     ),
     "task_branches": (
-        f"{_WRITES} {_READS} commit commit_task commit_task merge_task merge_task create_branch "
-        f"create_branch create_branch delete_branch delete_branch hard_reset"
+        f"upload stage delete {_READS} commit commit_task commit_task commit_task merge_task "
+        f"merge_task create_branch create_branch create_branch delete_branch delete_branch "
+        f"hard_reset"
     ),
     "lives": (
         "life_recreated life_recreated life_ended life_renamed life_reset life_cancelled "

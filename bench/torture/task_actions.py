@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def commit_task(client: "Client") -> Record:
-    record = client.record("commit_task", "commit")
+    record = client.record("commit_task", "commit", client.upload().branch)
     return _go_on(client, record, tasks.start_commit(client, record))
 
 

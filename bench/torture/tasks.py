@@ -24,12 +24,12 @@ _PAUSE_S = 0.2
 
 @dataclass(slots=True)
 class StartedTask:
-    """A task that the API has accepted; state is the last that was seen."""
+    """A task that the API has accepted; url: of its start. state is the last that was seen."""
 
     id: str
+    url: str
     record: Record
     state: str = "waiting"
-    commit_id: str = ""
     result: dict[str, str] = field(default_factory=dict)
 
     def ended(self, row: dict[str, Any]) -> None:
@@ -63,7 +63,7 @@ def start(
     if record.outcome != "ok":
         return None
     record.outcome = "unknown"
-    task = StartedTask(reply.json["id"], record)
+    task = StartedTask(reply.json["id"], url, record)
     client.world.tasks.append(task)
     return task
 
@@ -79,16 +79,29 @@ def start_merge(client: "Client", record: Record, source: str) -> StartedTask | 
 
 
 def follow(client: "Client", task: StartedTask, patience_s: float = 3.0) -> bool:
-    """Ask for the task until it has ended; return whether that was seen."""
+    """Ask for the commit or merge until it has ended; return whether that was seen."""
     end_s = time.monotonic() + patience_s
     while time.monotonic() < end_s:
         asked = client.record("task_status", "", task.record.branch, "")
-        reply = client.ask(asked, "GET", f"/tasks/{task.id}")
-        if reply.status == 200 and reply.json["state"] not in _OPEN:
-            task.ended(reply.json)
-            return True
+        status = client.ask(asked, "GET", f"{task.url}/{task.id}/status")
+        if status.status == 200 and status.json["completed"]:
+            return _take_end(client, task, status.json)
         time.sleep(_PAUSE_S)
     return False
+
+
+def _take_end(client: "Client", task: StartedTask, status: dict[str, Any]) -> bool:
+    """Look at a task that has ended, and compare what both operations say of it."""
+    asked = client.record("get_task", "", task.record.branch, "")
+    reply = client.ask(asked, "GET", f"/tasks/{task.id}")
+    if reply.status != 200:
+        return False
+    shown = {status.get("result", {}).get(name, "") for name in ("id", "reference")} - {""}
+    result = {reply.json.get("result", {}).get("commit_id", "")} - {""}
+    if reply.json["state"] in _OPEN or shown != result:
+        client.world.ledger.problem(f"{task}: its status is {status}, and it is {reply.json}")
+    task.ended(reply.json)
+    return True
 
 
 def cancel(client: "Client", task: StartedTask) -> Record:

@@ -1,5 +1,6 @@
 """State shared by all clients: the stack, the repository, written values, counts."""
 
+import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -155,7 +156,7 @@ class World:
     def note(self, record: Record, reply: Reply) -> None:
         with self._lock:
             if record.outcome in ("refused", "unknown"):
-                reason = reply.message.partition(":")[0].partition(",")[0][:40]
+                reason = re.split(r"[:,]| [A-Z]{2}[0-9a-v]{20}", reply.message)[0][:40]
                 self.reasons[record.name, reply.status, reason] += 1
             if reply.status in (401, 403, 405, 410, 413, 501):
                 self.ledger.problem(f"{record} was answered {reply.status} {reply.message}")
