@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from bench.torture.client import Reply, UnsentError
+from bench.torture.client import Reply
 from bench.torture.gateway import SOURCES
 from bench.torture.history import Record
 from bench.torture.ledger import md5
@@ -78,7 +78,7 @@ def scenario(play: Callable[["Client"], None]) -> Callable[["Client"], Record | 
 
     @wraps(play)
     def action(client: "Client") -> Record | None:
-        with suppress(DoubtError, UnsentError):
+        with suppress(DoubtError):
             play(client)
         return client.records[-1] if client.records else None
 

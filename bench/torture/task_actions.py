@@ -20,8 +20,7 @@ def commit_task(client: "Client") -> Record:
 
 def merge_task(client: "Client") -> Record:
     branch = client.a_branch()
-    if client.chance.random() < 0.7:  # merges need a clean branch
-        client.commit(branch)
+    client.commit(branch)  # merges need a clean branch
     record = client.record("merge_task", "move", branch)
     other = "dev" if branch == "main" else "main"
     source = client.chance.choice((other, other, client.a_commit()[0]))
