@@ -48,7 +48,7 @@ def _run_rounds(
         if time.monotonic() > end_s or tally.failures == _FAILURES_MAX:
             return
         try:
-            if not rounds_left:
+            if not rounds_left or world.is_collected:
                 world.begin_repository(number)
                 begins, rounds_left = first_beginning(), _ROUNDS_OF_A_REPOSITORY
             begins = run_round(world, number, options, begins, judges, tally)

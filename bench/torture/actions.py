@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from bench.torture import gateway_actions, life_actions, life_edges, task_actions
+from bench.torture import collection, gateway_actions, life_actions, life_edges, task_actions
 from bench.torture.client import Http, Reply, UnsentError, get_presigned, put_presigned
 from bench.torture.gateway import HOT, SOURCES
 from bench.torture.history import Record
@@ -340,7 +340,7 @@ ACTIONS: dict[str, Callable[[Client], Record | None]] = {
     for name, value in vars(Client).items()
     if not name.startswith("_") and name not in _HELPERS
 }
-for _module in (gateway_actions, task_actions, life_actions, life_edges):
+for _module in (gateway_actions, task_actions, life_actions, life_edges, collection):
     ACTIONS |= _module.ACTIONS
 
 # With several names, the answer does not say which one is missing.

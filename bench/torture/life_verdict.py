@@ -91,6 +91,12 @@ def _check_history(world: "World", client: "Client", life: Life) -> bool:
 def _check_objects(world: "World", client: "Client", life: Life) -> None:
     """Check that the branch has its own objects, those that its tasks brought, and no others."""
     found = _objects(world, client, life.branch)
+    for path in life.objects if world.is_collected else ():
+        query = {"path": path}
+        url, accepted = world.url(f"/refs/{life.branch}/objects"), (200, 302, 404, 410)
+        reply = world.calm(client, "GET", url, query, accepted=accepted)
+        if reply.status not in (200, 302):
+            world.ledger.problem(f"{life.branch} has lost {path}: {reply.status} {reply.message}")
     own = {path: checksum for path, checksum in found.items() if path.startswith(OWN)}
     for path, checksum in life.objects.items():
         if own.get(path) != checksum:

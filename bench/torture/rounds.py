@@ -31,6 +31,7 @@ _S3_WRITES = (
 _S3_READS = "s3_get s3_get s3_head s3_list"
 _MOVES = "merge merge revert cherry_pick"
 _RESETS = "reset reset_object reset_object"
+_COLLECTED = "collections"
 MIXES = {
     "all": (
         f"{_WRITES} {_READS} {_S3_WRITES} {_S3_READS} commit commit commit commit {_MOVES} "
@@ -68,6 +69,7 @@ MIXES = {
     "refusals": "life_refused upload delete stat commit_task",
     "called_back": "life_called_back",
     "restores": "restored restored upload commit merge_task dump",
+    _COLLECTED: "collected",
     "s3_multipart": f"s3_multipart s3_multipart s3_delete {_S3_READS} stat commit commit reset",
 }
 
@@ -110,13 +112,19 @@ def run_round(
     world.round_name = f"r{number}"
     mix = chance.choice(options.mix.split(",") if options.mix else list(MIXES))
     world.deleted_branches = ("dev",) if "delete_branch" in MIXES[mix] else ()
-    blows = torment.plan(chance, options.blows)
+    world.is_collected = mix == _COLLECTED
+    blows = [] if world.is_collected else torment.plan(chance, options.blows)
     load_s = chance.uniform(3.0, 8.0)
     began = time.monotonic()
     begins = _with_dev(world, begins)
-    records = _load(world, chance, MIXES[mix], options.clients, lambda: torment.carry_out(
-        world.stack, blows, load_s, tally.blows
-    ))  # fmt: skip
+
+    def meanwhile() -> None:
+        if world.is_collected:
+            tally.blows[world.collection.run(world)] += 1
+        else:
+            torment.carry_out(world.stack, blows, load_s, tally.blows)
+
+    records = _load(world, chance, MIXES[mix], options.clients, meanwhile)
     torment.calm_down(world.stack)
     calm_s = time.monotonic() - began
     end = world.calm_client()

@@ -15,6 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bench.torture.actions import Client
 from bench.torture.client import Reply, UnsentError, get_presigned
+from bench.torture.collection import Collection
 from bench.torture.gateway import HOT, SOURCES
 from bench.torture.history import Holding, Record
 from bench.torture.hook_target import HookTarget
@@ -49,6 +50,8 @@ class World:
         self.tasks: list[StartedTask] = []  # of this round
         self.lives = Lives()
         self.hooks = HookTarget()
+        self.collection = Collection()
+        self.is_collected = False  # whether this repository has lost what no head needs
         self.held = "held"  # a branch whose merges wait for a hook
         self.first_commit = ""
         self._known: list[tuple[str, bool]] = []
@@ -91,6 +94,7 @@ class World:
         assert head is not None
         self._known, self._holdings, self.dumps = [(head, False)], {}, []
         self.first_commit, self.lives, self.tasks = head, Lives(), []
+        self.collection, self.is_collected = Collection(), False
         prepare(self, client)
 
     def calm_client(self) -> Client:

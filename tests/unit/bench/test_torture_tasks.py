@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.torture import life_actions, life_verdict, lives, tasks
+from bench.torture import collection, life_actions, life_verdict, lives, tasks
 from bench.torture.actions import Client
 from bench.torture.client import Reply
 from bench.torture.history import Record
@@ -26,7 +26,7 @@ class _World:
         self.journal: Any = SimpleNamespace(commits={}, by_message={})
         self.repository, self.paths, self.round_name = "repo", ("hot/a",), "r0"
         self.tasks: list[StartedTask] = []
-        self.first_commit = "first"
+        self.first_commit, self.is_collected = "first", False
         self.answers: dict[str, Reply] = {}  # by the end of the URL
 
     def url(self, path: str) -> str:
@@ -186,6 +186,24 @@ def test_copied_and_moved_objects_are_where_they_belong(world, kind, state, path
     world.answers = {"/commits": _listing(), "/ls": _listing(*rows)}
     life_verdict.check(world, None)
     assert bool(world.ledger.problems) is not is_right
+
+
+@pytest.mark.parametrize(("status", "is_right"), [(200, True), (410, False)])
+def test_an_object_that_lived_beside_a_collection_can_be_read(world, status, is_right):
+    world.is_collected = True
+    world.lives.of_round = [Life("b", "birth", objects={"own/1": "c"})]
+    rows = _listing('{"path": "own/1", "checksum": "c"}')
+    world.answers = {"/commits": _listing(), "/ls": rows, "/objects": Reply(status)}
+    life_verdict.check(world, None)
+    assert bool(world.ledger.problems) is not is_right
+
+
+def test_an_object_that_is_renamed_beside_a_collection_has_one_name(world):
+    life = Life("b", "birth", objects={"own/1": "c"})
+    client = _client(world, Reply(201), Reply(204))
+    collection.rename(client, life)
+    assert [(path[:4], checksum) for path, checksum in life.objects.items()] == [("own/", "c")]
+    assert "own/1" not in life.objects
 
 
 def test_a_deleted_name_that_is_there_again_is_a_problem_in_later_rounds_too(world):
