@@ -99,6 +99,7 @@ def test_a_task_has_no_outcome_until_it_has_ended(world):
     record = client.record("commit_task", "commit", "main")
     task = tasks.start_commit(client, record)
     assert record.outcome == "unknown"
+    assert task is not None
     assert tasks.follow(client, task)
     assert (record.outcome, record.commit_id) == ("ok", "x")
     assert not world.ledger.problems
@@ -147,7 +148,7 @@ def test_a_task_changes_its_own_branch_or_none(world, state, parent, told, probl
     world.lives.of_round = [life]
     world.lives.births = {"birth": life, "other": Life("b", "other")}
     world.made("x", parent, "#7")
-    life_verdict.check(world, None)
+    life_verdict.check(world, _client(world))
     assert problem in "".join(world.ledger.problems)
     assert bool(problem) == bool(world.ledger.problems)
 
@@ -158,7 +159,7 @@ def test_what_was_acknowledged_is_in_the_log_until_a_reset(world, is_reset):
     world.lives.of_round, world.lives.births = [life], {"birth": life}
     world.made("x", "birth", "#7")
     world.answers = {"/commits": _listing('{"id": "birth"}'), "/ls": _listing()}
-    life_verdict.check(world, None)
+    life_verdict.check(world, _client(world))
     assert bool(world.ledger.problems) is not is_reset
 
 
@@ -184,7 +185,7 @@ def test_copied_and_moved_objects_are_where_they_belong(world, kind, state, path
     world.lives.bulk = {"1": "c"}
     world.lives.of_round = [Life("b", "birth", tasks=[work])]
     world.answers = {"/commits": _listing(), "/ls": _listing(*rows)}
-    life_verdict.check(world, None)
+    life_verdict.check(world, _client(world))
     assert bool(world.ledger.problems) is not is_right
 
 
@@ -194,7 +195,7 @@ def test_an_object_that_lived_beside_a_collection_can_be_read(world, status, is_
     world.lives.of_round = [Life("b", "birth", objects={"own/1": "c"})]
     rows = _listing('{"path": "own/1", "checksum": "c"}')
     world.answers = {"/commits": _listing(), "/ls": rows, "/objects": Reply(status)}
-    life_verdict.check(world, None)
+    life_verdict.check(world, _client(world))
     assert bool(world.ledger.problems) is not is_right
 
 
@@ -208,10 +209,10 @@ def test_an_object_that_is_renamed_beside_a_collection_has_one_name(world):
 
 def test_a_deleted_name_that_is_there_again_is_a_problem_in_later_rounds_too(world):
     world.lives.gone = ["/repositories/repo/branches/b", "/repositories/restored-1/tags/t"]
-    life_verdict.check(world, None)
+    life_verdict.check(world, _client(world))
     assert not world.ledger.problems
     world.answers = {"/branches/b": _json(200, '{"id": "b"}')}
-    life_verdict.check(world, None)
+    life_verdict.check(world, _client(world))
     assert len(world.ledger.problems) == 1
     assert world.lives.gone == ["/repositories/repo/branches/b"]
 
