@@ -48,7 +48,7 @@ def _run_rounds(
         if time.monotonic() > end_s or tally.failures == _FAILURES_MAX:
             return
         try:
-            if not rounds_left:
+            if not rounds_left or world.is_collected:
                 world.begin_repository(number)
                 begins, rounds_left = first_beginning(), _ROUNDS_OF_A_REPOSITORY
             begins = run_round(world, number, options, begins, judges, tally)
@@ -92,6 +92,7 @@ def _report(world: World, judges: Judges, tally: Tally, took_s: float) -> bool:
         injected = ", ".join(f"{n} x {what}" for what, n in sorted(proxy.injected.items()))
         print(f"proxy of {proxy.name}: {proxy.requests} requests; {injected or 'all passed on'}")
     print(f"starts of the stack: {world.stack.starts}; dumps restored: {tally.dumps}")
+    print(f"branches of one client: {tally.lives}")
     print(f"events read: {world.journal.lines}; commits they tell of: {len(world.journal.commits)}")
     print(
         f"{tally.rounds} rounds in {took_s / 60:.1f} minutes: {judges.operations} operations "

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from bench.torture import gateway_actions
+from bench.torture import collection, gateway_actions, life_actions, life_edges, task_actions
 from bench.torture.client import Http, Reply, UnsentError, get_presigned, put_presigned
 from bench.torture.gateway import HOT, SOURCES
 from bench.torture.history import Record
-from bench.torture.ledger import EQUAL, Content, Row
+from bench.torture.ledger import EQUAL, METADATA, Content, Row
 
 if TYPE_CHECKING:
     from bench.torture.world import World
@@ -44,12 +44,14 @@ class Client:
         query: dict[str, Any] | None = None,
         body: object = None,
         headers: dict[str, str] | None = None,
+        timeout_s: float = 0.0,
     ) -> Reply:
-        """Send the request of a record, and record the answer."""
-        url = self.world.url(path)
+        """Send the request of a record, and record the answer; a path may name its repository."""
+        url = path if path.startswith("/repositories") else self.world.url(path)
+        timeout_s = timeout_s or self.timeout_s
         return self.carry_out(
             record,
-            lambda: self.http.request(method, url, query, body, headers, self.timeout_s),
+            lambda: self.http.request(method, url, query, body, headers, timeout_s),
             _outcome,
         )
 
@@ -183,7 +185,7 @@ class Client:
         record = self.record("set_metadata", "set_metadata", path=self.a_path())
         record.text = f"m{record.id}"
         url = f"/branches/{record.branch}/objects/stat/user_metadata"
-        self.ask(record, "PUT", url, _at(record), {"set": {"m": record.text}})
+        self.ask(record, "PUT", url, _at(record), {"set": {METADATA: record.text}})
         return record
 
     def delete(self) -> Record:
@@ -337,10 +339,12 @@ ACTIONS: dict[str, Callable[[Client], Record | None]] = {
     name: value
     for name, value in vars(Client).items()
     if not name.startswith("_") and name not in _HELPERS
-} | dict(gateway_actions.ACTIONS)
+}
+for _module in (gateway_actions, task_actions, life_actions, life_edges, collection):
+    ACTIONS |= _module.ACTIONS
 
 # With several names, the answer does not say which one is missing.
-_SEVERAL_NAMES = ("copy", "merge", "create_branch")
+_SEVERAL_NAMES = ("copy", "merge", "merge_task", "create_branch")
 
 
 def _outcome(record: Record, reply: Reply) -> str:

@@ -26,8 +26,8 @@ class Reply:
 
     @property
     def is_unknown(self) -> bool:
-        """Return whether the request may have taken effect, or may yet."""
-        return self.status in (0, 408, 429) or self.status >= 500
+        """Return whether the request may have taken effect, or may yet; 307: a task does it."""
+        return self.status in (0, 307, 408, 429) or self.status >= 500
 
     @property
     def json(self) -> Any:  # noqa: ANN401 - whatever it holds

@@ -15,6 +15,9 @@ from typing import Any
 # Equal content at different addresses: only for writes whose address the client knows.
 EQUAL = tuple(f"equal content {number}".encode() for number in range(2))
 
+# As entries store the metadata that S3's clients call `m`.
+METADATA = "X-Amz-Meta-m"
+
 
 def md5(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
@@ -66,7 +69,7 @@ class Row:
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> "Row":
-        metadata = (answer.get("metadata") or {}).get("m", "")
+        metadata = (answer.get("metadata") or {}).get(METADATA, "")
         return cls(answer["physical_address"], answer["checksum"], answer["size_bytes"], metadata)
 
 

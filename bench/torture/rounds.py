@@ -11,7 +11,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from bench.torture import torment, verdict
+from bench.torture import life_verdict, tasks, torment, verdict
 from bench.torture.actions import Client
 from bench.torture.client import UnsentError
 from bench.torture.history import Record, value_of
@@ -31,6 +31,7 @@ _S3_WRITES = (
 _S3_READS = "s3_get s3_get s3_head s3_list"
 _MOVES = "merge merge revert cherry_pick"
 _RESETS = "reset reset_object reset_object"
+_COLLECTED = "collections"
 MIXES = {
     "all": (
         f"{_WRITES} {_READS} {_S3_WRITES} {_S3_READS} commit commit commit commit {_MOVES} "
@@ -52,6 +53,23 @@ MIXES = {
         "upload_if_absent delete s3_delete s3_get s3_head s3_list stat stat_head commit commit "
         "merge reset_object"
     ),
+    "tasks": (
+        f"upload stage delete {_READS} commit commit_task commit_task commit_task merge_task "
+        f"merge_task merge_task {_MOVES} reset"
+    ),
+    "task_branches": (
+        f"upload stage delete {_READS} commit commit_task commit_task commit_task merge_task "
+        f"merge_task create_branch create_branch create_branch delete_branch delete_branch "
+        f"hard_reset"
+    ),
+    "lives": (
+        "life_recreated life_recreated life_ended life_renamed life_reset life_cancelled "
+        "life_transfer life_uploads"
+    ),
+    "refusals": "life_refused upload delete stat commit_task",
+    "called_back": "life_called_back",
+    "restores": "restored restored upload commit merge_task dump",
+    _COLLECTED: "collected",
     "s3_multipart": f"s3_multipart s3_multipart s3_delete {_S3_READS} stat commit commit reset",
 }
 
@@ -64,6 +82,7 @@ class Tally:
     blows: Counter[str] = field(default_factory=Counter)
     rounds: int = 0
     dumps: int = 0
+    lives: int = 0
     failures: int = 0  # rounds that came to no end
 
 
@@ -93,16 +112,23 @@ def run_round(
     world.round_name = f"r{number}"
     mix = chance.choice(options.mix.split(",") if options.mix else list(MIXES))
     world.deleted_branches = ("dev",) if "delete_branch" in MIXES[mix] else ()
-    blows = torment.plan(chance, options.blows)
+    world.is_collected = mix == _COLLECTED
+    blows = [] if world.is_collected else torment.plan(chance, options.blows)
     load_s = chance.uniform(3.0, 8.0)
     began = time.monotonic()
     begins = _with_dev(world, begins)
-    records = _load(world, chance, MIXES[mix], options.clients, lambda: torment.carry_out(
-        world.stack, blows, load_s, tally.blows
-    ))  # fmt: skip
+
+    def meanwhile() -> None:
+        if world.is_collected:
+            tally.blows[world.collection.run(world)] += 1
+        else:
+            torment.carry_out(world.stack, blows, load_s, tally.blows)
+
+    records = _load(world, chance, MIXES[mix], options.clients, meanwhile)
     torment.calm_down(world.stack)
     calm_s = time.monotonic() - began
     end = world.calm_client()
+    tasks.settle(world, end)
     heads = _look(world, end)
     records += end.records
     last = [record.commit_id for record in end.records if record.commit_id][-1]
@@ -111,6 +137,7 @@ def run_round(
     if operations:
         path = world.folder / f"round-{number}.pickle"
         judges.submit(path, operations, begins.initial, begins.branches)
+    tally.lives += life_verdict.check(world, end)
     verdict.check_log(world, end, records, heads)
     verdict.check_objects(world, end, records, chance)
     tally.dumps += verdict.check_dumps(world, end, number, heads)

@@ -36,18 +36,18 @@ class TorturedStack:
     def __init__(self, folder: Path, seed: str) -> None:
         self.data = folder / "data"
         ports = _free_ports(5)
-        self.port, self.s3_port, dynamodb_port = ports[:3]
-        self.dynamodb = Proxy("dynamodb", ports[3], dynamodb_port, f"{seed} dynamodb")
+        self.port, self.s3_port, self.dynamodb_port = ports[:3]
+        self.dynamodb = Proxy("dynamodb", ports[3], self.dynamodb_port, f"{seed} dynamodb")
         self.s3 = Proxy("s3", ports[4], self.s3_port, f"{seed} s3")
         self._log = folder / "stack.log"
         self._old_logs = folder / "stack.old.log"
-        self._environment = {
+        self.environment = {
             **{name: value for name, value in os.environ.items() if name[:9] != "GRAVELER_"},
             **{n: os.environ[n] for n in ("GRAVELER_JARS",) if n in os.environ},
             "GRAVELER_DATA": str(self.data),
             "GRAVELER_PORT": str(self.port),
             "GRAVELER_S3_PORT": str(self.s3_port),
-            "PROXIED_DYNAMODB_PORT": str(dynamodb_port),
+            "PROXIED_DYNAMODB_PORT": str(self.dynamodb_port),
             "PROXIED_DYNAMODB_PROXY": str(self.dynamodb.port),
             "PROXIED_S3_PROXY": str(self.s3.port),
         }
@@ -63,7 +63,7 @@ class TorturedStack:
         for attempt in range(_STARTS_MAX):
             self._keep_log()
             command = (sys.executable, "-m", "bench.proxied")
-            self._process = Child("the stack", command, self._log, self._environment, ROOT)
+            self._process = Child("the stack", command, self._log, self.environment, ROOT)
             self.starts += 1
             try:
                 self._process.wait_until(lambda: READY in self._log.read_text())

@@ -123,7 +123,7 @@ def _check_commits(world: World, record: Record, found: Sequence[str]) -> None:
 def check_log(world: World, client: Client, records: list[Record], heads: dict[str, str]) -> None:
     """Check that every acknowledged commit is in the log of its branch exactly once."""
     for branch, head in heads.items():
-        logged = Counter(_log(world, client, head))
+        logged = Counter(log(world, client, head))
         for commit_id, amount in logged.items():
             if amount > 1:
                 world.ledger.problem(f"{commit_id} is {amount} times in the log of {branch}")
@@ -135,7 +135,8 @@ def check_log(world: World, client: Client, records: list[Record], heads: dict[s
                 world.ledger.problem(f"the log of {branch} has no commit of {record}")
 
 
-def _log(world: World, client: Client, head: str) -> list[str]:
+def log(world: World, client: Client, head: str) -> list[str]:
+    """Return the commits that the head has, newest first."""
     found: list[str] = []
     after = ""
     while True:
@@ -176,7 +177,7 @@ def check_dumps(world: World, client: Client, number: int, heads: dict[str, str]
 
 
 def _compare_heads(world: World, client: Client, name: str, heads: dict[str, str]) -> None:
-    rows = world.calm(client, "GET", f"/repositories/{name}/branches", {"amount": 100}).json
+    rows = world.calm(client, "GET", f"/repositories/{name}/branches", {"amount": 1000}).json
     restored = {row["id"]: row["commit_id"] for row in rows["results"]}
     for branch, head in heads.items():
         if restored.get(branch) != head:

@@ -1,5 +1,6 @@
 """State shared by all clients: the stack, the repository, written values, counts."""
 
+import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,11 +15,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bench.torture.actions import Client
 from bench.torture.client import Reply, UnsentError, get_presigned
+from bench.torture.collection import Collection
 from bench.torture.gateway import HOT, SOURCES
 from bench.torture.history import Holding, Record
+from bench.torture.hook_target import HookTarget
 from bench.torture.journal import Journal
 from bench.torture.ledger import Ledger, Row
+from bench.torture.lives import Lives
+from bench.torture.prepared import prepare
 from bench.torture.stack import TorturedStack
+from bench.torture.tasks import StartedTask
 from local.ports import HOST
 from local.stores import BUCKET
 
@@ -41,9 +47,24 @@ class World:
         self.round_name = ""
         self.deleted_branches: tuple[str, ...] = ()  # that this round's clients may delete
         self.dumps: list[dict[str, str]] = []
+        self.tasks: list[StartedTask] = []  # of this round
+        self.lives = Lives()
+        self.hooks = HookTarget()
+        self.collection = Collection()
+        self.is_collected = False  # whether this repository has lost what no head needs
+        self.held = "held"  # a branch whose merges wait for a hook
+        self.first_commit = ""
         self._known: list[tuple[str, bool]] = []
         self._holdings: dict[str, Holding] = {}
         self._lock = Lock()
+        self._dynamodb = boto3.client(
+            "dynamodb",
+            region_name="us-east-1",
+            endpoint_url=f"http://{HOST}:{self.stack.dynamodb_port}",
+            aws_access_key_id=self.key_pair[0],
+            aws_secret_access_key=self.key_pair[1],
+            config=ClientConfig(read_timeout=12, retries={"total_max_attempts": 1}),
+        )
         self._s3 = boto3.client(
             "s3",
             region_name="us-east-1",
@@ -72,6 +93,9 @@ class World:
         head = self.head(client, "main")
         assert head is not None
         self._known, self._holdings, self.dumps = [(head, False)], {}, []
+        self.first_commit, self.lives, self.tasks = head, Lives(), []
+        self.collection, self.is_collected = Collection(), False
+        prepare(self, client)
 
     def calm_client(self) -> Client:
         return Client(self, "end", Random(0))
@@ -84,12 +108,13 @@ class World:
         query: dict[str, Any] | None = None,
         body: object = None,
         accepted: tuple[int, ...] = (200, 201, 204),
+        headers: dict[str, str] | None = None,
     ) -> Reply:
         """Repeat a request until it is answered, without faults."""
         reply = Reply(0)
         for _ in range(_TRIES):
             try:
-                reply = client.http.request(method, path, query, body, timeout_s=35)
+                reply = client.http.request(method, path, query, body, headers, timeout_s=35)
             except UnsentError:
                 self.stack.revive()
                 continue
@@ -135,7 +160,7 @@ class World:
     def note(self, record: Record, reply: Reply) -> None:
         with self._lock:
             if record.outcome in ("refused", "unknown"):
-                reason = reply.message.partition(":")[0][:40]
+                reason = re.split(r"[:,]| [A-Z]{2}[0-9a-v]{20}", reply.message)[0][:40]
                 self.reasons[record.name, reply.status, reason] += 1
             if reply.status in (401, 403, 405, 410, 413, 501):
                 self.ledger.problem(f"{record} was answered {reply.status} {reply.message}")
@@ -150,7 +175,7 @@ class World:
 
     def made(self, record: Record) -> None:
         with self._lock:
-            self._known.append((record.commit_id, record.name == "merge"))
+            self._known.append((record.commit_id, record.name in ("merge", "merge_task")))
             # The first commit stays: it is empty.
             del self._known[1:-_KNOWN_MAX]
 
@@ -166,6 +191,20 @@ class World:
         except (BotoCoreError, ClientError):
             return None
         return f"s3://{BUCKET}/{key}"
+
+    def sealed_tokens(self, branch: str) -> int:
+        """Return the number of sealed tokens of a branch; 0 if the store does not answer."""
+        try:
+            repository = self._item("repositories", self.repository)
+            uid = repository["uid"]["S"]
+            found = self._item(f"repository#{self.repository}#{uid}", f"branch#{branch}")
+        except (BotoCoreError, ClientError, KeyError):
+            return 0
+        return len(found.get("sealed_tokens", {"L": []})["L"])
+
+    def _item(self, partition: str, sort: str) -> dict[str, Any]:
+        key = {"partition": {"S": partition}, "sort": {"S": sort}}
+        return dict(self._dynamodb.get_item(TableName="graveler-refs", Key=key)["Item"])
 
     def unsigned(self, presigned_url: str) -> str:
         """Return the address of a presigned URL."""

@@ -16,6 +16,7 @@ from bench.torture.ledger import EQUAL, Content, Ledger, Row, Shown, checksum_of
 from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
+from graveler.user_metadata import stored_metadata
 from tests.support.checks.linearizability import check_history
 
 _NO_OBJECT = b"<?xml version='1.0'?><Error><Code>NoSuchKey</Code><Message>not found: no object 'p'"
@@ -258,3 +259,9 @@ def test_a_client_that_breaks_is_a_problem(monkeypatch):
     monkeypatch.setattr(Client, "act", act)
     rounds._load(world, Random("1"), "s3_put", 1, lambda: broken.wait(5))
     assert "ZeroDivisionError" in world.ledger.problems[0]
+
+
+def test_the_api_shows_the_metadata_that_clients_of_s3_write():
+    written = stored_metadata({gateway.METADATA.removeprefix("x-amz-meta-"): "red"})
+    row = {"physical_address": "s3://b/1", "checksum": "c", "size_bytes": 1, "metadata": written}
+    assert Row.of(row).metadata == "red"
