@@ -14,6 +14,7 @@ from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
 from graveler.model import Event, Repository
 from graveler.operations.exports.lease import StoppedError
 from graveler.tasks import Task
+from graveler.times import NS_PER_S
 from tests.simulation.schedule import Fault, Place
 from tests.support.fakes.memory_objects import FixedClock
 from tests.support.faults.faults import Crash
@@ -83,6 +84,8 @@ _WRITE_FAULTS = (
     *("crash before", "crash after", "throttled", "pause", "pause"),
     *("lost, not done", "lost, done", "lost, done late"),
 )
+# Of a request that takes no time.
+_PROMPT_FAULTS = ("crash before", "crash after", "throttled", "lost, not done", "lost, done")
 _PAUSES_S = (1, 30, 600, 3600)
 # Nobody waits longer for an answer: whoever reads is ended by then.
 _READER_PAUSE_S_MAX = 600
@@ -97,12 +100,16 @@ class SeededFaults:
         self._rate = chance.choice((0.0, 0.0, 0.02, 0.06))
         self._kinds = kinds
 
-    def __call__(self, place: Place, name: str, *, reads_only: bool) -> Fault | None:
+    def __call__(
+        self, place: Place, name: str, *, reads_only: bool, is_prompt: bool
+    ) -> Fault | None:
         if not self._rate or self._chance.random() >= self._rate:
             return None
         chance = self._chance
         kinds = _READ_FAULTS if name in READS else _WRITE_FAULTS
-        if name in REPEATED:
+        if is_prompt:
+            kinds = _PROMPT_FAULTS
+        elif name in REPEATED:
             kinds = (*kinds, "repeated", "repeated")
         fault = Fault(chance.choice(kinds))
         if fault.kind == "pause":
@@ -142,15 +149,22 @@ def repeatable(
 
 
 class SkewedClock:
-    """The clock of a machine that is fast or slow."""
+    """The clock of a machine that is fast or slow; its machine may stall before each reading."""
 
-    def __init__(self, clock: FixedClock, skew_ns: int) -> None:
+    def __init__(self, clock: FixedClock, skew_ns: int, stall: Callable[[], None]) -> None:
         self._clock = clock
         self._skew_ns = skew_ns
+        self._step_ns = 0
+        self._stall = stall
         self.sleep = clock.sleep
 
+    def step(self, s: int) -> None:
+        """Set the clock so much forward, or back; 0: to what it was."""
+        self._step_ns = s * NS_PER_S
+
     def now_ns(self) -> int:
-        return self._clock.now_ns() + self._skew_ns
+        self._stall()
+        return self._clock.now_ns() + self._skew_ns + self._step_ns
 
     def left_s(self) -> float:
         return self._clock.left_s()
