@@ -101,10 +101,11 @@ MIXES: dict[str, Mix] = {
         "dumped",
     ),
     "expiry": Mix(
-        "collect_old collect_old set_metadata set_metadata hard_reset hard_reset hard_reset reset"
-        " copy_shallow stage_known rename_by_hand rename_by_hand rename_branch upload delete commit"
-        " merge sleep",
+        "collect_old collect_old collect_old collect_old describe_and_reset describe_and_reset"
+        " describe_and_reset rename_by_hand rename_by_hand rename_by_hand rename_branch"
+        " rename_branch copy_shallow publish merge sleep",
         "expiring expiring expiring_later",
+        paths=b"abc",
     ),
     "clock_steps": Mix(
         "run_export run_export run_export step_clock publish publish",
@@ -132,6 +133,7 @@ _REFS = {
     "rename_by_hand": ("a", "b", "c"),
     "revert": ("c1", "c2", "main", "d1"),
     "cherry_pick": ("c1", "c2", "d1", "dev"),
+    "describe_and_reset": ("c1", "c2", "d1", "first"),
     "hard_reset": ("c1", "c2", "d1", "first"),
     "recreate_branch": ("main", "c1", "c2", "d1"),
     "create_branch": ("main", "c1", "c2", "d1"),
@@ -169,6 +171,9 @@ def _ops(op: Op) -> list[Op]:
         ]
     if op.kind == "publish":
         return [replace(op, kind="upload"), replace(op, kind="commit", id=op.id + 1)]
+    if op.kind == "describe_and_reset":
+        described = replace(op, kind="set_metadata", text=f"m{op.id}")
+        return [described, replace(op, kind="hard_reset", id=op.id + 1)]
     if op.kind == "recreate_branch":
         return [
             Op("delete_branch", "dev", op.path, "", op.id),

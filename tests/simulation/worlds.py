@@ -11,7 +11,7 @@ from graveler.dump.files import RefsDump
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.model import ExportConfiguration, ExportRequest
-from graveler.model import Entry, ProtectionRule, Repository
+from graveler.model import Branch, Entry, ProtectionRule, Repository
 from graveler.operations import (
     branches,
     commits,
@@ -154,21 +154,26 @@ def sliced_staged() -> Start:
 
 def _staged(*texts: str, breaking: Breaking | None = None) -> Start:
     start = plain(breaking)
-    engine = start.world.engine()
     for text in texts:
-        upload(engine, "main", b"a", text)
-        found, branch = engine.refs.repository_and_branch(_repository(start), "main")
-        assert found is not None
-        assert branch is not None
-        stored = engine.staging.get(branch.staging_token, b"a")
-        assert stored is not None
-        value = stored_value(found, stored.value)
-        at = len(start.before) - 10
-        before = Operation("start", "write", at, at + 0.5, "ok", value, key=("main", b"a"))
-        start.before.append(before)
+        found, branch = _stage(start, b"a", text)
         if text == texts[0]:
-            seal(engine, found, branch)
+            seal(start.world.engine(), found, branch)
     return start
+
+
+def _stage(start: Start, path: bytes, text: str) -> tuple[Repository, Branch]:
+    engine = start.world.engine()
+    upload(engine, "main", path, text)
+    found, branch = engine.refs.repository_and_branch(_repository(start), "main")
+    assert found is not None
+    assert branch is not None
+    stored = engine.staging.get(branch.staging_token, path)
+    assert stored is not None
+    value = stored_value(found, stored.value)
+    at = len(start.before) - 10
+    before = Operation("start", "write", at, at + 0.5, "ok", value, key=("main", path))
+    start.before.append(before)
+    return found, branch
 
 
 def _repository(start: Start) -> Repository:
@@ -201,7 +206,7 @@ def exporting() -> Start:
 
 
 def expiring() -> Start:
-    """Commits expire as soon as they are no heads."""
+    """Commits expire as soon as they are no heads; some objects were never committed."""
     return _with_rules(0, [("main", 0)])
 
 
@@ -214,6 +219,8 @@ def _with_rules(default_days: int, branch_days: list[tuple[str, int]]) -> Start:
     start = plain()
     retention.set_rules(start.world.engine(), REPO, make_rules(default_days, branch_days))
     start.expires = True
+    for path in PATHS[1:]:
+        _stage(start, path, "6")
     return start
 
 
