@@ -211,7 +211,7 @@ def _reset_prefix(actor: "Actor", op: Op) -> None:
 
 
 def _hard_reset(actor: "Actor", op: Op) -> None:
-    actor.pass_time(_APART_S)
+    actor.host.pass_time(_APART_S)
     branches.hard_reset(actor.engine, REPO, op.branch, ref=actor.ref(op))
 
 
@@ -220,7 +220,7 @@ def _create_branch(actor: "Actor", op: Op) -> None:
 
 
 def _delete_branch(actor: "Actor", op: Op) -> None:
-    actor.pass_time(_APART_S)
+    actor.host.pass_time(_APART_S)
     branches.delete(actor.engine, REPO, op.branch)
 
 

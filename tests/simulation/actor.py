@@ -23,11 +23,11 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.data import read_content
 from graveler.operations.protocol.views import ObjectStat
 from graveler.tasks import Task, TaskMessage
-from graveler.times import NS_PER_S
 from tests.simulation.actions import ACTIONS
+from tests.simulation.host import Host
 from tests.simulation.outcomes import outcome_of
 from tests.simulation.schedule import Op
-from tests.simulation.stores import UNSURE, SkewedClock, carry_out, repeatable
+from tests.simulation.stores import UNSURE, carry_out, repeatable
 from tests.simulation.tasks import Answer, Ledger, Workers
 from tests.simulation.threads import SteppedThreads
 from tests.simulation.worlds import DESCRIBED, DESCRIBED_TIMES, EXPORTED, NAMESPACE
@@ -54,10 +54,9 @@ class Actor:
         self._op = program[0] if program else Op("")
         self._calls = 0
         self._is_dead = False
-        self._invoked = self._asked = self._stalled_until = 0
+        self._invoked = self._asked = 0
         self._facts: dict[str, Any] = {}
-        skew_ns = (0, 3, -3)[number % 3] * NS_PER_S
-        self._clock = SkewedClock(simulation.world.clock, skew_ns, self._stall)
+        self.host = Host(simulation, number)
         self._start()
 
     def _start(self) -> None:
@@ -79,7 +78,7 @@ class Actor:
         self.engine = replace(engine, slice_function=workers)
 
     def _new_engine(self, around: PassOn) -> Engine:
-        engine = replace(self._simulation.new_engine(), clock=self._clock)
+        engine = replace(self._simulation.new_engine(), clock=self.host.clock)
         queue: Any = Port(engine.task_queue, "task_queue", around)
         threads = SteppedThreads(self._simulation.scheduler)
         return replace(over_ports(engine, around), task_queue=queue, threads=threads)
@@ -98,9 +97,9 @@ class Actor:
         self, name: str, target: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
         simulation = self._simulation
-        is_prompt = self._op.kind == "run_export" and _destination(name, args)
+        is_prompt = self.host.is_exporting and _is_at_destination(name, args)
         if is_prompt:
-            self._facts["holds"] = True
+            self.host.is_writing = True
         else:
             simulation.scheduler.pause()
         place = (self._op.id, self._calls)
@@ -130,17 +129,6 @@ class Actor:
             if name in UNSURE:
                 raise ThrottledError("simulated") from error
             raise
-
-    def _stall(self) -> None:
-        """Let others go on before the runner of an export reads its clock.
-
-        What it then writes at the destination takes no time (`is_prompt`): a lease allows for that.
-        """
-        if self._op.kind == "run_export":
-            scheduler = self._simulation.scheduler
-            scheduler.pause()
-            while len(scheduler.steps) < self._stalled_until:
-                scheduler.pause()
 
     def _guarded(self, delete_many: Callable[..., Any], look_step: int) -> Callable[..., Any]:
         """As delete_many of a collection; what is named since before its look must not go."""
@@ -218,34 +206,6 @@ class Actor:
         """Write down that a collection begins to look for what is alive."""
         self._facts["look"] = len(self._simulation.scheduler.steps)
 
-    def sleep(self, seconds: float) -> None:
-        """Let hours pass while no request is under way."""
-        simulation = self._simulation
-        simulation.working.discard(self)
-        while simulation.working or simulation.scheduler.has_late:
-            simulation.scheduler.pause()
-        simulation.world.clock.tick(seconds)
-        simulation.working.add(self)
-
-    def pass_time(self, seconds: float) -> None:
-        """Let time pass for all, whatever they are doing."""
-        self._simulation.world.clock.tick(seconds)
-
-    def begins_export(self) -> None:
-        """Set the clock right: leases allow only for seconds when a run is taken."""
-        self._clock.step(0)
-        self._facts.clear()
-
-    def step_clock(self, s: int, steps: int) -> None:
-        """Set the clock of a client that carries out an export, and let it stall for some steps."""
-        for _ in range(_LOOKS_MAX):
-            for actor in self._simulation.actors:
-                if actor._facts.get("holds"):
-                    actor._clock.step(s)
-                    actor._stalled_until = len(self._simulation.scheduler.steps) + steps
-                    return
-            self._simulation.scheduler.pause()
-
     def will_stage(self, uri: str) -> None:
         """Write down the address that the operation stages."""
         self._facts["uri"] = uri
@@ -297,12 +257,6 @@ class Actor:
         """Leave a message to another runner."""
         self._simulation.deliveries.give_back(message)
 
-    def wait(self, steps: int) -> None:
-        """Let others make so many steps."""
-        end = len(self._simulation.scheduler.steps) + steps
-        while len(self._simulation.scheduler.steps) < end:
-            self._simulation.scheduler.pause()
-
     def asks(self) -> None:
         """Write down that a request of the operation begins."""
         self._asked = self._simulation.scheduler.tick()
@@ -327,7 +281,7 @@ class Actor:
         action = ACTIONS[op.kind]
         self._op, self._calls, self._facts = op, 0, {}
         invoked = self._invoked = self._asked = simulation.scheduler.tick()
-        simulation.working.add(self)
+        self.host.begins_operation()
         result: Any = None
         try:
             result = action.do(self, op)
@@ -342,7 +296,7 @@ class Actor:
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
             outcome = "unknown"
             simulation.problem("unexpected", f"{op}: {error!r}")
-        simulation.working.discard(self)
+        self.host.ends_operation()
         returned = simulation.scheduler.tick() if outcome != "unknown" else inf
         if simulation.log is not None:
             simulation.log.append((self.name, op, f"= {outcome}", (result,), None))
@@ -413,7 +367,7 @@ class Actor:
         return Value(self._facts.get("uri", "never"))
 
 
-def _destination(name: str, args: tuple[Any, ...]) -> bool:
+def _is_at_destination(name: str, args: tuple[Any, ...]) -> bool:
     """Whether the call writes where an export goes."""
     if name in ("objects.put", "objects.delete"):
         return bool(args[0].startswith(EXPORTED))

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from tests.simulation.actor import Actor
 
 _DAY_S = 24 * 60 * 60
-# Longer than a lease lasts, and much longer.
-_WAITS_S = (65, 65, 90, 300)
-_STEPS_S = (-600, -180, -90, -90, 120)
+# Longer than a lease lasts.
+_WAITS_S = (65, 130, 200, 600)
+_STEPS_S = (-600, -300, -180, -90, 120)
 _INVOCATIONS = 3
 
 
@@ -43,12 +43,12 @@ def collect_old(actor: "Actor", op: Op) -> None:
         collection.look_at_staged()
         collection.look_at_commits()
         collection.mark()
-        actor.sleep(actor.choose("days", 3) * _DAY_S)
+        actor.host.sleep(actor.choose("days", 3) * _DAY_S)
     collection.sweep()
 
 
 def sleep(actor: "Actor", op: Op) -> None:
-    actor.sleep((1 + actor.choose("days", 3)) * _DAY_S)
+    actor.host.sleep((1 + actor.choose("days", 3)) * _DAY_S)
 
 
 def stage_known(actor: "Actor", op: Op) -> Value:
@@ -85,7 +85,7 @@ def delete_restored_tag(actor: "Actor", op: Op) -> None:
 def run_export(actor: "Actor", op: Op) -> None:
     """What a function does for some messages."""
     for number in range(_INVOCATIONS):
-        actor.begins_export()
+        actor.host.begins_export()
         advance(
             actor.engine,
             ExportRequest(REPO, op.branch),
@@ -96,5 +96,6 @@ def run_export(actor: "Actor", op: Op) -> None:
 
 def step_clock(actor: "Actor", op: Op) -> None:
     """Set the clock of a runner forward or back, and let time pass."""
-    actor.step_clock(_STEPS_S[actor.choose("step", len(_STEPS_S))], 60 * actor.choose("stall", 4))
-    actor.pass_time(_WAITS_S[actor.choose("wait", len(_WAITS_S))])
+    step_s, stall = _STEPS_S[actor.choose("step", len(_STEPS_S))], 60 * actor.choose("stall", 4)
+    actor.host.step_clock_of_runner(step_s, stall)
+    actor.host.pass_time(_WAITS_S[actor.choose("wait", len(_WAITS_S))])

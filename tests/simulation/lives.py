@@ -4,7 +4,7 @@ The outbox tells them, because the event of a change is stored in the change's t
 that is deleted and created again is another one, whatever the engine remembers of it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
@@ -117,7 +117,7 @@ class Named:
         found = self._now()
         self._since = {address: self._since.get(address, step) for address in found}
 
-    def living(self, addresses: list[str], look_step: int) -> list[str]:
+    def living(self, addresses: Sequence[str], look_step: int) -> list[str]:
         """Return which of the addresses are named, and were so before the step."""
         return [each for each in addresses if self._since.get(each, look_step) < look_step]
 

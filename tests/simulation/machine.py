@@ -13,6 +13,7 @@ from graveler.ports import StagedChange
 from graveler.tasks import Task
 from tests.simulation.actor import Actor
 from tests.simulation.files import SharedCommitted
+from tests.simulation.host import Host
 from tests.simulation.lives import Named, Outbox
 from tests.simulation.schedule import Fault, Op, Schedule
 from tests.simulation.scheduler import Scheduler, SeededChooser, WrittenChooser
@@ -86,7 +87,7 @@ class Simulation:
         if self.start.expires:
             self.scheduler.after_step = self.named.look
         self.actors: list[Actor] = []
-        self.working: set[Actor] = set()  # those in the middle of an operation
+        self.working: set[Host] = set()  # those in the middle of an operation
         self._values: dict[tuple[str, str, bytes], Value | None] = {}
         self.world.staging.stage_step = self._watched_step()  # type: ignore[method-assign]
         self._let_in(Random(f"pages {schedule.seed}"))

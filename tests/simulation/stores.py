@@ -106,7 +106,7 @@ class SeededFaults:
         if not self._rate or self._chance.random() >= self._rate:
             return None
         chance = self._chance
-        kinds = _READ_FAULTS if name in READS else _WRITE_FAULTS
+        kinds: tuple[str, ...] = _READ_FAULTS if name in READS else _WRITE_FAULTS
         if is_prompt:
             kinds = _PROMPT_FAULTS
         elif name in REPEATED:
@@ -149,22 +149,26 @@ def repeatable(
 
 
 class SkewedClock:
-    """The clock of a machine that is fast or slow; its machine may stall before each reading."""
+    """The clock of a machine that is fast or slow; the machine may stall before each reading.
+
+    step: the clock of this machine alone is set, forwards or back.
+    """
 
     def __init__(self, clock: FixedClock, skew_ns: int, stall: Callable[[], None]) -> None:
         self._clock = clock
-        self._skew_ns = skew_ns
-        self._step_ns = 0
+        self._skew_ns = self._usual_ns = skew_ns
         self._stall = stall
         self.sleep = clock.sleep
 
-    def step(self, s: int) -> None:
-        """Set the clock so much forward, or back; 0: to what it was."""
-        self._step_ns = s * NS_PER_S
+    def step(self, seconds: float) -> None:
+        self._skew_ns += round(seconds * NS_PER_S)
+
+    def set_right(self) -> None:
+        self._skew_ns = self._usual_ns
 
     def now_ns(self) -> int:
         self._stall()
-        return self._clock.now_ns() + self._skew_ns + self._step_ns
+        return self._clock.now_ns() + self._skew_ns
 
     def left_s(self) -> float:
         return self._clock.left_s()

@@ -59,24 +59,22 @@ def merge_by_task(actor: "Actor", op: Op) -> str:
 def _patiently(actor: "Actor", op: Op, ask: Callable[[Engine, Patience], Commit]) -> str:
     """Ask until there is an outcome, or the client goes away: follow a redirect, then repeat."""
     settings = TaskSettings(request_work_s=0, request_wait_s=2, slices_at_once=2)
-    patience = Patience(is_last=False)
     engine = replace(actor.engine, task_settings=settings)
     asks = 1 + actor.choose("asks", 6)
+    task_id, follows = "", False
     while True:
-        if not patience.task_id:  # else it follows a redirect, and is the same request
+        if not follows:
             actor.asks()
         try:
-            return ask(engine, patience).id
+            return ask(engine, Patience(task_id, is_last=follows)).id
         except StillRunningError as error:
             asks -= 1
             if not asks:
                 raise
-            if not patience.is_last:
-                patience = Patience(error.task_id)
-                continue
-            patience = Patience(is_last=False)
-            if op.kind != "commit_by_task":
-                actor.wait(_LATER_STEPS[actor.choose("later", len(_LATER_STEPS))])
+            follows = not follows
+            task_id = error.task_id if follows and error.is_outcome else ""
+            if not follows and op.kind != "commit_by_task":
+                actor.host.wait(_LATER_STEPS[actor.choose("later", len(_LATER_STEPS))])
 
 
 def _replay_message(op: Op) -> str:

@@ -147,7 +147,7 @@ def draw(seed: int, mixes: tuple[str, ...] = DEFAULT_MIXES, clients: int = 0) ->
     chance = Random(f"program {seed}")
     mix = MIXES[chance.choice(mixes)]
     kinds = mix.kinds.split()
-    paths = chance.choice(((b"a",), (b"a",), (b"a", b"b"), (b"a", b"b", b"c")))
+    paths: tuple[bytes, ...] = chance.choice(((b"a",), (b"a",), (b"a", b"b"), (b"a", b"b", b"c")))
     if mix.paths:
         paths = tuple(mix.paths[at : at + 1] for at in range(len(mix.paths)))
     amount = clients or chance.choice(mix.amounts)
