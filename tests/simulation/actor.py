@@ -155,6 +155,8 @@ class Actor:
     def _capture(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """What the client could not know if its answer were lost."""
         facts = self._facts
+        if name == "refs.replace_task":
+            self.ledger.watch(name, args, options)
         if name == "refs.create_branch":
             facts["commit_id"] = args[1].commit_id
         elif name == "refs.move_branch":

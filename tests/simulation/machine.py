@@ -76,7 +76,7 @@ class Simulation:
         self.dumps: list[RefsDump] = []
         self.is_exported: dict[str, bool] = {}
         self.exported_first = self.world.exports.recorded()
-        self.ledger = Ledger()
+        self.ledger = Ledger(self.scheduler.tick)
         self.deliveries = Deliveries(self.world)
         self.problems: list[Problem] = []
         self._committed = SharedCommitted(self.files, breaking=self.world.breaking)
@@ -119,6 +119,9 @@ class Simulation:
                 pending += commits[each].parents
         return found
 
+    def _steps_of(self, task_id: str) -> list[float]:
+        return [step.moment for step in self.ledger.steps if step.task_id == task_id]
+
     def _watched_step(self) -> Callable[..., Task]:
         """As stage_step of the staging store; what it changes is written down."""
         real = self.world.staging.stage_step
@@ -133,7 +136,8 @@ class Simulation:
             stored = real(repository, branch, changes, old, new)
             moment = self.scheduler.tick()
             source = old.request["source"] if old.request["is_branch"] else ""
-            self.ledger.steps.append(Step(old.id, moment, branch.name, source))
+            since = max([self.ledger.taken.get(old.id, 0), *self._steps_of(old.id)])
+            self.ledger.steps.append(Step(old.id, moment, branch.name, source, since))
             for change in changes:
                 value = stored_value(repository, change.value)
                 kind, key = "tombstone" if value is None else "write", (branch.name, change.path)

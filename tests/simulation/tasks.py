@@ -48,12 +48,16 @@ class Answer(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of a task that took effect; source: the branch that it read, "" if none."""
+    """A step of a task that took effect.
+
+    source: the branch that it read, "" if none. read_since: not before this moment.
+    """
 
     task_id: str
     moment: float
     branch: str
     source: str
+    read_since: float
 
 
 class Ledger:
@@ -62,6 +66,7 @@ class Ledger:
     origins: by task ID, when its request was sent, and the operation that sent it.
     moves: by task ID, the commits that runners tried to end it with.
     answers: operations that were answered with a commit of a task.
+    taken: by task ID, when a runner took it last.
     steps: steps of tasks that copy or move prefixes.
     refusals: operations that were answered that there are no changes.
     starts: operations that were answered with a task.
@@ -70,7 +75,9 @@ class Ledger:
     called_back: tasks for whose outcome a client was asked to repeat its request.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tick: Callable[[], int]) -> None:
+        self._tick = tick
+        self.taken: dict[str, float] = {}
         self.origins: dict[str, tuple[float, Op]] = {}
         self.moves: dict[str, list[tuple[Repository, Commit]]] = {}
         self.answers: list[Answer] = []
@@ -82,7 +89,9 @@ class Ledger:
         self.called_back: set[str] = set()
 
     def watch(self, name: str, args: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
-        """Write down a commit that ends a task; return whether the call is one."""
+        """Write down a commit that ends a task, or a take; return whether the call is the former."""
+        if name == "refs.replace_task" and args[2].takes > args[1].takes:
+            self.taken[args[1].id] = self._tick()
         ends = options.get("ends")
         if name != "refs.move_branch" or ends is None:
             return False
