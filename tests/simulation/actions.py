@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graveler.errors import NotFoundError
-from graveler.export.model import ExportConfiguration, ExportRequest
+from graveler.export.model import ExportConfiguration
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import (
     branches,
@@ -23,16 +23,16 @@ from graveler.operations import (
     writes,
 )
 from graveler.operations.exports import requests
-from graveler.operations.exports.advance import advance
 from graveler.operations.garbage import active_metaranges, begin_scan
 from graveler.operations.protocol.heads import seal
 from graveler.operations.protocol.lookup import current_branch
 from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
-from tests.simulation import task_actions
+from tests.simulation import life_actions, task_actions
 from tests.simulation.schedule import Op
 from tests.simulation.worlds import (
+    COPY,
     DESCRIBED,
     DESCRIBED_BYTES,
     DESCRIBED_TIMES,
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from tests.simulation.actor import Actor
 
 _COMMITTER = "somebody"
+# An equal commit on an equal head in the same second would be the same commit. Clocks differ by less.
+_APART_S = 10
 ABSENT = Requirement(is_absent=True)
 
 
@@ -211,6 +213,7 @@ def _reset_prefix(actor: "Actor", op: Op) -> None:
 
 
 def _hard_reset(actor: "Actor", op: Op) -> None:
+    actor.host.pass_time(_APART_S)
     branches.hard_reset(actor.engine, REPO, op.branch, ref=actor.ref(op))
 
 
@@ -219,6 +222,7 @@ def _create_branch(actor: "Actor", op: Op) -> None:
 
 
 def _delete_branch(actor: "Actor", op: Op) -> None:
+    actor.host.pass_time(_APART_S)
     branches.delete(actor.engine, REPO, op.branch)
 
 
@@ -248,7 +252,7 @@ def _dump(actor: "Actor", op: Op) -> None:
 
 def _restore(actor: "Actor", op: Op) -> None:
     if actor.dump is not None:
-        dumps.restore(actor.engine, "copy", actor.dump)
+        dumps.restore(actor.engine, COPY, actor.dump)
 
 
 def _collect(actor: "Actor", op: Op) -> None:
@@ -271,12 +275,6 @@ def _configure_export(actor: "Actor", op: Op) -> None:
 def _forget_export(actor: "Actor", op: Op) -> None:
     actor.exports(op.branch, is_wanted=False)
     requests.forget(actor.engine, REPO, op.branch)
-
-
-def _run_export(actor: "Actor", op: Op) -> None:
-    request = ExportRequest(REPO, op.branch)
-    runner = f"runner {op.id}"
-    advance(actor.engine, request, runner=runner, time_left_s=lambda: 900.0)
 
 
 def _seal(actor: "Actor", op: Op) -> None:
@@ -326,6 +324,10 @@ ACTIONS: dict[str, Action] = {
     "cherry_pick": Action(_cherry_pick, "move", "branch"),
     "commit_by_task": Action(task_actions.commit_by_task, "commit", "branch"),
     "merge_by_task": Action(task_actions.merge_by_task, "move", "branch"),
+    "revert_by_task": Action(task_actions.revert_by_task, "move", "branch"),
+    "cherry_pick_by_task": Action(task_actions.cherry_pick_by_task, "move", "branch"),
+    "start_move": Action(task_actions.start_move),
+    "start_copy": Action(task_actions.start_copy),
     "start_commit": Action(task_actions.start_commit),
     "start_merge": Action(task_actions.start_merge),
     "cancel_task": Action(task_actions.cancel_task),
@@ -346,7 +348,14 @@ ACTIONS: dict[str, Action] = {
     "prepare_commits": Action(_prepare_commits),
     "configure_export": Action(_configure_export),
     "forget_export": Action(_forget_export),
-    "run_export": Action(_run_export),
+    "run_export": Action(life_actions.run_export),
+    "collect_old": Action(life_actions.collect_old),
+    "sleep": Action(life_actions.sleep),
+    "stage_known": Action(life_actions.stage_known, "write"),
+    "start_restore": Action(life_actions.start_restore),
+    "delete_restored_branch": Action(life_actions.delete_restored_branch),
+    "delete_restored_tag": Action(life_actions.delete_restored_tag),
+    "step_clock": Action(life_actions.step_clock),
     "clean_up": Action(_clean_up),
     "seal": Action(_seal),
 }

@@ -4,7 +4,7 @@ Each has caches of its own. When it crashes its operation ends where it stands, 
 on in another process.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import md5
 from math import inf
@@ -12,15 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from graveler.dump.files import RefsDump
 from graveler.errors import (
-    AlreadyExistsError,
-    ContentionError,
     CorruptDataError,
     GoneError,
     GravelerError,
-    InvalidInputError,
-    NotFoundError,
-    ObjectMissingError,
-    PreconditionFailedError,
     ThrottledError,
     UnknownOutcomeError,
 )
@@ -29,24 +23,21 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.data import read_content
 from graveler.operations.protocol.views import ObjectStat
 from graveler.tasks import Task, TaskMessage
-from graveler.times import NS_PER_S
 from tests.simulation.actions import ACTIONS
+from tests.simulation.host import Host
+from tests.simulation.outcomes import outcome_of
 from tests.simulation.schedule import Op
 from tests.simulation.stores import UNSURE, carry_out, repeatable
-from tests.simulation.tasks import Ledger, Workers
+from tests.simulation.tasks import Answer, Ledger, Workers
 from tests.simulation.threads import SteppedThreads
-from tests.simulation.worlds import DESCRIBED, DESCRIBED_TIMES, NAMESPACE
+from tests.simulation.worlds import DESCRIBED, DESCRIBED_TIMES, EXPORTED, NAMESPACE
 from tests.support.checks.linearizability import UNKNOWN, Operation, Value
-from tests.support.fakes.clocks import SkewedClock
 from tests.support.faults.counting import PassOn, Port, over_ports
 from tests.support.faults.faults import Crash
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
 
-# What a requirement that does not hold is in histories, by the end of the action's name.
-_UNMET = {"absent": "exists", "match": "mismatch"}
-_UNKNOWN = (ContentionError, ThrottledError, UnknownOutcomeError)
 _BRANCHES = ("main", "dev")
 _LOOKS_MAX = 30
 
@@ -63,10 +54,9 @@ class Actor:
         self._op = program[0] if program else Op("")
         self._calls = 0
         self._is_dead = False
-        self._invoked = 0
+        self._invoked = self._asked = 0
         self._facts: dict[str, Any] = {}
-        skew_ns = (0, 3, -3)[number % 3] * NS_PER_S
-        self._clock = SkewedClock(simulation.world.clock, skew_ns)
+        self.host = Host(simulation, number)
         self._start()
 
     def _start(self) -> None:
@@ -88,7 +78,7 @@ class Actor:
         self.engine = replace(engine, slice_function=workers)
 
     def _new_engine(self, around: PassOn) -> Engine:
-        engine = replace(self._simulation.new_engine(), clock=self._clock)
+        engine = replace(self._simulation.new_engine(), clock=self.host.clock)
         queue: Any = Port(engine.task_queue, "task_queue", around)
         threads = SteppedThreads(self._simulation.scheduler)
         return replace(over_ports(engine, around), task_queue=queue, threads=threads)
@@ -107,14 +97,20 @@ class Actor:
         self, name: str, target: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
         simulation = self._simulation
-        simulation.scheduler.pause()
+        is_prompt = self.host.is_exporting and _is_at_destination(name, args)
+        if is_prompt:
+            self.host.is_writing = True
+        else:
+            simulation.scheduler.pause()
         place = (self._op.id, self._calls)
         self._calls += 1
         self._capture(name, args, options)
         reads_only = ACTIONS[self._op.kind].reads_only
-        fault = simulation.faults(place, name, reads_only=reads_only)
+        fault = simulation.faults(place, name, reads_only=reads_only, is_prompt=is_prompt)
         if simulation.log is not None:
             simulation.log.append((self.name, self._op, name, args, fault))
+        if name == "objects.delete_many" and "look" in self._facts:
+            target = self._guarded(target, self._facts["look"])
         if name in {"objects.get", "objects.get_stored"}:
             target = self._metered(target)
         elif name == "refs.replace_task":
@@ -134,6 +130,16 @@ class Actor:
                 raise ThrottledError("simulated") from error
             raise
 
+    def _guarded(self, delete_many: Callable[..., Any], look_step: int) -> Callable[..., Any]:
+        """As delete_many of a collection; what is named since before its look must not go."""
+
+        def delete(uris: Sequence[str]) -> Any:
+            for uri in self._simulation.named.living(uris, look_step):
+                self._simulation.problem("living", f"{uri} is deleted, and was named all the time")
+            return delete_many(uris)
+
+        return delete
+
     def _metered(self, get: Callable[..., Any]) -> Callable[..., Any]:
         """As get; what comes of the object store is counted."""
         read = self._simulation.world.objects.bytes_read
@@ -149,6 +155,8 @@ class Actor:
     def _capture(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """What the client could not know if its answer were lost."""
         facts = self._facts
+        if name == "refs.replace_task":
+            self.ledger.watch(name, args, options)
         if name == "refs.create_branch":
             facts["commit_id"] = args[1].commit_id
         elif name == "refs.move_branch":
@@ -196,6 +204,14 @@ class Actor:
             if digest != found.entry.checksum:
                 self._simulation.problem("replaced", f"{content!r} is not what was staged")
 
+    def looks(self) -> None:
+        """Write down that a collection begins to look for what is alive."""
+        self._facts["look"] = len(self._simulation.scheduler.steps)
+
+    def will_stage(self, uri: str) -> None:
+        """Write down the address that the operation stages."""
+        self._facts["uri"] = uri
+
     def protects(self, prefix: str) -> None:
         """Nobody may delete what lies there."""
         self._simulation.protected.append(prefix)
@@ -241,6 +257,10 @@ class Actor:
         """Leave a message to another runner."""
         self._simulation.deliveries.give_back(message)
 
+    def asks(self) -> None:
+        """Write down that a request of the operation begins."""
+        self._asked = self._simulation.scheduler.tick()
+
     def was_given(self, task: Task) -> None:
         """Write down a task that answers the operation."""
         now = self._simulation.scheduler.tick()
@@ -260,7 +280,8 @@ class Actor:
         simulation = self._simulation
         action = ACTIONS[op.kind]
         self._op, self._calls, self._facts = op, 0, {}
-        invoked = self._invoked = simulation.scheduler.tick()
+        invoked = self._invoked = self._asked = simulation.scheduler.tick()
+        self.host.begins_operation()
         result: Any = None
         try:
             result = action.do(self, op)
@@ -269,12 +290,13 @@ class Actor:
             outcome = "unknown"
             self._start()
         except GravelerError as error:
-            outcome = _outcome(op, error)
+            outcome = outcome_of(op, error)
             if isinstance(error, CorruptDataError):
                 simulation.problem("corrupt", f"{op}: {error.message}")
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
             outcome = "unknown"
             simulation.problem("unexpected", f"{op}: {error!r}")
+        self.host.ends_operation()
         returned = simulation.scheduler.tick() if outcome != "unknown" else inf
         if simulation.log is not None:
             simulation.log.append((self.name, op, f"= {outcome}", (result,), None))
@@ -300,7 +322,8 @@ class Actor:
         if action.history in ("commit", "move") and had_effect:
             moves = [move for move in facts.get("moves", ()) if move[1] is not None]
             if outcome == "ok" and result not in [commit.id for _, commit in moves]:
-                self.ledger.answers.append((op, self.name, invoked, returned, result))
+                answer = Answer(op, self.name, invoked, returned, result, self._asked)
+                self.ledger.answers.append(answer)
                 return
             self._simulation.unresolved += [
                 (op, self.name, invoked, returned, outcome, key, moves) for key in keys if moves
@@ -339,36 +362,15 @@ class Actor:
 
     def _attempted(self, op: Op) -> Value:
         """What a write would have staged."""
-        if op.kind.startswith("stage"):
+        if op.kind in ("stage", "stage_if_absent"):
             return Value(DESCRIBED)
         return Value(self._facts.get("uri", "never"))
 
 
-def _outcome(op: Op, error: GravelerError) -> str:
-    kinds: Mapping[type[GravelerError], str] = {
-        PreconditionFailedError: _UNMET.get(op.kind.rpartition("_if_")[2], "refused"),
-        ObjectMissingError: "mismatch",
-        AlreadyExistsError: "exists" if op.kind.startswith("create") else "refused",
-    }
-    if isinstance(error, _UNKNOWN):
-        return "unknown"
-    if isinstance(error, NotFoundError):
-        said = str(error)  # the details name what is missing
-        if "not found: no object" in said:
-            return "absent" if op.kind in ("set_metadata", "get", "get_head") else "refused"
-        # Operations name other refs, too, which may be missing.
-        is_read = ACTIONS[op.kind].reads_only
-        missing = [
-            "repository not found",
-            f"branch not found: {op.branch!r}",
-            f"branch {op.branch!r} not found",
-        ]
-        if is_read:
-            missing.append(f"no branch, tag or commit {op.branch!r}")
-        if any(text in said for text in missing):
-            return "no_branch"
-        assert op.kind not in ("get", "get_head"), f"{op}: what is missing? {said}"
-        return "refused"
-    if isinstance(error, InvalidInputError) and op.kind.startswith("commit"):
-        return "no_changes" if "no changes" in error.message else "refused"
-    return kinds.get(type(error), "refused")
+def _is_at_destination(name: str, args: tuple[Any, ...]) -> bool:
+    """Whether the call writes where an export goes."""
+    if name in ("objects.put", "objects.delete"):
+        return bool(args[0].startswith(EXPORTED))
+    if name == "objects.delete_many":
+        return bool(args[0][0].startswith(EXPORTED))
+    return name == "objects.copy" and bool(args[1].startswith(EXPORTED))

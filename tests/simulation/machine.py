@@ -1,20 +1,24 @@
 """Runs one schedule: clients over a world, to their ends, and then the verdict."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 from zlib import crc32
 
 from graveler.dump.files import RefsDump
-from graveler.model import CommitID, Repository
+from graveler.model import Branch, CommitID, Repository
 from graveler.operations.engine import Engine
+from graveler.ports import StagedChange
+from graveler.tasks import Task
 from tests.simulation.actor import Actor
 from tests.simulation.files import SharedCommitted
+from tests.simulation.host import Host
+from tests.simulation.lives import Named, Outbox
 from tests.simulation.schedule import Fault, Op, Schedule
 from tests.simulation.scheduler import Scheduler, SeededChooser, WrittenChooser
 from tests.simulation.stores import SeededFaults, WrittenFaults
-from tests.simulation.tasks import Deliveries, Ledger, stepwise
+from tests.simulation.tasks import Deliveries, Ledger, Step, stepwise
 from tests.simulation.verdict import judge
 from tests.simulation.worlds import REPO, Start, new_world, stored_value
 from tests.support.checks.linearizability import Operation, Value
@@ -51,12 +55,13 @@ class Simulation:
         written = schedule.steps
         self.start: Start = new_world(schedule.world)
         self.world = self.start.world
-        if change is not None:
-            change(self.world)
         self._seed = schedule.seed
         self.scheduler = Scheduler(
             SeededChooser(chance) if written is None else WrittenChooser(written)
         )
+        self.outbox = self.world.refs.events = Outbox(self.scheduler.tick)
+        if change is not None:
+            change(self.world)
         self.faults = (
             SeededFaults(chance) if schedule.faults is None else WrittenFaults(schedule.faults)
         )
@@ -71,13 +76,20 @@ class Simulation:
         self.dumps: list[RefsDump] = []
         self.is_exported: dict[str, bool] = {}
         self.exported_first = self.world.exports.recorded()
-        self.ledger = Ledger()
+        self.ledger = Ledger(self.scheduler.tick)
         self.deliveries = Deliveries(self.world)
         self.problems: list[Problem] = []
         self._committed = SharedCommitted(self.files, breaking=self.world.breaking)
         self.reader = self.new_engine()
-        self._repository = self.world.refs.repository(REPO)
+        self.repository = self.world.refs.repository(REPO)
+        self.first_heads = self._heads()
+        self.named = Named(self)
+        if self.start.expires:
+            self.scheduler.after_step = self.named.look
+        self.actors: list[Actor] = []
+        self.working: set[Host] = set()  # those in the middle of an operation
         self._values: dict[tuple[str, str, bytes], Value | None] = {}
+        self.world.staging.stage_step = self._watched_step()  # type: ignore[method-assign]
         self._let_in(Random(f"pages {schedule.seed}"))
 
     def _let_in(self, chance: Random) -> None:
@@ -88,6 +100,53 @@ class Simulation:
         for store in (world.refs, world.staging, world.objects, world.exports):
             store.between = self.scheduler.pause
             store.page_amount = amount
+
+    def _heads(self) -> dict[str, CommitID]:
+        if self.repository is None:
+            return {}
+        branches = self.world.refs.records_of(self.repository).branches
+        return {name: branch.commit_id for name, branch in branches.items()}
+
+    def ancestors(self, repository: Repository, commit_id: CommitID) -> set[CommitID]:
+        """Return the commit and all that lead to it."""
+        commits = self.world.refs.records_of(repository).commits
+        found: set[CommitID] = set()
+        pending = [commit_id]
+        while pending:
+            each = pending.pop()
+            if each not in found and each in commits:
+                found.add(each)
+                pending += commits[each].parents
+        return found
+
+    def _steps_of(self, task_id: str) -> list[float]:
+        return [step.moment for step in self.ledger.steps if step.task_id == task_id]
+
+    def _watched_step(self) -> Callable[..., Task]:
+        """As stage_step of the staging store; what it changes is written down."""
+        real = self.world.staging.stage_step
+
+        def stage_step(
+            repository: Repository,
+            branch: Branch,
+            changes: Sequence[StagedChange],
+            old: Task,
+            new: Task,
+        ) -> Task:
+            stored = real(repository, branch, changes, old, new)
+            moment = self.scheduler.tick()
+            source = old.request["source"] if old.request["is_branch"] else ""
+            since = max([self.ledger.taken.get(old.id, 0), *self._steps_of(old.id)])
+            self.ledger.steps.append(Step(old.id, moment, branch.name, source, since))
+            for change in changes:
+                value = stored_value(repository, change.value)
+                kind, key = "tombstone" if value is None else "write", (branch.name, change.path)
+                self.history.append(
+                    Operation("task", kind, moment, moment, "ok", value, key=key, label=old.id)
+                )
+            return stored
+
+        return stage_step
 
     def new_engine(self) -> Engine:
         """A process with caches of its own, but for files, which never change."""
@@ -115,7 +174,7 @@ class Simulation:
         self, repository: Repository | None, commit_id: CommitID, path: bytes
     ) -> Value | None:
         """What a commit holds at the path."""
-        found = repository or self._repository
+        found = repository or self.repository
         assert found is not None
         key = (found.uid, commit_id, path)
         if key not in self._values:
@@ -131,17 +190,17 @@ Change = Callable[[Any], None]
 def run(schedule: Schedule, *, change: Change | None = None, is_logged: bool = False) -> Outcome:
     """Run a schedule to its end; what was chosen by its seed is written down."""
     simulation = Simulation(schedule, change=change, is_logged=is_logged)
-    actors = [
+    simulation.actors += [
         Actor(simulation, number, program) for number, program in enumerate(schedule.programs)
     ]
-    for actor in actors:
+    for actor in simulation.actors:
         simulation.scheduler.add(actor.name, actor.run, actor.number)
     with stepwise(simulation.scheduler, simulation.world.clock):
         if simulation.scheduler.run():
             judge(simulation)
         else:
             simulation.problem("endless", "the clients never come to an end")
-            for actor in actors:
+            for actor in simulation.actors:
                 actor.end()
     written = replace(
         schedule, steps=tuple(simulation.scheduler.steps), faults=dict(simulation.faults.found)

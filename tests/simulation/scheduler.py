@@ -10,6 +10,9 @@ from random import Random
 from greenlet import getcurrent, greenlet
 
 STEPS_MAX = 10_000
+# The numbers of late requests, and of threads, are above those of clients.
+_LATE = 100
+_THREAD = 1000
 
 
 class Client:
@@ -69,6 +72,7 @@ class Scheduler:
     def __init__(self, choose: Callable[[list[Client], int], Client]) -> None:
         self.steps: list[int] = []
         self.now = 0  # a count of all that happened, for the history
+        self.after_step: Callable[[], None] | None = None
         self._choose = choose
         self._hub = getcurrent()
         self._runnable: list[Client] = []
@@ -82,12 +86,17 @@ class Scheduler:
     def add_ghost(self, work: Callable[[], None], number: int) -> None:
         """A request whose sender has gone, still on its way."""
         self._ghosts += 1
-        self.add(f"late {self._ghosts}", work, 100 + number)
+        self.add(f"late {self._ghosts}", work, _LATE + number)
 
     def add_thread(self, work: Callable[[], None]) -> None:
         """A thread of a client, which may outlive the client's process."""
         self._threads += 1
-        self.add(f"thread {self._threads}", work, 1000 + self._threads)
+        self.add(f"thread {self._threads}", work, _THREAD + self._threads)
+
+    @property
+    def has_late(self) -> bool:
+        """Whether requests and threads are under way beside the clients."""
+        return any(client.number >= _LATE for client in self._runnable)
 
     @property
     def is_stepping(self) -> bool:
@@ -103,6 +112,8 @@ class Scheduler:
             client.greenlet.switch()
             if client.greenlet.dead:
                 runnable.remove(client)
+            if self.after_step is not None:
+                self.after_step()
             if len(self.steps) > STEPS_MAX:
                 return False
         return True

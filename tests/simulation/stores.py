@@ -24,6 +24,7 @@ READS = frozenset(
         "refs.repository_metadata",
         "refs.branch",
         "refs.branches",
+        "refs.events_since",
         "refs.repository_and_branch",
         "refs.tag",
         "refs.tags",
@@ -84,6 +85,8 @@ _WRITE_FAULTS = (
     *("crash before", "crash after", "throttled", "pause", "pause"),
     *("lost, not done", "lost, done", "lost, done late"),
 )
+# Of a request that takes no time.
+_PROMPT_FAULTS = ("crash before", "crash after", "throttled", "lost, not done", "lost, done")
 _PAUSES_S = (1, 30, 600, 3600)
 # Nobody waits longer for an answer: whoever reads is ended by then.
 _READER_PAUSE_S_MAX = 600
@@ -98,12 +101,16 @@ class SeededFaults:
         self._rate = chance.choice((0.0, 0.0, 0.02, 0.06))
         self._kinds = kinds
 
-    def __call__(self, place: Place, name: str, *, reads_only: bool) -> Fault | None:
+    def __call__(
+        self, place: Place, name: str, *, reads_only: bool, is_prompt: bool
+    ) -> Fault | None:
         if not self._rate or self._chance.random() >= self._rate:
             return None
         chance = self._chance
-        kinds = _READ_FAULTS if name in READS else _WRITE_FAULTS
-        if name in REPEATED:
+        kinds: tuple[str, ...] = _READ_FAULTS if name in READS else _WRITE_FAULTS
+        if is_prompt:
+            kinds = _PROMPT_FAULTS
+        elif name in REPEATED:
             kinds = (*kinds, "repeated", "repeated")
         fault = Fault(chance.choice(kinds))
         if fault.kind == "pause":

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from graveler.errors import StillRunningError
 from graveler.model import Commit
-from graveler.operations import commits, merges
+from graveler.operations import commits, merges, replays
 from graveler.operations.engine import Engine
+from graveler.operations.prefixes import requests as prefixes
+from graveler.operations.prefixes.requests import IfExists, PrefixRequest
 from graveler.operations.tasks import requests
 from graveler.operations.tasks.waiting import Patience
 from graveler.tasks import Task, TaskMessage, TaskSettings
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 _COMMITTER = "somebody"
 # A runner looks at so many messages, one after the other.
 _MESSAGES = 3
+# A client that is asked to repeat its request lets others make so many steps.
+_LATER_STEPS = (0, 0, 60, 200)
 
 
 def message_of(op: Op) -> str:
@@ -41,31 +45,68 @@ def _merge_request(op: Op) -> merges.MergeRequest:
 def commit_by_task(actor: "Actor", op: Op) -> str:
     request = _commit_request(op)
     return _patiently(
-        actor, lambda engine, wait: commits.commit(engine, REPO, op.branch, request, wait)
+        actor, op, lambda engine, wait: commits.commit(engine, REPO, op.branch, request, wait)
     )
 
 
 def merge_by_task(actor: "Actor", op: Op) -> str:
     ref, request = actor.ref(op), _merge_request(op)
     return _patiently(
-        actor, lambda engine, wait: merges.merge(engine, REPO, ref, op.branch, request, wait)
+        actor, op, lambda engine, wait: merges.merge(engine, REPO, ref, op.branch, request, wait)
     )
 
 
-def _patiently(actor: "Actor", ask: Callable[[Engine, Patience], Commit]) -> str:
+def _patiently(actor: "Actor", op: Op, ask: Callable[[Engine, Patience], Commit]) -> str:
     """Ask until there is an outcome, or the client goes away: follow a redirect, then repeat."""
     settings = TaskSettings(request_work_s=0, request_wait_s=2, slices_at_once=2)
-    patience = Patience(is_last=False)
     engine = replace(actor.engine, task_settings=settings)
     asks = 1 + actor.choose("asks", 6)
+    task_id, follows = "", False
     while True:
+        if not follows:
+            actor.asks()
         try:
-            return ask(engine, patience).id
+            return ask(engine, Patience(task_id, is_last=follows)).id
         except StillRunningError as error:
             asks -= 1
             if not asks:
                 raise
-            patience = Patience(is_last=False) if patience.is_last else Patience(error.task_id)
+            follows = not follows
+            task_id = error.task_id if follows and error.is_outcome else ""
+            if not follows and op.kind != "commit_by_task":
+                actor.host.wait(_LATER_STEPS[actor.choose("later", len(_LATER_STEPS))])
+
+
+def _replay_message(op: Op) -> str:
+    return f"#{op.kind} {op.text} {op.branch}"
+
+
+def revert_by_task(actor: "Actor", op: Op) -> str:
+    request = replays.RevertRequest(actor.ref(op), _COMMITTER, message=_replay_message(op))
+    return _patiently(
+        actor, op, lambda engine, wait: replays.revert(engine, REPO, op.branch, request, wait)
+    )
+
+
+def cherry_pick_by_task(actor: "Actor", op: Op) -> str:
+    request = replays.CherryPickRequest(actor.ref(op), _COMMITTER, message=_replay_message(op))
+    return _patiently(
+        actor, op, lambda engine, wait: replays.cherry_pick(engine, REPO, op.branch, request, wait)
+    )
+
+
+def start_move(actor: "Actor", op: Op) -> None:
+    request = PrefixRequest(op.text, op.path.decode(), if_exists=IfExists.OVERWRITE)
+    task = prefixes.start_move(actor.engine, REPO, op.branch, request, _COMMITTER)
+    actor.was_given(task)
+
+
+def start_copy(actor: "Actor", op: Op) -> None:
+    """Copy what another branch has at the path."""
+    path, source = op.path.decode(), "dev" if op.branch == "main" else "main"
+    request = PrefixRequest(path, path, source, IfExists.OVERWRITE)
+    task = prefixes.start_copy(actor.engine, REPO, op.branch, request, _COMMITTER)
+    actor.was_given(task)
 
 
 def start_commit(actor: "Actor", op: Op) -> None:

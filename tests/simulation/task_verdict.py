@@ -6,35 +6,45 @@ from typing import TYPE_CHECKING
 
 from graveler.model import CommitID, Repository
 from graveler.tasks import Task, TaskKind, TaskState
+from tests.simulation.life_verdict import check_lives
 from tests.simulation.schedule import Op
 from tests.simulation.task_actions import message_of
-from tests.simulation.worlds import REPO
+from tests.simulation.worlds import COPY, REPO
 from tests.support.checks.linearizability import Operation
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
 
+MAKE_COMMITS = (TaskKind.COMMIT, TaskKind.MERGE, TaskKind.REVERT, TaskKind.CHERRY_PICK)
 _TAKES_OFF = ("hard_reset", "delete_branch", "delete_repository", "restore")
 
 
 def check_tasks(simulation: "Simulation") -> None:
     """Add what is wrong with tasks to the problems, and what they did to the history."""
-    repository = simulation.world.refs.repository(REPO)
-    if repository is None:
-        return
-    tasks = dict(simulation.world.refs.records_of(repository).tasks)
-    for task in tasks.values():
-        if task.id not in simulation.ledger.origins:
-            continue  # of the world's beginning
-        if not task.has_ended:
-            simulation.problem("stuck", f"task {task.id} has not ended: {task}")
+    for name in (REPO, COPY):
+        repository = simulation.world.refs.repository(name)
+        if repository is None:
             continue
+        tasks = dict(simulation.world.refs.records_of(repository).tasks)
+        for task in tasks.values():
+            if task.id in simulation.ledger.origins:  # not of the world's beginning
+                _check_task(simulation, repository, task, tasks)
+        if name == REPO:
+            check_lives(simulation, repository, tasks)
+            _write_down_answers(simulation, repository, tasks)
+
+
+def _check_task(
+    simulation: "Simulation", repository: Repository, task: Task, tasks: dict[str, Task]
+) -> None:
+    if not task.has_ended:
+        simulation.problem("stuck", f"task {task.id} has not ended: {task}")
+        return
+    _check_events(simulation, task)
+    _check_answers(simulation, task)
+    if task.kind in MAKE_COMMITS:
         _check_effect(simulation, repository, task, tasks)
-        _check_events(simulation, task)
-        _check_answers(simulation, task)
-        if task.kind in (TaskKind.COMMIT, TaskKind.MERGE):
-            _write_down(simulation, repository, task)
-    _write_down_answers(simulation, repository, tasks)
+        _write_down(simulation, repository, task)
 
 
 def _check_effect(
@@ -53,22 +63,8 @@ def _check_effect(
     if result and not kinds.intersection(_TAKES_OFF):
         branch = simulation.world.refs.branch(repository, task.branch)
         assert branch is not None
-        if result not in _ancestors(simulation, repository, branch.commit_id):
+        if result not in simulation.ancestors(repository, branch.commit_id):
             simulation.problem("effect", f"commit {result} of task {task.id} is on no branch")
-
-
-def _ancestors(
-    simulation: "Simulation", repository: Repository, commit_id: CommitID
-) -> set[CommitID]:
-    commits = simulation.world.refs.records_of(repository).commits
-    found: set[CommitID] = set()
-    pending = [commit_id]
-    while pending:
-        each = pending.pop()
-        if each not in found and each in commits:
-            found.add(each)
-            pending += commits[each].parents
-    return found
 
 
 def _check_events(simulation: "Simulation", task: Task) -> None:
@@ -137,7 +133,7 @@ def _write_down_answers(
     """
     records, ledger = simulation.world.refs.records_of(repository), simulation.ledger
     called_back = [tasks[task_id] for task_id in ledger.called_back if task_id in tasks]
-    for op, client, invoked, returned, commit_id in ledger.answers:
+    for op, client, invoked, returned, commit_id, _ in ledger.answers:
         made = [task.id for task in called_back if task.result.get("commit_id") == commit_id]
         since = min([invoked, *(ledger.origins[task_id][0] for task_id in made)])
         if commit_id in records.commits:

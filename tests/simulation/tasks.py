@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from unittest.mock import patch
 
 import msgspec
@@ -36,12 +36,38 @@ _AGAIN_S = 60
 _LOOKS_MAX = 3
 
 
+class Answer(NamedTuple):
+    """An operation that was answered with a commit of a task; asked: when its last request was."""
+
+    op: Op
+    client: str
+    invoked: float
+    returned: float
+    commit_id: str
+    asked: float
+
+
+class Step(NamedTuple):
+    """A step of a task that took effect.
+
+    source: the branch that it read, "" if none. read_since: not before this moment.
+    """
+
+    task_id: str
+    moment: float
+    branch: str
+    source: str
+    read_since: float
+
+
 class Ledger:
     """What the clients and the runners of a schedule did with tasks, for the verdict.
 
     origins: by task ID, when its request was sent, and the operation that sent it.
     moves: by task ID, the commits that runners tried to end it with.
     answers: operations that were answered with a commit of a task.
+    taken: by task ID, when a runner took it last.
+    steps: steps of tasks that copy or move prefixes.
     refusals: operations that were answered that there are no changes.
     starts: operations that were answered with a task.
     seen: by task ID, the states that answers showed: sent, answered, state, commit ID.
@@ -49,10 +75,13 @@ class Ledger:
     called_back: tasks for whose outcome a client was asked to repeat its request.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tick: Callable[[], int]) -> None:
+        self._tick = tick
+        self.taken: dict[str, float] = {}
         self.origins: dict[str, tuple[float, Op]] = {}
         self.moves: dict[str, list[tuple[Repository, Commit]]] = {}
-        self.answers: list[tuple[Op, str, float, float, str]] = []
+        self.answers: list[Answer] = []
+        self.steps: list[Step] = []
         self.refusals: list[tuple[Op, str, float, float]] = []
         self.starts: list[tuple[Op, str, float, str]] = []
         self.seen: dict[str, list[tuple[float, float, str, str]]] = {}
@@ -60,7 +89,9 @@ class Ledger:
         self.called_back: set[str] = set()
 
     def watch(self, name: str, args: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
-        """Write down a commit that ends a task; return whether the call is one."""
+        """Write down a commit that ends a task, or a take; return whether the call is the former."""
+        if name == "refs.replace_task" and args[2].takes > args[1].takes:
+            self.taken[args[1].id] = self._tick()
         ends = options.get("ends")
         if name != "refs.move_branch" or ends is None:
             return False
@@ -72,7 +103,7 @@ class Ledger:
         ended = ("completed", "failed", "cancelled")
         seen = self.seen.get(task_id, ())
         times = [returned for _, returned, state, _ in seen if state in ended]
-        times += [each[3] for each in self.answers if each[4] == commit_id]
+        times += [each.returned for each in self.answers if each.commit_id == commit_id]
         return min(times, default=None)
 
 

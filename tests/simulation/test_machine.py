@@ -7,6 +7,7 @@ import pytest
 
 from graveler.operations import commits
 from graveler.operations.protocol.changes import Staged as StagedSource
+from graveler.operations.tasks import waiting
 from graveler.ports import Staged
 from tests.simulation.machine import Outcome, run
 from tests.simulation.report import label, report
@@ -203,6 +204,33 @@ def _deliver_no_delayed_messages(world) -> None:
     world.task_queue.send = lambda message, delay_s=0: delay_s or real(message)
 
 
+def _give_all_branches_one_identity(world) -> None:
+    """As earlier versions stored branches: another branch of the name is the same one."""
+    real = MemoryRefStore.create_branch
+    for records in world.refs.records.values():
+        for name, branch in records.branches.items():
+            records.branches[name] = replace(branch, uid="")
+    world.refs.create_branch = lambda repository, branch, *more: real(
+        world.refs, repository, replace(branch, uid=""), *more
+    )
+
+
+def _restore_what_is_restored(world) -> None:
+    """A name is restored, though the restore has ended."""
+    world.refs._check_restoring = lambda _repository: None
+
+
+def _overlook_moves(world) -> None:
+    """A collection knows only the heads that it lists."""
+    world.refs.events_since = lambda *_: iter(())
+
+
+def _stop_the_monotonic_clock(world) -> None:
+    """Only the wall clock measures how long a lease has lasted."""
+    real = world.clock.moment
+    world.clock.moment = lambda: replace(real(), monotonic_ns=0)
+
+
 each_fault = pytest.mark.parametrize(
     ("plant", "mix", "kind"),
     [
@@ -217,12 +245,16 @@ each_fault = pytest.mark.parametrize(
         (_remember_tombstones_as_nothing, "writes", "linearizable"),
         (_forget_events, "writes", "event"),
         (_collect_what_is_staged, "collect", "collected"),
+        (_give_all_branches_one_identity, "prefix_lives", "stranger"),
+        (_restore_what_is_restored, "restores", "undone"),
+        (_stop_the_monotonic_clock, "clock_steps", "destination"),
         (_require_no_etag, "replaced", "replaced"),
         # Found later.
         *(
             pytest.param(*fault, marks=pytest.mark.long)
             for fault in (
                 (_deliver_no_delayed_messages, "tasks", "stuck"),
+                (_overlook_moves, "expiry", "living"),
                 (_end_tasks_whatever_they_are, "tasks", "status"),
                 (_merge_over_edits, "metadata", "linearizable"),
                 (_read_on, "described", "meter"),
@@ -275,6 +307,13 @@ def test_a_commit_by_a_task_that_lacks_a_write_is_found(monkeypatch, name, wrong
         for seed in range(FOUND_WITHIN)
     )
     assert any(outcome.kinds == {"linearizable"} for outcome in outcomes)
+
+
+@pytest.mark.long
+def test_an_answer_that_the_branch_does_not_have_is_found(monkeypatch):
+    """The outcome of an ended task is taken, although the branch was reset."""
+    monkeypatch.setattr(waiting, "leads_to", lambda *_: True)
+    assert "outcome" in _first("replays", "outcome").kinds
 
 
 def _calls(outcome: Outcome) -> list[tuple[object, ...]]:

@@ -10,9 +10,10 @@ from graveler.errors import GravelerError, NotFoundError
 from graveler.model import Branch, Repository
 from graveler.operations import commits, dumps, repositories
 from graveler.operations.protocol.views import view_of_branch
+from tests.simulation.life_verdict import check_destination, check_restored
 from tests.simulation.task_verdict import check_tasks
 from tests.simulation.tasks import deliver_all
-from tests.simulation.worlds import DESCRIBED, NAMESPACE, REPO, stored_value
+from tests.simulation.worlds import COPY, DESCRIBED, NAMESPACE, REPO, stored_value
 from tests.support.checks.linearizability import Operation, check_history
 from tests.support.worlds.crossed_model import base_of
 from tests.support.worlds.model import Records, differences, merged
@@ -34,6 +35,9 @@ def judge(simulation: "Simulation") -> None:
         _check_merges(simulation, repository)
         _check_protection(simulation)
         _check_exports(simulation, repository)
+        if repository is not None:
+            check_destination(simulation, repository)
+        check_restored(simulation)
         _check_objects(simulation)
         _check_tokens(simulation)
         if simulation.dumps:
@@ -140,7 +144,7 @@ def _check_events(simulation: "Simulation") -> None:
     for (name, uid), records in refs.records.items():
         for commit in records.commits.values():
             for parent in commit.parents:
-                bare = name == "copy" and refs.repository(name)
+                bare = name == COPY and refs.repository(name)
                 if parent not in records.commits and not (bare and bare.is_bare):
                     simulation.problem("history", f"{commit.id} has no parent in {name} {uid}")
             fresh = commit.message.startswith("#") and name == REPO
@@ -209,6 +213,8 @@ def _check_objects(simulation: "Simulation") -> None:
     for uri in simulation.made_elsewhere:
         if uri not in there:
             simulation.problem("foreign", f"{uri} is gone, which another repository made")
+    if simulation.start.expires:
+        return  # what was named without a break was looked at when it was deleted
     gone = {uri for uri in simulation.made if uri not in there and f"{NAMESPACE}/data/" in uri}
     if not gone:
         return

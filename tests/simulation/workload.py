@@ -4,7 +4,7 @@ Programs are short, and clients meet at few paths: what goes wrong between two o
 more of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from tests.simulation.schedule import Op, Schedule
@@ -25,6 +25,7 @@ class Mix:
     branches: str = "main main main dev"
     amounts: tuple[int, ...] = (2, 3, 3, 3, 4, 4, 5, 6, 8)  # of clients
     longest: int = 3  # program
+    paths: bytes = b""  # of one byte each; by chance
     same: float = 0.0  # how often the content that is written is one that is committed
 
 
@@ -81,6 +82,43 @@ MIXES: dict[str, Mix] = {
         "staged staged restaged",
         longest=5,
     ),
+    "task_lives": Mix(
+        "merge_by_task merge_by_task merge_by_task merge_by_task commit_by_task start_merge"
+        " start_commit run_tasks run_tasks run_tasks run_tasks upload get"
+        " recreate_branch hard_reset hard_reset",
+        "sliced sliced sliced_staged",
+        "dev dev dev main",
+    ),
+    "replays": Mix(
+        "revert_by_task cherry_pick_by_task cherry_pick_by_task cherry_pick_by_task"
+        " run_tasks run_tasks run_tasks publish publish hard_reset hard_reset recreate_branch get",
+        "sliced",
+        "dev main main",
+    ),
+    "prefix_lives": Mix(
+        "start_move start_copy run_tasks run_tasks run_tasks recreate_branch recreate_branch"
+        " upload commit get",
+        "sliced sliced_staged",
+        "dev dev main",
+    ),
+    "restores": Mix(
+        "restore restore restore start_restore run_tasks run_tasks"
+        " delete_restored_branch delete_restored_branch delete_restored_tag",
+        "dumped",
+    ),
+    "expiry": Mix(
+        "collect_old collect_old collect_old collect_old describe_and_reset describe_and_reset"
+        " describe_and_reset rename_by_hand rename_by_hand rename_by_hand rename_branch"
+        " rename_branch copy_shallow publish merge sleep",
+        "expiring expiring expiring_later",
+        paths=b"abc",
+    ),
+    "clock_steps": Mix(
+        "run_export run_export run_export step_clock publish publish",
+        "exporting",
+        "dev",
+        paths=b"bc",
+    ),
     "clean_up": Mix(f"clean_up clean_up {WRITES} commit commit get list reset"),
 }
 # The cheap ones more often: most that can go wrong is between writes and heads that move.
@@ -94,9 +132,16 @@ _REFS = {
     "merge": ("dev", "main", "d1", "c1"),
     "start_merge": ("dev", "dev", "d1"),
     "merge_by_task": ("dev", "dev", "d1"),
+    "revert_by_task": ("c2", "dev", "main"),
+    "cherry_pick_by_task": ("d1", "dev", "dev", "main"),
+    "start_move": ("a", "b", "c"),
+    "stage_known": ("a", "b", "c"),
+    "rename_by_hand": ("a", "b", "c"),
     "revert": ("c1", "c2", "main", "d1"),
     "cherry_pick": ("c1", "c2", "d1", "dev"),
+    "describe_and_reset": ("c1", "c2", "d1", "first"),
     "hard_reset": ("c1", "c2", "d1", "first"),
+    "recreate_branch": ("main", "c1", "c2", "d1"),
     "create_branch": ("main", "c1", "c2", "d1"),
     "copy_shallow": ("c1", "c2", "d1"),
     "copy": ("c1", "c2", "d1"),  # whose metadata never change
@@ -108,17 +153,45 @@ def draw(seed: int, mixes: tuple[str, ...] = DEFAULT_MIXES, clients: int = 0) ->
     chance = Random(f"program {seed}")
     mix = MIXES[chance.choice(mixes)]
     kinds = mix.kinds.split()
-    paths = chance.choice(((b"a",), (b"a",), (b"a", b"b"), (b"a", b"b", b"c")))
+    paths: tuple[bytes, ...] = chance.choice(((b"a",), (b"a",), (b"a", b"b"), (b"a", b"b", b"c")))
+    if mix.paths:
+        paths = tuple(mix.paths[at : at + 1] for at in range(len(mix.paths)))
     amount = clients or chance.choice(mix.amounts)
     longest = 1 if amount > 5 else chance.randint(1, mix.longest)
     programs, number = [], 0
     for _ in range(amount):
         program = []
         for _ in range(chance.randint(1, longest)):
-            number += 1
-            program.append(_op(chance, mix, chance.choice(kinds), paths, number))
+            program += _ops(_op(chance, mix, chance.choice(kinds), paths, number + 1))
+            number = program[-1].id
         programs.append(tuple(program))
     return Schedule(chance.choice(mix.worlds.split()), tuple(programs), seed=seed)
+
+
+def _ops(op: Op) -> list[Op]:
+    """The operations that a client does one after the other for one."""
+    if op.kind == "rename_by_hand":
+        return [
+            replace(op, kind="stage_known"),
+            Op("delete", op.branch, op.text.encode(), id=op.id + 1),
+        ]
+    if op.kind == "publish":
+        return [replace(op, kind="upload"), replace(op, kind="commit", id=op.id + 1)]
+    if op.kind == "describe_and_reset":
+        described = replace(op, kind="set_metadata", text=f"m{op.id}")
+        return [described, replace(op, kind="hard_reset", id=op.id + 1)]
+    if op.kind == "recreate_branch":
+        return [
+            Op("delete_branch", "dev", op.path, "", op.id),
+            Op("create_branch", "dev", op.path, op.text, op.id + 1),
+        ]
+    if op.kind == "rename_branch":
+        old, new = ("dev", "tmp") if op.id % 2 else ("tmp", "dev")
+        return [
+            Op("create_branch", new, op.path, old, op.id),
+            Op("delete_branch", old, op.path, "", op.id + 1),
+        ]
+    return [op]
 
 
 def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: int) -> Op:
@@ -129,6 +202,8 @@ def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: i
         branch = "main"
     if kind in _REFS:
         text = chance.choice(_REFS[kind])
+        if text == branch and kind in ("merge_by_task", "start_merge"):
+            text = "main" if branch == "dev" else "dev"
     elif kind in ("start_commit", "commit_by_task"):
         text = chance.choice(("again", "again", f"{number}"))  # equal requests, too
     elif kind == "set_metadata":

@@ -11,8 +11,17 @@ from graveler.dump.files import RefsDump
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.export.model import ExportConfiguration, ExportRequest
-from graveler.model import Entry, ProtectionRule, Repository
-from graveler.operations import branches, commits, dumps, merges, repositories, retention, writes
+from graveler.model import Branch, Entry, ProtectionRule, Repository
+from graveler.operations import (
+    branches,
+    commits,
+    dumps,
+    merges,
+    repositories,
+    retention,
+    tags,
+    writes,
+)
 from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
@@ -22,6 +31,7 @@ from tests.support.checks.linearizability import Operation, Value
 from tests.support.fakes.engines import MemoryWorld, memory_world
 
 REPO = "lake"
+COPY, COPIED_TAG = "copy", "v1"
 NAMESPACE = "s3://bucket/lake"
 INNER = f"{NAMESPACE}/data/inner"
 EXPORTED = "s3://out/dev"
@@ -43,6 +53,7 @@ class Start:
     before: list[Operation] = field(default_factory=list)  # what was staged, and not committed
     foreign: dict[str, bytes] = field(default_factory=dict)  # objects that Graveler did not make
     dump: RefsDump | None = None
+    expires: bool = False  # commits expire, and collections delete what they named
 
 
 def value_of(repository: Repository, entry: Entry) -> Value:
@@ -144,21 +155,26 @@ def sliced_staged() -> Start:
 
 def _staged(*texts: str, breaking: Breaking | None = None) -> Start:
     start = plain(breaking)
-    engine = start.world.engine()
     for text in texts:
-        upload(engine, "main", b"a", text)
-        found, branch = engine.refs.repository_and_branch(_repository(start), "main")
-        assert found is not None
-        assert branch is not None
-        stored = engine.staging.get(branch.staging_token, b"a")
-        assert stored is not None
-        value = stored_value(found, stored.value)
-        at = len(start.before) - 10
-        before = Operation("start", "write", at, at + 0.5, "ok", value, key=("main", b"a"))
-        start.before.append(before)
+        found, branch = _stage(start, b"a", text)
         if text == texts[0]:
-            seal(engine, found, branch)
+            seal(start.world.engine(), found, branch)
     return start
+
+
+def _stage(start: Start, path: bytes, text: str) -> tuple[Repository, Branch]:
+    engine = start.world.engine()
+    upload(engine, "main", path, text)
+    found, branch = engine.refs.repository_and_branch(_repository(start), "main")
+    assert found is not None
+    assert branch is not None
+    stored = engine.staging.get(branch.staging_token, path)
+    assert stored is not None
+    value = stored_value(found, stored.value)
+    at = len(start.before) - 10
+    before = Operation("start", "write", at, at + 0.5, "ok", value, key=("main", path))
+    start.before.append(before)
+    return found, branch
 
 
 def _repository(start: Start) -> Repository:
@@ -175,6 +191,37 @@ def exported() -> Start:
     request = ExportRequest(REPO, "dev")
     for number in range(3):
         advance(engine, request, runner=f"start {number}", time_left_s=lambda: 900.0)
+    return start
+
+
+def exporting() -> Start:
+    """As exported; a head that differs everywhere waits for its export."""
+    start = exported()
+    engine = start.world.engine()
+    configuration = ExportConfiguration(EXPORTED, is_continuous=True)
+    requests.configure(engine, REPO, "dev", configuration)
+    for path in PATHS:
+        upload(engine, "dev", path, "9")
+    start.commits["d2"] = _commit(engine, "dev", "d2")
+    return start
+
+
+def expiring() -> Start:
+    """Commits expire as soon as they are no heads; some objects were never committed."""
+    return _with_rules(0, [("main", 0)])
+
+
+def expiring_later() -> Start:
+    """Commits expire after a day; those of main after two."""
+    return _with_rules(1, [("main", 2)])
+
+
+def _with_rules(default_days: int, branch_days: list[tuple[str, int]]) -> Start:
+    start = plain()
+    retention.set_rules(start.world.engine(), REPO, make_rules(default_days, branch_days))
+    start.expires = True
+    for path in PATHS[1:]:
+        _stage(start, path, "6")
     return start
 
 
@@ -210,8 +257,9 @@ def dumped() -> Start:
     """There is a dump, and a bare repository that it can be restored into."""
     start = plain()
     engine = start.world.engine()
+    tags.create(engine, REPO, name=COPIED_TAG, ref="main")
     start.dump = dumps.dump(engine, REPO)
-    repositories.create(engine, name="copy", storage_namespace=NAMESPACE, bare=True)
+    repositories.create(engine, name=COPY, storage_namespace=NAMESPACE, bare=True)
     return start
 
 
@@ -219,7 +267,7 @@ WORLDS: dict[str, Callable[[], Start]] = {
     made.__name__: made
     for made in (
         *(plain, crossed, protected, staged, restaged, sliced),
-        *(sliced_staged, exported, foreign, nested, dumped),
+        *(sliced_staged, exported, exporting, expiring, expiring_later, foreign, nested, dumped),
     )
 }
 

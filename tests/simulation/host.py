@@ -1,0 +1,81 @@
+"""A client's machine: its clock, and how it lets steps and time pass."""
+
+from typing import TYPE_CHECKING
+
+from graveler.times import NS_PER_S
+from tests.support.fakes.clocks import SkewedClock
+
+if TYPE_CHECKING:
+    from tests.simulation.machine import Simulation
+
+_SKEWS_S = (0, 3, -3)
+_LOOKS_MAX = 30
+
+
+class Host:
+    """The machine of one client.
+
+    is_exporting: the client is a runner of an export, which may stall before it reads its clock.
+    is_writing: it has begun to write at the destination.
+    """
+
+    def __init__(self, simulation: "Simulation", number: int) -> None:
+        self.is_exporting = self.is_writing = False
+        self._simulation = simulation
+        self._stalled_until = 0
+        skew_ns = _SKEWS_S[number % len(_SKEWS_S)] * NS_PER_S
+        self.clock = SkewedClock(simulation.world.clock, skew_ns, self._stall)
+
+    def _stall(self) -> None:
+        """Let others go on before the runner of an export reads its clock.
+
+        What it then writes at the destination takes no time: a lease allows for that.
+        """
+        if self.is_exporting:
+            self._simulation.scheduler.pause()
+            self._wait_until(self._stalled_until)
+
+    def _wait_until(self, step: int) -> None:
+        scheduler = self._simulation.scheduler
+        while len(scheduler.steps) < step:
+            scheduler.pause()
+
+    def begins_operation(self) -> None:
+        self._simulation.working.add(self)
+
+    def ends_operation(self) -> None:
+        self._simulation.working.discard(self)
+        self.is_exporting = self.is_writing = False
+
+    def begins_export(self) -> None:
+        """Set the clock right: leases allow for seconds only when a run is taken."""
+        self.clock.set_right()
+        self.is_exporting, self.is_writing = True, False
+
+    def wait(self, steps: int) -> None:
+        """Let others make so many steps."""
+        self._wait_until(len(self._simulation.scheduler.steps) + steps)
+
+    def sleep(self, seconds: float) -> None:
+        """Let days pass while no request is under way."""
+        simulation = self._simulation
+        simulation.working.discard(self)
+        while simulation.working or simulation.scheduler.has_late:
+            simulation.scheduler.pause()
+        simulation.world.clock.tick(seconds)
+        simulation.working.add(self)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass for all, whatever they are doing."""
+        self._simulation.world.clock.tick(seconds)
+
+    def step_clock_of_runner(self, seconds: int, stall_steps: int) -> None:
+        """Set the clock of a client that carries out an export, and let it stall for some steps."""
+        scheduler = self._simulation.scheduler
+        for _ in range(_LOOKS_MAX):
+            for actor in self._simulation.actors:
+                if actor.host.is_writing:
+                    actor.host.clock.step(seconds)
+                    actor.host._stalled_until = len(scheduler.steps) + stall_steps
+                    return
+            scheduler.pause()

@@ -1,0 +1,147 @@
+"""The lives of branches in a schedule: which branch had a name when, and what its head was.
+
+The outbox tells them, because the event of a change is stored in the change's transaction. A branch
+that is deleted and created again is another one, whatever the engine remembers of it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING
+
+from graveler.model import CommitID, Event, Repository, StagingToken
+from tests.simulation.worlds import stored_value
+
+if TYPE_CHECKING:
+    from tests.simulation.machine import Simulation
+
+_MOVES = frozenset(
+    [
+        *("branch_created", "branch_reset", "commit_created", "merge_completed"),
+        *("revert_completed", "cherry_pick_completed"),
+    ]
+)
+
+
+class Outbox(list[Event]):
+    """The events of a schedule, each with the moment of its change."""
+
+    def __init__(self, tick: Callable[[], int]) -> None:
+        super().__init__()
+        self.moments: list[int] = []
+        self._tick = tick
+
+    def append(self, event: Event) -> None:
+        super().append(event)
+        self.moments.append(self._tick())
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """How long a commit was the head of a branch.
+
+    born: when the branch was created. is_made: the change that made it the head made the commit.
+    """
+
+    commit_id: CommitID
+    born: float
+    since: float
+    until: float = inf
+    is_made: bool = False
+
+
+class Lives:
+    """The branches of one repository."""
+
+    def __init__(self, first: Mapping[str, CommitID], outbox: Outbox, repository: str) -> None:
+        self._spells: dict[str, list[Spell]] = {}
+        self._started: dict[str, float] = {}  # by task ID
+        for name, commit_id in first.items():
+            self._spells[name] = [Spell(commit_id, born=-inf, since=-inf)]
+        for event, moment in zip(outbox, outbox.moments, strict=True):
+            if event.repository == repository:
+                self._follow(event, moment)
+
+    def _follow(self, event: Event, moment: float) -> None:
+        name = str(event.detail.get("branch", ""))
+        if event.kind == "task_started":
+            self._started[str(event.detail["task_id"])] = moment
+        elif event.kind in _MOVES:
+            is_new = event.kind == "branch_created"
+            born = moment if is_new else self._end(name, moment)
+            is_made = not is_new and event.kind != "branch_reset"
+            commit_id = CommitID(str(event.detail["commit_id"]))
+            self._spells.setdefault(name, []).append(
+                Spell(commit_id, born, moment, is_made=is_made)
+            )
+        elif event.kind == "branch_deleted":
+            self._end(name, moment)
+
+    def _end(self, name: str, moment: float) -> float:
+        """End the present spell of the name; return when its branch was created."""
+        last = self._spells[name].pop()
+        self._spells[name].append(replace(last, until=moment))
+        return last.born
+
+    def within(self, name: str, begin: float, end: float) -> list[Spell]:
+        """Return what the name was between two moments."""
+        return [
+            each for each in self._spells.get(name, ()) if each.since <= end and begin < each.until
+        ]
+
+    def is_younger(self, name: str, moment: float, task_id: str) -> bool:
+        """Whether the branch that has the name at the moment was created after the task."""
+        started = self._started.get(task_id, inf)
+        return any(each.born > started for each in self.within(name, moment, moment))
+
+    def moments_made(self, name: str, commit_id: CommitID) -> list[float]:
+        """Return when the commit was made on a branch of the name."""
+        spells = self._spells.get(name, ())
+        return [each.since for each in spells if each.is_made and each.commit_id == commit_id]
+
+
+class Named:
+    """The addresses that clients can find, and since which step each can be found without a break.
+
+    They are those of the heads' objects, and of what is staged and not hidden by a newer change.
+    """
+
+    def __init__(self, simulation: "Simulation") -> None:
+        self._simulation = simulation
+        self._since: dict[str, int] = {}
+        self._in_commits: dict[CommitID, frozenset[str]] = {}
+
+    def look(self) -> None:
+        """See what is named after a step."""
+        step = len(self._simulation.scheduler.steps)
+        found = self._now()
+        self._since = {address: self._since.get(address, step) for address in found}
+
+    def living(self, addresses: Sequence[str], look_step: int) -> list[str]:
+        """Return which of the addresses are named, and were so before the step."""
+        return [each for each in addresses if self._since.get(each, look_step) < look_step]
+
+    def _now(self) -> set[str]:
+        world = self._simulation.world
+        repository = self._simulation.repository
+        found: set[str] = set()
+        if repository is None:
+            return found
+        for branch in world.refs.records_of(repository).branches.values():
+            found |= self._in_commit(repository, branch.commit_id)
+            found |= self._staged(repository, branch.tokens)
+        return found
+
+    def _staged(self, repository: Repository, tokens: tuple[StagingToken, ...]) -> set[str]:
+        seen: dict[bytes, bytes | None] = {}
+        for token in reversed(tokens):  # the oldest first
+            seen.update(self._simulation.world.staging.changes(token))
+        values = (stored_value(repository, value) for value in seen.values())
+        return {value.address for value in values if value is not None}
+
+    def _in_commit(self, repository: Repository, commit_id: CommitID) -> frozenset[str]:
+        if commit_id not in self._in_commits:
+            content = self._simulation.reader.content(repository, commit_id)
+            values = (stored_value(repository, value) for _, value in content.records())
+            self._in_commits[commit_id] = frozenset(v.address for v in values if v is not None)
+        return self._in_commits[commit_id]
