@@ -191,10 +191,10 @@ def run_commit(hold: Hold) -> None:
         pass_before_sealing(gate, found, current, about)
         # From here on, equal requests cannot know whether this commit holds what they want.
         hold.cover(SEALING)
-        current = seal(engine, *hold.current_branch(), hold.kept_up)
+        current = seal(engine, *hold.current_branch(), hold.reporting)
         hold.cover(newest_sealed(current))
     apply = apply_by_slices(hold)
-    _commit_sealed(gate, found, current, request, apply, hold.kept_up, ending)
+    _commit_sealed(gate, found, current, request, apply, hold.reporting, ending)
 
 
 def _committable(
