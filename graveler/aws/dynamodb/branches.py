@@ -25,11 +25,11 @@ from graveler.aws.dynamodb.tasks import task_creation, task_key, task_of, task_r
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import (
     AlreadyExistsError,
-    NotFoundError,
     StaleTaskError,
     StaleVersionError,
     UnknownOutcomeError,
 )
+from graveler.messages import Refusal
 from graveler.model import Branch, Change, Commit, CommitID, Event, Page, Repository, StagingToken
 from graveler.pulls import PullRequestMerge
 from graveler.tasks import Task, TaskEnd, TaskStart
@@ -159,7 +159,7 @@ class BranchRecords(Records):
             return branch_of(sealed["Attributes"])
         except ConditionFailedError as error:
             if error.item is None:
-                raise NotFoundError(f"branch {branch.name} does not exist any more") from error
+                raise Refusal.BRANCH_NOT_FOUND.error(repr(branch.name)) from error
             current = branch_of(error.item)
             if new_token not in current.tokens:
                 raise StaleVersionError(
@@ -273,7 +273,7 @@ class BranchRecords(Records):
         if is_done:
             return
         if self.branch(repository, old.name) is None:
-            raise NotFoundError(f"branch {old.name} does not exist any more")
+            raise Refusal.BRANCH_NOT_FOUND.error(repr(old.name))
         if commit is not None:
             self._require_no_other(repository, commit)
         if ends is not None:

@@ -17,7 +17,7 @@ from graveler.events import heads_in
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.operations import branches, links, merges, objects, repositories, retention, writes
 from graveler.operations.engine import Engine
-from graveler.operations.prefixes.requests import PrefixRequest, start_move
+from graveler.operations.prefixes.requests import PrefixRequest, start_copy, start_move
 from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
@@ -236,6 +236,16 @@ def test_an_open_task_keeps_the_source_of_its_merge() -> None:
     sweep_all(world, engine)
     run(engine, TaskMessage(REPO, task.id))
     assert content(engine, "dev", b"precious") == b"precious"
+
+
+def test_an_open_task_keeps_the_commit_from_which_it_copies_a_prefix() -> None:
+    world = old_lake()
+    engine = world.engine()
+    task = start_copy(engine, REPO, "dev", PrefixRequest("prec", "copied/prec", "z@"), "ann")
+    branches.delete(engine, REPO, "z")
+    sweep_all(world, engine)
+    run(engine, TaskMessage(REPO, task.id))
+    assert content(engine, "dev", b"copied/precious") == b"precious"
 
 
 def test_what_was_no_head_when_the_look_began_is_deleted() -> None:

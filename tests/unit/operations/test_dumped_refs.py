@@ -9,6 +9,8 @@ from graveler.dump.files import read
 from graveler.dump.records import BRANCHES, TAGS
 from graveler.operations import branches, dumps, tags
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.lookup import read_repository
+from graveler.operations.protocol.pages import every_branch
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory_objects import nothing
@@ -57,12 +59,45 @@ class Renames:
         tags.delete(engine, REPO, f"v{old}")
 
 
-def dumped_beside(times: int, gap: int) -> Iterator[tuple[MemoryWorld, Any]]:
+class Replacements(Renames):
+    """Renames them to the name of another one, which is deleted first."""
+
+    def __init__(self, world: MemoryWorld, first: int, gap: int, times: int) -> None:
+        for name in NAMES[1 : times + 1]:
+            branches.create(world.engine(), REPO, name=name, source="main")
+            tags.create(world.engine(), REPO, name=f"v{name}", ref="main")
+        super().__init__(world, first, gap, times)
+
+    def rename(self, engine: Engine, old: str, new: str) -> None:
+        branches.delete(engine, REPO, new)
+        tags.delete(engine, REPO, f"v{new}")
+        super().rename(engine, old, new)
+
+
+class Conversions(Renames):
+    """Makes a tag of the branch, and a branch of the tag."""
+
+    def rename(self, engine: Engine, old: str, new: str) -> None:
+        if named_by_branch(engine, old):
+            tags.create(engine, REPO, name=new, ref=old)
+            branches.delete(engine, REPO, old)
+        else:
+            branches.create(engine, REPO, name=new, source=old)
+            tags.delete(engine, REPO, old)
+
+
+def named_by_branch(engine: Engine, name: str) -> bool:
+    return name in {each.name for each in every_branch(engine, read_repository(engine, REPO))}
+
+
+def dumped_beside(
+    times: int, gap: int, kind: type[Renames] = Renames
+) -> Iterator[tuple[MemoryWorld, Any]]:
     """Yield a dump for each of its steps, at which the renames begin, and its world."""
     first, steps = 1, 1
     while first <= steps:
         world = _lake().anew()
-        renames = Renames(world, first, gap, times)
+        renames = kind(world, first, gap, times)
         dumped = dumps.dump(engine_around(world.engine(), renames), REPO)
         world.refs.between = nothing
         steps = renames.count if first == 1 else steps
@@ -70,9 +105,12 @@ def dumped_beside(times: int, gap: int) -> Iterator[tuple[MemoryWorld, Any]]:
         first += 1
 
 
-@for_each(("times", "gap"), product((1, 2, 3), (0, 2)))
-def test_what_is_renamed_meanwhile_is_dumped(times: int, gap: int) -> None:
-    for world, dumped in dumped_beside(times, gap):
+CASES = [*product((1, 2, 3), (0, 2), (Renames,)), (1, 0, Replacements), (2, 2, Replacements)]
+
+
+@for_each(("times", "gap", "how"), CASES)
+def test_what_is_renamed_meanwhile_is_dumped(times: int, gap: int, how: type[Renames]) -> None:
+    for world, dumped in dumped_beside(times, gap, how):
         committed, head = world.engine().committed, named(_lake().engine(), "z")
         for kind, file_id, prefix in (
             (BRANCHES, dumped.branches_id, ""),
@@ -84,3 +122,13 @@ def test_what_is_renamed_meanwhile_is_dumped(times: int, gap: int) -> None:
             assert head in {
                 each.commit_id for each in found if each.name.removeprefix(prefix) in NAMES
             }
+
+
+def test_a_branch_that_is_a_tag_for_a_while_is_dumped() -> None:
+    for world, dumped in dumped_beside(2, 6, Conversions):
+        committed, head = world.engine().committed, named(_lake().engine(), "z")
+        found = [
+            *read(committed, NAMESPACE, dumped.branches_id, BRANCHES),
+            *read(committed, NAMESPACE, dumped.tags_id, TAGS),
+        ]
+        assert head in {each.commit_id for each in found if each.name != "vz"}

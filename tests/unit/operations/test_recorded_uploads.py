@@ -492,7 +492,7 @@ def test_a_branch_of_the_same_name_gets_none_of_the_uploads(engine):
     parts = send(engine, begun, b"one", b"two")
     branches.delete(engine, REPO, "dev")
     branches.create(engine, REPO, name="dev", source="main")
-    with pytest.raises(UploadNotFoundError):
+    with pytest.raises(UploadNotFoundError, match="was deleted: begin a new upload"):
         complete(engine, begun, parts)
     assert paths(engine, "dev") == []
     abort(engine, begun)
