@@ -188,7 +188,9 @@ class BranchRecords(Records):
     def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:
         offer = cleanup_item(drop_after_ns, [token], is_offer=True)
         with deadlines.unseen():
-            self.tables.dynamodb.call("PutItem", self.tables.put(offer))
+            # In a transaction, a repeated request has no second effect. A late one would offer a
+            # token that a branch has taken, and the cleanup would drop it.
+            self.tables.transact([{"Put": self.tables.put(offer)}])
         return offer.sort
 
     def replace_sealed(

@@ -341,3 +341,21 @@ def test_a_task_without_time_for_its_compaction_leaves_it_to_the_next_runner(ful
     run_all(full.task_queue, full.engine())
     assert shown(full.engine(), "main@") == FULL
     check_all_is_there(full, FULL)
+
+
+def test_a_branch_whose_compaction_takes_longer_than_a_call_can_be_committed(full):
+    request = commits.CommitRequest("message", "somebody")
+    task = commits.start_commit(full.engine(), REPO, "main", request)
+    left_s = [0.0]
+
+    def around(name, call):
+        left_s.append(1.0) if name == "refs.offer_token" else None
+        return call()
+
+    while not task.has_ended:
+        full.clock.tick(60)
+        left_s.append(900.0)
+        engine = engine_around(full.engine(), around)
+        task = run(engine, TaskMessage(REPO, task.id), time_left_s=lambda: left_s[-1])
+    assert task.state is TaskState.COMPLETED
+    check_all_is_there(full, FULL)
