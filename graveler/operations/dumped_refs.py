@@ -3,9 +3,10 @@
 Theory of operation. A listing takes a while. What is renamed meanwhile, from a name that the
 listing has not reached to one that it has passed, is in no page. But then the new name was created
 since the listing began, and an event says so, stored in the same transaction. So the events are
-read after the listing, and the names that they create are read one by one. A name that is gone by
-then may have been renamed again, so the events are read again. When all created names existed, each
-ref that exists without a break is there: by the listing if its name is as old, else by its name.
+read after the listing, and the names that they create are read one by one. A name that was deleted
+by then may have been renamed again, and another ref may have it. So the events are read again,
+until none deletes a name that was just read. Then each ref that exists without a break is there: by
+the listing if its name is as old, else by its name.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -56,18 +57,25 @@ def _created(
     read_one: Callable[[Repository, str], T | None],
 ) -> list[T]:
     """Return the branches or tags that were created since the changes began, and exist."""
-    found: dict[str, T] = {}
-    is_complete = False
-    while not is_complete:
-        is_complete = True
+
+    def more() -> dict[str, set[str]]:
+        names: dict[str, set[str]] = {"created": set(), "deleted": set()}
         for event in changes.more():
-            if event.kind == f"{kind}_created":
-                name = str(event.detail[kind])
-                one = read_one(repository, name)
-                if one is None:
-                    is_complete = False
-                else:
-                    found[name] = one
+            about, _, what = event.kind.rpartition("_")
+            if about == kind and what in names:
+                names[what].add(str(event.detail[kind]))
+        return names
+
+    found: dict[str, T] = {}
+    now = more()
+    while created := now["created"]:
+        for name in sorted(created):
+            one = read_one(repository, name)
+            if one is not None:
+                found[name] = one
+        now = more()
+        if created.isdisjoint(now["deleted"]):
+            break
     return list(found.values())
 
 
@@ -76,8 +84,11 @@ def _named(ref: Branch | Tag) -> NamedCommit:
 
 
 def _united(listed: Iterable[NamedCommit], more: Iterable[NamedCommit]) -> Iterator[NamedCommit]:
-    """Yield the listed refs, and those of more whose names are not listed, by name."""
-    both = merge(listed, sorted(more, key=_key), key=_key)
+    """Yield the refs of more, and the listed ones with other names, by name.
+
+    A name of both may have been given to another ref since it was listed, and that one is in more.
+    """
+    both = merge(sorted(more, key=_key), listed, key=_key)
     return (next(same) for _, same in groupby(both, key=_key))
 
 
