@@ -15,10 +15,12 @@ import pytest
 from graveler.errors import ContentionError, NotFoundError, PreconditionFailedError
 from graveler.events import heads_in
 from graveler.limits import TOKEN_RETENTION_S
+from graveler.model import Event, Repository
 from graveler.operations import branches, links, merges, objects, repositories, retention, writes
 from graveler.operations.engine import Engine
 from graveler.operations.prefixes.requests import PrefixRequest, start_move
 from graveler.operations.protocol.lookup import read_repository
+from graveler.ports import RefStore
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
 from graveler.tasks import TaskMessage
@@ -255,6 +257,31 @@ def test_a_change_by_a_host_with_a_slow_clock_is_seen() -> None:
 
     for world, _ in each_step(rename_there):
         assert content(world.engine(), "a", b"precious") == b"precious"
+
+
+def test_a_hard_reset_whose_event_is_not_visible_yet_hides_no_head() -> None:
+    """DynamoDB may show the new head of a transaction in progress before its event."""
+
+    class LateEvents:
+        def __init__(self, refs: RefStore) -> None:
+            self._refs = refs
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._refs, name)
+
+        def events_since(self, repository: Repository, since_s: int) -> Iterator[Event]:
+            found = self._refs.events_since(repository, since_s)
+            return (event for event in found if event.kind != "branch_reset")
+
+    number, steps = 1, 1
+    while number <= steps:
+        world = old_lake()
+        at = AtStep(world, number, partial(describe_and_reset, world.engine()))
+        engine = engine_around(world.engine(), at)
+        sweep_all(world, replace(engine, refs=LateEvents(engine.refs)))
+        at.pages(nothing)
+        assert content(world.engine(), "z", b"precious") == b"precious"
+        steps, number = at.count, number + 1
 
 
 def test_staging_by_hand_claims_an_old_address_of_the_repository_only() -> None:
