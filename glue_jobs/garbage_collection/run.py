@@ -47,8 +47,8 @@ then is one of these:
   moment. Or a multipart upload was completed, whose record was read.
 - *A head.* The listing saw it, or the branch got it since the scan began. Then an event says so: it
   is stored in the same transaction, with the new head and the old one. An event is new if the scan
-  did not find it when it began. So no chain of renames, merges and resets hides a head. A hard reset
-  in progress may show its head before its event: the heads that were listed with the tokens count.
+  did not find it when it began. So no chain of renames, merges and resets hides a head. A hard
+  reset in progress may show its head before its event: heads that were listed with tokens count.
 
 After the moment, no claim and no event is needed: the address has another carrier at the moment.
 Who moves a name removes the old one last, and reads a claimed source again after the claim.

@@ -41,8 +41,9 @@ from graveler.retention.looks import begin_look
 from graveler.retention.rules import RetentionRules
 
 # Staged entries may move from listed tokens to another one, and the listed ones are dropped after
-# this time, by clocks that may differ by an hour.
-_STAGED_S = TOKEN_RETENTION_S - 60 * 60
+# the retention. That may begin an hour before the move, which is frozen meanwhile, and the clocks
+# of mover and cleanup may differ by another hour.
+_STAGED_S = TOKEN_RETENTION_S - 2 * 60 * 60
 
 
 @dataclass(frozen=True, slots=True)
