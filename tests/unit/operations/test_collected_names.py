@@ -250,13 +250,31 @@ def test_what_was_no_head_when_the_look_began_is_deleted() -> None:
     assert engine.objects.head(uri) is None
 
 
-def test_a_change_by_a_host_with_a_slow_clock_is_seen() -> None:
-    def rename_there(engine: Engine) -> None:
-        slow = FixedClock(engine.clock.now_ns() - 2 * 3600 * NS_PER_S)
-        rename("z", "a")(replace(engine, clock=slow, names=CountingNames(slow)))
+@pytest.mark.parametrize("slow_s", [0, 2 * 3600])
+def test_a_branch_that_no_listing_shows_is_seen_by_its_events(slow_s: int) -> None:
+    """It is renamed to a name that the listing has passed, and back before the next one."""
+    world = old_lake()
+    clock = FixedClock(world.clock.now_ns() - slow_s * NS_PER_S)
+    renaming = replace(world.engine(), clock=clock, names=CountingNames(clock))
+    listings: list[list[str]] = []
 
-    for world, _ in each_step(rename_there):
-        assert content(world.engine(), "a", b"precious") == b"precious"
+    def hide() -> None:
+        world.refs.between = nothing
+        rename("z", "a")(renaming)
+
+    def beside(name: str, call: Callable[[], Any]) -> Any:
+        if name != "refs.branches":
+            return call()
+        if listings:
+            rename("a", "z")(renaming)
+        world.refs.between = hide
+        page = call()
+        listings.append([branch.name for branch in page.results])
+        return page
+
+    sweep_all(world, engine_around(world.engine(), beside))
+    assert listings == [["dev", "main"]] * 2
+    assert content(world.engine(), "a", b"precious") == b"precious"
 
 
 def test_a_hard_reset_whose_event_is_not_visible_yet_hides_no_head() -> None:
