@@ -18,7 +18,7 @@ from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Event, Repository
 from graveler.operations import branches, links, merges, objects, repositories, retention, writes
 from graveler.operations.engine import Engine
-from graveler.operations.prefixes.requests import PrefixRequest, start_move
+from graveler.operations.prefixes.requests import PrefixRequest, start_copy, start_move
 from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import RefStore
 from graveler.retention.candidates import MINIMUM_AGE_S
@@ -114,11 +114,18 @@ def sweep_all(world: MemoryWorld, engine: Engine, act: Callable[[], object] = no
         pass
 
 
-def each_step(during: Callable[[Engine], object]) -> Iterator[tuple[MemoryWorld, int]]:
+def nothing_by(_engine: Engine) -> None:
+    """Do nothing."""
+
+
+def each_step(
+    during: Callable[[Engine], object], before: Callable[[Engine], object] = nothing_by
+) -> Iterator[tuple[MemoryWorld, int]]:
     """Yield a world for each step of a look, at which users did what `during` does."""
     number, steps = 1, 1
     while number <= steps:
         world = old_lake()
+        before(world.engine())
         at = AtStep(world, number, partial(during, world.engine()))
         sweep_all(world, engine_around(world.engine(), at))
         at.pages(nothing)
@@ -238,6 +245,49 @@ def test_an_open_task_keeps_the_source_of_its_merge() -> None:
     sweep_all(world, engine)
     run(engine, TaskMessage(REPO, task.id))
     assert content(engine, "dev", b"precious") == b"precious"
+
+
+def test_a_task_that_ends_during_a_look_keeps_what_it_merged() -> None:
+    task_id = ""
+
+    def begin(engine: Engine) -> None:
+        nonlocal task_id
+        task_id = merges.start_merge(engine, REPO, "z", "dev", merges.MergeRequest("ann")).id
+        branches.delete(engine, REPO, "z")
+
+    for world, _ in each_step(lambda engine: run(engine, TaskMessage(REPO, task_id)), begin):
+        assert content(world.engine(), "dev", b"precious") == b"precious"
+
+
+def copy_shallow(engine: Engine) -> None:
+    writes.copy(engine, REPO, "main", b"a", source_ref=None, source_path=b"z/staged", shallow=True)
+
+
+def copy_prefix(engine: Engine) -> None:
+    request = PrefixRequest(source_prefix="z/staged", destination_prefix="a")
+    run(engine, TaskMessage(REPO, start_copy(engine, REPO, "main", request, "somebody").id))
+
+
+@for_each("copy", [copy_shallow, copy_prefix])
+def test_a_copy_whose_source_is_deleted_and_collected_meanwhile_names_no_lost_data(
+    copy: Callable[[Engine], object],
+) -> None:
+    number, steps = 1, 1
+    while number <= steps:
+        world = old_lake()
+
+        def delete_and_collect(world: MemoryWorld = world) -> None:
+            writes.delete(world.engine(), REPO, "main", b"z/staged")
+            sweep_all(world, world.engine())
+
+        at = AtStep(world, number, delete_and_collect)
+        with suppress(NotFoundError):
+            copy(engine_around(world.engine(), at))
+        at.pages(nothing)
+        with suppress(NotFoundError):  # there was nothing to copy
+            assert content(world.engine(), "main", b"a") == b"staged"
+        steps, number = max(steps, at.count), number + 1
+    assert steps > 5
 
 
 def test_what_was_no_head_when_the_look_began_is_deleted() -> None:
