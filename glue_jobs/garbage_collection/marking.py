@@ -158,7 +158,7 @@ class Marking:
         uploads = self._frame(upload_addresses(engine, scan.sharers))
         namespace = self.repository.storage_namespace
         with staged_in_time(engine.objects, self.folder.looks_uri):
-            tokens = staging_tokens(engine, scan.sharers)
+            tokens = staging_tokens(engine, scan)
             found = live.staged(self.spark, tokens, namespace, self.deployment.settings)
             found = found.union(uploads)
             # A later scan could miss entries, because their tokens may be dropped by then.

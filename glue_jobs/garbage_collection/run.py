@@ -45,11 +45,11 @@ named by one of these:
   read after this moment. A completed multipart upload had a record, which was read.
 - *A head.* The listing saw it, or the branch got it since the scan began. Then an event says so: it
   is stored in the same transaction, with the new head and the old one. An event is new if the scan
-  did not find it when it began. So no chain of renames, merges and resets hides a head.
+  did not find it when it began. So no chain of renames, merges and resets hides a head. A hard
+  reset in progress may show its head before its event: heads that were listed with tokens count.
 
-A claim or an event after the moment is not needed, because the address has another carrier at the
-moment. Who moves a name removes the old one after the new one is acknowledged; a claimed source is
-read again after the claim.
+After the moment, no claim and no event is needed: the address has another carrier at the moment.
+Who moves a name removes the old one last, and reads a claimed source again after the claim.
 
 - *Commits of open tasks* count as heads: a task works with commits that it has read. A request in
   progress works with heads, or with what ceased to be one meanwhile.

@@ -4,9 +4,10 @@ Theory of operation. A listing takes a while. What is renamed meanwhile, from a 
 listing has not reached to one that it has passed, is in no page. But then the new name was created
 since the listing began, and an event says so, stored in the same transaction. So the events are
 read after both listings, and the names that they create are read one by one. They count more than
-the listings: another ref may have had the name before. A name that is gone by then, or names
-another commit, may have been renamed again, so the events are read again. In the end, each ref that
-exists without a break is there: by a listing if its name is as old, else by its name.
+the listings: another ref may have had the name before. A name that was deleted by then may have
+been renamed again, and another ref may have it. So the events are read again, until none deletes a
+name that was just read. Then each ref that exists without a break is there: by a listing if its
+name is as old, else by its name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -50,19 +51,25 @@ def _created(
 ) -> Mapping[tuple[str, str], Branch | Tag]:
     """Return the branches and tags that were created since the changes began, and exist."""
     readers = {BRANCHES.entity: engine.refs.branch, TAGS.entity: engine.refs.tag}
-    found: dict[tuple[str, str], Branch | Tag] = {}
-    is_complete = False
-    while not is_complete:
-        is_complete = True
+
+    def more() -> dict[str, set[tuple[str, str]]]:
+        names: dict[str, set[tuple[str, str]]] = {"created": set(), "deleted": set()}
         for event in changes.more():
             entity, _, change = event.kind.partition("_")
-            if entity in readers and change == "created":
-                name = str(event.detail[entity])
-                ref = readers[entity](repository, name)
-                if ref is not None:
-                    found[entity, name] = ref
-                if ref is None or ref.commit_id != event.detail["commit_id"]:
-                    is_complete = False
+            if entity in readers and change in names:
+                names[change].add((entity, str(event.detail[entity])))
+        return names
+
+    found: dict[tuple[str, str], Branch | Tag] = {}
+    now = more()
+    while created := now["created"]:
+        for entity, name in sorted(created):
+            ref = readers[entity](repository, name)
+            if ref is not None:
+                found[entity, name] = ref
+        now = more()
+        if created.isdisjoint(now["deleted"]):
+            break
     return found
 
 

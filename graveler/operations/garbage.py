@@ -26,6 +26,7 @@ from graveler.operations.protocol.pages import (
     every_repository,
 )
 from graveler.operations.retention import (
+    Heads,
     active_commit_ids,
     listed_heads,
     moved_heads,
@@ -40,8 +41,9 @@ from graveler.retention.looks import begin_look
 from graveler.retention.rules import RetentionRules
 
 # Staged entries may move from listed tokens to another one, and the listed ones are dropped after
-# this time, by clocks that may differ by an hour.
-_STAGED_S = TOKEN_RETENTION_S - 60 * 60
+# the retention. That may begin an hour before the move, which is frozen meanwhile, and the clocks
+# of mover and cleanup may differ by another hour.
+_STAGED_S = TOKEN_RETENTION_S - 2 * 60 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +96,15 @@ def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
 class Scan:
     """A scan of what is alive: the repositories that it reads, and their changes since it began.
 
+    heads are those of the branches whose tokens were listed.
+
     Read in this order: upload_addresses, staging_tokens and what they hold, active_metaranges,
     claimed_addresses. The head of `glue_jobs/garbage_collection/run.py` says why.
     """
 
     sharers: tuple[Repository, ...]
     changes: Mapping[RepositoryUID, Changes]
+    heads: Mapping[RepositoryUID, Heads]
 
 
 def begin_scan(engine: Engine, repository: Repository) -> Scan:
@@ -109,7 +114,8 @@ def begin_scan(engine: Engine, repository: Repository) -> Scan:
         GravelerError: as neighbours.
     """
     sharers = neighbours(engine, repository).sharers
-    return Scan(sharers, {each.uid: Changes(engine, each) for each in sharers})
+    changes = {each.uid: Changes(engine, each) for each in sharers}
+    return Scan(sharers, changes, {each.uid: set() for each in sharers})
 
 
 @contextmanager
@@ -142,19 +148,19 @@ def upload_addresses(engine: Engine, repositories: Sequence[Repository]) -> list
     ]
 
 
-def staging_tokens(engine: Engine, repositories: Sequence[Repository]) -> list[StagingToken]:
+def staging_tokens(engine: Engine, scan: Scan) -> list[StagingToken]:
     """Return the staging token and the sealed tokens of all branches, hidden ones too.
 
     Tokens that were taken off a branch keep nothing alive. Their changes are in the head, or can
     never be committed. A slow reader of such a token may find the data gone, like a later reader.
     """
-    # Branches that were created meanwhile hold nothing that the scan has to see.
-    return [
-        token
-        for repository in repositories
-        for branch in every_branch(engine, repository)
-        for token in branch.tokens
-    ]
+    tokens: list[StagingToken] = []
+    for repository in scan.sharers:
+        # Branches that were created meanwhile hold nothing that the scan has to see.
+        for branch in every_branch(engine, repository):
+            tokens += branch.tokens
+            scan.heads[repository.uid].add((branch.name, branch.commit_id))
+    return tokens
 
 
 def staged_addresses(staging: StagingStore, namespace: str, token: StagingToken) -> Iterator[str]:
@@ -197,7 +203,9 @@ def active_metaranges(
             )
     # Not before all branches of all sharers are listed: heads move between them.
     heads = {
-        each.uid: listed[each.uid] | moved_heads(engine, each, scan.changes[each.uid])
+        each.uid: scan.heads[each.uid]
+        | listed[each.uid]
+        | moved_heads(engine, each, scan.changes[each.uid])
         for each in sharers
     }
     active: dict[CommitID, MetaRangeID] = {}

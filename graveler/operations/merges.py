@@ -256,10 +256,10 @@ def merge_commit(
             parents=(head,) if request.squash else (head, source),
             generation=1 + max(head.generation, source.generation),
         )
+        before = _pass_before(gate, repository, branch.name, source_ref, source, made, head.id)
         event = commit_event(
             engine, "merge_completed", repository, branch.name, made, source_commit_id=source.id
         )
-        before = _pass_before(gate, repository, branch.name, source_ref, source, made, head.id)
         content = engine.metarange(repository, made.metarange_id)
         starts = start_after(
             engine,

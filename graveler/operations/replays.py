@@ -315,7 +315,6 @@ def _replay(
             metadata=asked.metadata,
             parents=(head,),
         )
-        event = commit_event(engine, asked.event, repository, branch.name, made)
         about = Occurrence(
             run_id="",
             event=f"pre-{asked.subject}",
@@ -328,6 +327,7 @@ def _replay(
         files = committed_files(engine, repository, destination, about.event)
         with within("update branch"):
             before = gate.pass_through(files, about, head.id)
+        event = commit_event(engine, asked.event, repository, branch.name, made)
         content = engine.metarange(repository, made.metarange_id)
         after = f"post-{asked.subject}"
         starts = start_after(engine, repository, content, after, branch.name, made, before=before)

@@ -17,7 +17,7 @@ from graveler.operations.prepared import branch_now, prepare
 from graveler.operations.protocol.lookup import known_repository
 from graveler.ports import Credential, User
 from tests.support.fakes.engines import MemoryWorld
-from tests.support.fakes.memory import MemoryAccountStore
+from tests.support.fakes.memory import MemoryAccountStore, MemoryRefStore
 from tests.support.worlds.lake import REPO, new_lake
 
 KEY, SECRET = "AKIAIOSFODNN7EXAMPLQ", "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LTEyMw=="
@@ -89,15 +89,15 @@ def the_branch_of_a_write(world: MemoryWorld) -> Remembered:
     return lambda: branches.delete(world.engine(), REPO, "dev"), refused(NotFoundError, ask)
 
 
+REMEMBERED = [a_right, a_key, a_session, a_key_of_the_gateway, a_repository, the_branch_of_a_write]
+
+
 @pytest.mark.parametrize(
     ("jump_s", "then_s"),
     [(-3600, 0), (3600, 0), (-3, 6)],
     ids=["set back", "frozen", "set back a little"],
 )
-@pytest.mark.parametrize(
-    "remember",
-    [a_right, a_key, a_session, a_key_of_the_gateway, a_repository, the_branch_of_a_write],
-)
+@pytest.mark.parametrize("remember", REMEMBERED)
 def test_nothing_is_believed_after_the_clock_was_set_back_or_the_process_was_frozen(
     remember: Callable[[MemoryWorld], Remembered], jump_s: int, then_s: int
 ) -> None:
@@ -109,4 +109,32 @@ def test_nothing_is_believed_after_the_clock_was_set_back_or_the_process_was_fro
     assert is_believed()  # for some seconds
     world.clock.step(jump_s)
     world.clock.tick(then_s)
+    assert not is_believed()
+
+
+@pytest.mark.parametrize("remember", REMEMBERED)
+def test_nothing_is_believed_that_was_read_before_the_process_was_frozen(
+    remember: Callable[[MemoryWorld], Remembered], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = new_lake()
+    world.clock.step_ns = 0
+
+    def then_frozen(read: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            found = read(*args, **options)
+            world.clock.step(10)
+            return found
+
+        return call
+
+    for store, reads in (
+        (MemoryAccountStore, ("effective_policies", "look_up", "key_pair", "user")),
+        (MemoryRefStore, ("repository", "branch")),
+    ):
+        for read in reads:
+            monkeypatch.setattr(store, read, then_frozen(getattr(store, read)))
+    end, is_believed = remember(world)
+    assert is_believed()
+    monkeypatch.undo()
+    end()
     assert not is_believed()

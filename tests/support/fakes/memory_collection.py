@@ -85,7 +85,7 @@ class MemoryCollection:
         found = set(upload_addresses(self.engine, self._scan.sharers))
         self.between()
         with staged_in_time(self.engine.objects, self._looks_uri):
-            for token in staging_tokens(self.engine, self._scan.sharers):
+            for token in staging_tokens(self.engine, self._scan):
                 self.between()
                 found.update(staged_addresses(self.engine.staging, self.namespace, token))
         return found

@@ -356,6 +356,8 @@ def test_a_branch_whose_compaction_takes_longer_than_a_call_can_be_committed(ful
         full.clock.tick(60)
         left_s.append(900.0)
         engine = engine_around(full.engine(), around)
-        task = run(engine, TaskMessage(REPO, task.id), time_left_s=lambda: left_s[-1])
+        ran = run(engine, TaskMessage(REPO, task.id), time_left_s=lambda: left_s[-1])
+        assert ran is not None
+        task = ran
     assert task.state is TaskState.COMPLETED
     check_all_is_there(full, FULL)

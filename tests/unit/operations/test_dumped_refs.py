@@ -1,4 +1,8 @@
-"""A dump has what is renamed meanwhile, at whatever step, under one of its names."""
+"""A dump has what is renamed meanwhile, at whatever step, under one of its names.
+
+One of the new names was another ref's, which is deleted before: the dump may have listed that one.
+Each old name is given to another ref at once.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -18,12 +22,16 @@ from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import NAMESPACE, REPO, commit, named, new_lake
 
 NAMES = ("z", "c", "b", "a")
+TAKEN = "b"
 
 
 @cache
 def _lake() -> MemoryWorld:
+    """`z` and `vz` name a commit of their own; `b` and `vb` exist, too."""
     world = new_lake()
     engine = world.engine()
+    branches.create(engine, REPO, name=TAKEN, source="main")
+    tags.create(engine, REPO, name=f"v{TAKEN}", ref="main")
     branches.create(engine, REPO, name="z", source="main")
     head = commit(engine, "z", allow_empty=True)
     tags.create(engine, REPO, name="vz", ref=head.id)
@@ -53,10 +61,15 @@ class Renames:
             self.first += self.gap
 
     def rename(self, engine: Engine, old: str, new: str) -> None:
+        if new == TAKEN:  # what had the name ends, and a dump may have listed it
+            branches.delete(engine, REPO, new)
+            tags.delete(engine, REPO, f"v{new}")
         branches.create(engine, REPO, name=new, source=old)
         branches.delete(engine, REPO, old)
         tags.create(engine, REPO, name=f"v{new}", ref=f"v{old}")
         tags.delete(engine, REPO, f"v{old}")
+        branches.create(engine, REPO, name=old, source="main")
+        tags.create(engine, REPO, name=f"v{old}", ref="main")
 
 
 class Replacements(Renames):

@@ -37,10 +37,10 @@ DAY_S = 24 * 60 * 60
 
 def staged(world: MemoryWorld) -> set[str]:
     engine = world.engine()
-    sharers = neighbours(engine, read_repository(engine, REPO)).sharers
+    scan = begin_scan(engine, read_repository(engine, REPO))
     return {
         address
-        for token in staging_tokens(engine, sharers)
+        for token in staging_tokens(engine, scan)
         for address in staged_addresses(engine.staging, NAMESPACE, token)
     }
 

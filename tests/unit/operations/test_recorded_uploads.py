@@ -415,17 +415,6 @@ def test_a_completion_that_crashed_can_be_repeated(world, engine, begun, parts, 
     pytest.fail("a completion takes too many calls")
 
 
-def test_no_commit_misses_an_upload_that_an_earlier_version_recorded(world, engine, begun, parts):
-    """A repeated completion confirms it, although the record does not identify the branch."""
-    complete(engine, begun, parts)
-    repository, branch = current_branch(engine, REPO, "main")
-    uploads = world.refs.records_of(repository).uploads
-    uploads[begun.id] = replace(uploads[begun.id], branch_uid=None)
-    sealed = replace_token(engine, repository, branch)
-    complete(engine, begun, parts)
-    assert current_branch(engine, REPO, "main")[1].version > sealed.version
-
-
 def test_a_completion_that_crashed_can_be_aborted_or_was_done(world, engine, begun, parts):
     for number in range(1, CALLS_MAX):
         lake = world.fork()

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from graveler.errors import ConflictError, NotFoundError, ThrottledError
-from graveler.export.lifecycle import BATCH_START_S, BATCH_STARTS_MAX, LEASE_MARGIN_S, LEASE_S
+from graveler.export.lifecycle import (
+    BATCH_START_S,
+    BATCH_STARTS_MAX,
+    LEASE_MARGIN_S,
+    LEASE_S,
+    WRITING_S,
+)
 from graveler.export.model import ExportRequest, ExportState, Progress
 from graveler.export.stretches import stretches_of
 from graveler.operations.exports import requests
@@ -279,6 +285,38 @@ def test_a_worker_whose_clock_jumps_does_not_believe_an_old_lease(jump_s: int) -
     clock.step(jump_s)
     with pytest.raises(StoppedError):
         lease.check()
+
+
+def test_a_renewal_counts_from_before_it_was_stored() -> None:
+    world = changed_branch()
+    begun(world)
+
+    def slowly(name: str, call: Callable[[], Any]) -> Any:
+        answer = call()
+        if name == "exports.replace_branch_export":
+            world.world.clock.tick(WRITING_S)
+        return answer
+
+    engine, record = engine_around(world.engine(), slowly), world.record
+    assert record is not None
+    lease = Lease(engine, world.repository, record, engine.clock.moment())
+    lease.renew(Progress())
+    with pytest.raises(StoppedError):
+        lease.check()
+
+
+def test_a_runner_whose_clock_goes_back_step_by_step_does_not_renew() -> None:
+    world = changed_branch()
+    begun(world)
+    clock, record = SkewedClock(world.world.clock, 0), world.record
+    assert record is not None
+    engine = replace(world.engine(), clock=clock)
+    lease = Lease(engine, world.repository, record, clock.moment())
+    clock.step(-4)
+    lease.renew(Progress())
+    clock.step(-4)
+    with pytest.raises(StoppedError, match="the clock was set back"):
+        lease.renew(Progress())
 
 
 def test_a_worker_stops_when_another_runner_holds_the_run_or_it_is_unwanted() -> None:
