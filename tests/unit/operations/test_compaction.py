@@ -365,10 +365,11 @@ def test_a_branch_whose_compaction_takes_longer_than_a_call_can_be_committed(ful
         left_s.append(1.0) if name == "refs.offer_token" else None
         return call()
 
-    while not task.has_ended:
+    ended = None
+    while ended is None or not ended.has_ended:
         full.clock.tick(60)
         left_s.append(900.0)
         engine = engine_around(full.engine(), around)
-        task = run(engine, TaskMessage(REPO, task.id), time_left_s=lambda: left_s[-1])
-    assert task.state is TaskState.COMPLETED
+        ended = run(engine, TaskMessage(REPO, task.id), time_left_s=lambda: left_s[-1])
+    assert ended.state is TaskState.COMPLETED
     check_all_is_there(full, FULL)
