@@ -103,7 +103,7 @@ class Task:
     request: what the kind's work decodes.
     digest: names equal requests: a request may join a task that has its digest.
     covers: what was there when it was started: the newest sealed token of a commit, the commits of
-        a merge.
+        a merge, the commit from which a prefix is copied.
     is_called_back: a client was asked to repeat its request, and has not learnt the outcome yet.
     is_unwanted: a user cancelled it, and its runner has to stop.
     done, known: objects done, of the objects known so far. After a lost race, work begins anew.

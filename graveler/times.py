@@ -38,6 +38,8 @@ class Moment:
         return (passed_ns - (now.wall_ns - self.wall_ns)) / NS_PER_S
 
 
+NEVER: Final = Moment(0, 0)  # long ago
+
 # A blank in place of the offset's sign is a `+` that a form decoded. Logs of lakectl name the zone
 # after the offset: `2026-01-31 07:00:00 -0500 EST`.
 _ISO_8601 = re.compile(

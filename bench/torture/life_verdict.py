@@ -20,7 +20,7 @@ def check(world: "World", client: "Client") -> int:
     for life in lives:
         if life.state == "alive" and _check_history(world, client, life):
             _check_objects(world, client, life)
-    check_gone(world, client)
+    _check_gone(world, client)
     for name in sorted({life.branch for life in lives if life.state != "gone"}):
         world.calm(client, "DELETE", world.url(f"/branches/{name}"), accepted=(204, 404))
     for name in world.lives.restored:
@@ -30,7 +30,7 @@ def check(world: "World", client: "Client") -> int:
     return len(lives)
 
 
-def check_gone(world: "World", client: "Client") -> None:
+def _check_gone(world: "World", client: "Client") -> None:
     """Check that names stay deleted."""
     for url in world.lives.gone:
         reply = world.calm(client, "GET", url, accepted=(200, 404))

@@ -1,12 +1,11 @@
 """What each repository of the torture begins with, for scenarios of one client."""
 
-import time
 from typing import TYPE_CHECKING
 
 from bench.torture import life_verdict
 from bench.torture.gateway import SOURCES
 from bench.torture.lives import BULK
-from bench.torture.tasks import is_quiet
+from bench.torture.tasks import wait_until_none_is_open
 
 if TYPE_CHECKING:
     from bench.torture.actions import Client
@@ -18,7 +17,8 @@ _OCTETS = {"Content-Type": "application/octet-stream"}
 
 def prepare(world: "World", client: "Client") -> None:
     """Make a branch whose merges wait for a hook, a tag, and many objects on SOURCES."""
-    _create(world, client, world.held)
+    body = {"name": world.held, "source": "main"}
+    world.calm(client, "POST", world.url("/branches"), body=body, accepted=(201, 409))
     _put(world, client, world.held, "held/object", b"held")
     action = world.hooks.action("pre-merge", "hold")
     _put(world, client, world.held, "_lakefs_actions/hold.yaml", action)
@@ -32,16 +32,10 @@ def prepare(world: "World", client: "Client") -> None:
         body = {"src_prefix": f"{BULK}0/", "if_exists": "skip"}
         query = {"dest_prefix": f"{BULK}{copy}/"}
         world.calm(client, "POST", url, query, body, accepted=(202,))
-    while not is_quiet(world.calm(client, "GET", world.url("/tasks"), {"amount": 100})):
-        time.sleep(0.2)
+    wait_until_none_is_open(world, client, world.repository)
     _commit(world, client, SOURCES)
     world.lives.bulk = life_verdict.bulk_of(world, client)
     assert len(world.lives.bulk) == _UPLOADED * (_COPIES + 1), world.lives.bulk
-
-
-def _create(world: "World", client: "Client", branch: str) -> None:
-    body = {"name": branch, "source": "main"}
-    world.calm(client, "POST", world.url("/branches"), body=body, accepted=(201, 409))
 
 
 def _put(world: "World", client: "Client", branch: str, path: str, data: bytes) -> None:

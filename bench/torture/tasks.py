@@ -5,11 +5,9 @@ ended; `settle` waits for that when all is calm.
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bench.torture.client import Reply
 from bench.torture.history import Record
 
 if TYPE_CHECKING:
@@ -116,21 +114,19 @@ def cancel(client: "Client", task: StartedTask) -> Record:
 def settle(world: "World", client: "Client") -> None:
     """Wait until no task runs any more, and learn how those of the round have ended."""
     for repository in (world.repository, *world.lives.restored):
-        url = f"/repositories/{repository}/tasks"
-        _wait(world, lambda url=url: is_quiet(world.calm(client, "GET", url, {"amount": 1000})))  # type: ignore[misc]
+        wait_until_none_is_open(world, client, repository)
     for task in world.tasks:
         if task.state in _OPEN:
             task.ended(world.calm(client, "GET", world.url(f"/tasks/{task.id}")).json)
 
 
-def is_quiet(reply: Reply) -> bool:
-    """Return whether no task of a listing is open."""
-    return not any(row["state"] in _OPEN for row in reply.json["results"])
-
-
-def _wait(world: "World", is_so: Callable[[], bool]) -> None:
-    end_s = time.monotonic() + _END_S
-    while not is_so():
+def wait_until_none_is_open(world: "World", client: "Client", repository: str) -> None:
+    """Return when no task of the repository is open."""
+    url, end_s = f"/repositories/{repository}/tasks", time.monotonic() + _END_S
+    while True:
+        rows = world.calm(client, "GET", url, {"amount": 1000}).json["results"]
+        if not any(row["state"] in _OPEN for row in rows):
+            return
         if time.monotonic() > end_s:
-            raise TimeoutError(f"tasks of {world.repository} do not end")
+            raise TimeoutError(f"tasks of {repository} do not end")
         time.sleep(_PAUSE_S)

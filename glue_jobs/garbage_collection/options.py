@@ -23,7 +23,8 @@ class Options:
     run_id: the ID of a run that was asked for; "" gives the run a new one.
     do_mark, do_sweep: find the objects to delete; delete them. mark_id: sweep that run's mark.
     minimum_age_s: younger objects stay. debug_minimum_age_s: the same, and may be unsafely short,
-        for tests without uploads to issued addresses.
+        for tests in which nobody uploads, links or names objects meanwhile: only addresses that are
+        a day old are claimed.
     maximum_deletions: with more objects to delete, the run stops before it deletes anything.
     cutoff_s: delete only objects older than that time, in Unix seconds, as well.
     output_uri: a folder for the output of runs; "" is lakeFS's folder in the namespace.
@@ -100,7 +101,7 @@ class Options:
             return []
         warning = (
             f"debug_minimum_age_s is {self.age_s}, less than {MINIMUM_AGE_S}: objects that were "
-            f"being uploaded or linked may have been deleted"
+            f"being uploaded, linked or given another name may have been deleted"
         )
         return [warning]
 

@@ -31,20 +31,18 @@ makes the result correct:
 
 What a scan sees
 ----------------
-Mark and look scan alike (`operations.garbage.Scan`). A scan sees every old address that is alive
-without a break while it lasts. It reads one thing after the other, and names move meanwhile. Look
-at the moment when all heads are listed and no event has been read yet. What carries the address
-then is one of these:
+Mark and look scan alike (`operations.garbage.Scan`). A scan reads one thing after the other, and
+names move meanwhile. It sees every old address that something names at each moment while it lasts.
+Consider the moment when all heads are listed and no event has been read again. The address is then
+named by one of these:
 
-- *A staged entry that was there when the scan began.* It is in a listed token, because no entry
-  changes its branch. A listed token holds its entries for hours after its branch moved them to
-  another token. A scan of staged entries that takes longer fails.
-- *A staged entry that came later.* Perhaps its writer took the address from the branch: from its
-  head, or from what was staged at the same path, in a transaction that fails if one of them changed
-  (a change of metadata, a reset of an object). Then look where the address was taken from: a head
-  since the scan began is seen, see below. Or its writer named an address that it knew (a shallow
-  copy, a move of a prefix, staging by hand), and claimed it before: claims are read after this
-  moment. Or a multipart upload was completed, whose record was read.
+- *A staged entry from before the scan.* Entries do not change their branch, so a listed token had
+  it. That token keeps its entries for hours after its branch moved them to another one. A scan of
+  staged entries that takes longer fails.
+- *A later staged entry.* A change of metadata, or a reset of an object, takes the address from its
+  own branch, in a transaction that fails if the branch changed. What had it there is seen instead.
+  A shallow copy, a move of a prefix and staging by hand claim the address first, and claims are
+  read after this moment. A completed multipart upload had a record, which was read.
 - *A head.* The listing saw it, or the branch got it since the scan began. Then an event says so: it
   is stored in the same transaction, with the new head and the old one. An event is new if the scan
   did not find it when it began. So no chain of renames, merges and resets hides a head. A hard
@@ -53,9 +51,9 @@ then is one of these:
 After the moment, no claim and no event is needed: the address has another carrier at the moment.
 Who moves a name removes the old one last, and reads a claimed source again after the claim.
 
-- *A task in progress* carries no name, but works with commits that it has read: those count as
-  heads while it is open. A request in progress has the heads that ceased to be heads meanwhile.
-- *Another repository of the namespace* counts like the collected one. If one appears during a scan,
+- *Commits of open tasks* count as heads: a task works with commits that it has read. A request in
+  progress works with heads, or with what ceased to be one meanwhile.
+- *Other repositories of the namespace* count like the collected one. If one appears during a scan,
   the run fails: nothing of it was read, and a restore gives it heads without events.
 
 ADR 34 lists all ways by which a name reaches an address.

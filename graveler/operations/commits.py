@@ -9,6 +9,7 @@ import msgspec
 from graveler.diff.two_way import diff
 from graveler.entries import same_content
 from graveler.errors import GravelerError, NotFoundError
+from graveler.limits import SEALED_REPLACED_MAX
 from graveler.messages import Refusal, within
 from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
 from graveler.operations.committed_files import require_metarange
@@ -178,6 +179,8 @@ def run_commit(hold: Hold) -> None:
         GravelerError: as commit.
         StoppedError: this runner must not continue.
     """
+    if hold.task.takes > 1:  # the runner before may have had too little time to merge tokens
+        hold.engine = replace(hold.engine, sealed_tokens_max=SEALED_REPLACED_MAX)
     engine = hold.engine
     request = msgspec.convert(hold.task.request, CommitRequest)
     found, current = hold.current_branch()
@@ -191,10 +194,10 @@ def run_commit(hold: Hold) -> None:
         pass_before_sealing(gate, found, current, about)
         # From here on, equal requests cannot know whether this commit holds what they want.
         hold.cover(SEALING)
-        current = seal(engine, *hold.current_branch(), hold.kept_up)
+        current = seal(engine, *hold.current_branch(), hold.reporting)
         hold.cover(newest_sealed(current))
     apply = apply_by_slices(hold)
-    _commit_sealed(gate, found, current, request, apply, hold.kept_up, ending)
+    _commit_sealed(gate, found, current, request, apply, hold.reporting, ending)
 
 
 def _committable(

@@ -112,7 +112,7 @@ def _dump(engine: Engine, repository: Repository, watching: Watching) -> RefsDum
         tags_id=tags_id,
     )
     # A deletion removes the name first: while that exists, the listings were complete.
-    _check_same(read_repository(engine, repository.name), repository)
+    _read_again(engine, repository)
     try:
         DumpContent(engine, repository, dumped, watching).check()
     except InvalidInputError as error:
@@ -238,7 +238,7 @@ def _restore(
     try:
         _store_names(engine, claimed, content, watching)
     except StaleVersionError:
-        if _is_still_bare(engine, claimed):
+        if _read_again(engine, claimed).is_bare:
             raise
         return  # another attempt finished this restore
     before_finish()
@@ -256,12 +256,6 @@ def _store_names(
         engine.refs.restore_branches(repository, made)
     for tags in _batches(watching(content.tags()), _NAMES_AT_ONCE):
         engine.refs.restore_tags(repository, [Tag(tag.name, tag.commit_id) for tag in tags])
-
-
-def _is_still_bare(engine: Engine, repository: Repository) -> bool:
-    current = read_repository(engine, repository.name)
-    _check_same(current, repository)
-    return current.is_bare
 
 
 def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> Repository:
@@ -291,13 +285,18 @@ def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
     )
 
     def attempt() -> None:
-        current = read_repository(engine, repository.name)
-        _check_same(current, repository)
+        current = _read_again(engine, repository)
         if current.is_bare:
             engine.refs.update_repository(current, replace(current, restoring=None), event)
             engine.repositories.forget(repository.name)
 
     retry_stale(attempt, f"repository {repository.name!r}")
+
+
+def _read_again(engine: Engine, repository: Repository) -> Repository:
+    current = read_repository(engine, repository.name)
+    _check_same(current, repository)
+    return current
 
 
 def _check_same(current: Repository, repository: Repository) -> None:

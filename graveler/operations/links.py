@@ -161,7 +161,7 @@ def stage_data(
         UnknownOutcomeError: the object may have been written.
     """
     entry = _entry_of(engine, repository, data)
-    # Whoever names the data already may be deleted as soon as this request is answered.
+    # The path that has the address now may be deleted as soon as this request is answered.
     address = address_to_claim(repository.storage_namespace, entry, engine.now_s())
     if address is not None:
         claim(engine, repository, [address])

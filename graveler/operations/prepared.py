@@ -120,8 +120,7 @@ def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch, 
         force=prepared.force,
         not_found=branch_of_upload_not_found,
     )
-    is_same = (found.uid, branch.uid) == (prepared.repository.uid, prepared.branch.uid)
-    if not is_same:  # the name is another repository's or branch's now
+    if (found.uid, branch.uid) != (prepared.repository.uid, prepared.branch.uid):
         raise branch_of_upload_not_found(prepared.branch.name)
     return found, branch, None
 

@@ -148,10 +148,10 @@ def _recorded(
     raise _not_found(upload_id)
 
 
-def _not_found(upload_id: str) -> UploadNotFoundError:
-    return UploadNotFoundError(
-        f"upload {upload_id!r} does not exist: it may have been completed or aborted"
-    )
+def _not_found(
+    upload_id: str, reason: str = "it may have been completed or aborted"
+) -> UploadNotFoundError:
+    return UploadNotFoundError(f"upload {upload_id!r} does not exist: {reason}")
 
 
 def complete(
@@ -224,8 +224,8 @@ def _complete(
     path = upload.path
     now, branch = branch_for_staging(engine, repository.name, upload.branch, path, force=False)
     is_same = now.uid == repository.uid and upload.branch_uid in (None, branch.uid)
-    if not is_same:  # the name is another repository's or branch's now
-        raise _not_found(upload.id)
+    if not is_same:
+        raise _not_found(upload.id, "the branch that it was for was deleted: begin a new upload")
     if requirement != NO_REQUIREMENT:
         seen = view_of_branch(engine, repository, branch).get(path)
         check_requirement(path, seen, requirement)

@@ -239,8 +239,11 @@ def _in_time(
         apply = apply_at_once(engine, watch.over)
         return _replay(gate, repository, branch, replayed, apply, is_dirty=is_dirty)
 
+    def moves() -> bool:
+        return parse(request.ref).base == branch.name
+
     def is_covered(task: Task) -> bool:
-        if task.is_called_back and parse(request.ref).base == branch.name:
+        if task.is_called_back and moves():
             return True  # by now, the ref may name what the task made: nothing is reverted twice
         return task.covers == (work.covers or _covered_by(asked()))
 
@@ -252,6 +255,7 @@ def _in_time(
         at_once=at_once,
         result_of=partial(commit_of, engine, repository),
         is_covered=is_covered,
+        moves=moves,
         identity=identity,
         joinable=joinable,
     )

@@ -1,6 +1,5 @@
 """Retention rules of a repository, and the commits that they keep active."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -8,6 +7,7 @@ from functools import partial
 from graveler.addresses import newest_first
 from graveler.errors import GoneError, InvalidInputError
 from graveler.events import heads_in
+from graveler.identity import is_id
 from graveler.messages import Refusal
 from graveler.model import CommitID, MetaRangeID, Repository
 from graveler.operations.engine import Engine
@@ -27,10 +27,8 @@ from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file,
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
 from graveler.tasks import Task, TaskKind
 
-# Every branch, or what was one, with its head.
+# Names of branches, also of deleted ones, each with a head that the branch has or had.
 Heads = set[tuple[str, CommitID]]
-
-_COMMIT_ID = re.compile("[0-9a-f]{64}")
 
 # A check of rules reads a record for each branch that they name.
 BRANCHES_CHECKED_MAX = 200
@@ -177,8 +175,6 @@ def active_commit_ids(
 ) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that are active now, each with its metarange's ID.
 
-    heads are those of heads_now, or of both functions that it joins.
-
     Raises:
         InvalidInputError: the repository is bare.
         CorruptDataError: a commit is missing.
@@ -211,7 +207,7 @@ def moved_heads(engine: Engine, repository: Repository, changes: Changes) -> Hea
     covered = {
         CommitID(each): task.branch
         for task in open_tasks
-        for each in _COMMIT_ID.findall(task.covers)
+        for each in filter(is_id, task.covers.split())
     }
     existing = engine.refs.commits(repository, list(covered))
     return heads | {(covered[commit_id], commit_id) for commit_id in existing}

@@ -5,7 +5,7 @@ a value that is committed later, by a commit that sealed only the older tokens. 
 differs from the head. But a value that equals the head may point to other data, and readers of the
 branch get the staged data.) Tombstones point to no data. The first file begins with the addresses
 of recorded uploads, because a completion moves them to staged entries. The last file ends with the
-addresses that shallow copies claim (`graveler.retention.claims`).
+claimed addresses (`graveler.retention.claims`).
 
 A file has a maximum size; the continuation names the branch and path where the next one starts. A
 commit may meanwhile move what is still to be listed into the branch's head. So a collection lists

@@ -13,9 +13,9 @@ neither. So:
 
 A claim before the collection reads claims keeps the address alive. After a later claim, the source
 named the address when the collection had read everything, so the collection saw it at the source.
-If that name was new, it was claimed itself, and the same holds for its claim. Who stages by hand
-answers for the source: it must name the address until the request is answered. Only content that
-was no longer alive can be missed, as by a revert (docs/garbage-collection.md).
+If that name was new, it was claimed itself, and the same holds for its claim. A client that stages
+by hand keeps the source until its request is answered. Only content that was no longer alive can be
+missed, as by a revert (docs/garbage-collection.md).
 
 An address less than PHYSICAL_ADDRESS_LIFE_S old needs no claim: whatever run lists it as a
 candidate begins after the copy. The minimum age allows for clocks and stalls, as for links.

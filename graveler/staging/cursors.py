@@ -60,9 +60,9 @@ class TokenChanges:
         self._jumps = 0  # into the current page
 
     def from_path(self, start: bytes) -> Iterator[Change]:
-        """Return the changes from start on; no call's start may be less than the last one's.
+        """Return the changes from start on, and begin to read them now.
 
-        What is read for them begins to be read now.
+        No call's start may be less than the last one's.
         """
         self._seek(start)
         return self._changes_from(start)

@@ -1,12 +1,14 @@
 """Sealed tokens in place of others: what the ports promise to a compaction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
 from graveler.aws.dynamodb.cleanup import CleanupStore
+from graveler.aws.exchanges.whole import Pending
 from graveler.errors import StaleVersionError, ThrottledError, UnknownOutcomeError
 from graveler.limits import SEALED_REPLACED_MAX
 from graveler.model import Branch, Repository, StagingToken
@@ -265,6 +267,26 @@ class TestCleanup:
         while cleanup.sweep(2**62, 10).total:
             continue
         assert list(stores.staging.scan(taken[0], b"", None)) == []
+
+    def test_a_late_attempt_to_offer_a_token_does_not_drop_what_a_branch_took(
+        self, stores: DynamoDBStores, cleanup: CleanupStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        repository = create(stores)
+        branch, token = sealed(stores, repository, 2), new_token()
+        begin, attempts = stores.http.begin, []
+
+        def remember(headers: Mapping[str, str], body: bytes) -> Pending:
+            attempts.append(partial(begin, headers, body))
+            return begin(headers, body)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(stores.http, "begin", remember)
+            offer = stores.refs.offer_token(token, drop_after_ns=7)
+        stores.staging.fill(token, [(b"a", b"value")])
+        replace_sealed(stores, repository, branch, branch.sealed_tokens, token, offer)
+        attempts[0]().finish()
+        cleanup.sweep(8, 10)
+        assert list(stores.staging.scan(token, b"", None)) == [(b"a", b"value")]
 
     def test_a_swap_whose_answer_is_lost_is_made_once(
         self, stores: DynamoDBStores, lose: Losing

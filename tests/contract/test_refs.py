@@ -94,7 +94,7 @@ class TestRepositories:
         assert listed.results == ()
         again = create(stores, repository.name)
         assert stores.refs.repository(repository.name) == again
-        with pytest.raises(NotFoundError):
+        with pytest.raises(NotFoundError, match="repository not found"):
             stores.refs.delete_repository(repository, new_event())
         assert stores.refs.repository(repository.name) == again
 
@@ -172,7 +172,7 @@ class TestBranches:
         self, stores: Stores, repository: Repository
     ) -> None:
         absent = replace(main_of(stores, repository), name="absent")
-        with pytest.raises(NotFoundError):
+        with pytest.raises(NotFoundError, match="branch not found: 'absent'"):
             stores.refs.seal_token(repository, absent, new_token())
         assert stores.refs.branch(repository, "absent") is None
 
@@ -332,7 +332,7 @@ class TestMovingABranch:
         self, stores: Stores, repository: Repository, sealed: Branch
     ) -> None:
         stores.exports.delete_branch(repository, sealed, new_event(), drop_after_ns=5)
-        with pytest.raises(NotFoundError):
+        with pytest.raises(NotFoundError, match="branch not found: 'main'"):
             self.finish(stores, repository, sealed)
         assert stores.refs.branch(repository, "main") is None
 

@@ -140,10 +140,10 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
         lambda s, _r, _b: s.staging.fill(new_token(), [(b"%d" % n, b"") for n in range(25)]),
         ["BatchWriteItem"],
     ),
-    "offer_token": (lambda s, _r, _b: s.refs.offer_token(new_token(), 5), ["PutItem"]),
+    "offer_token": (lambda s, _r, _b: s.refs.offer_token(new_token(), 5), ["TransactWriteItems"]),
     "replace_sealed": (
         lambda s, r, b: _compact(s, r, s.refs.seal_token(r, b, new_token())),
-        ["UpdateItem", "PutItem", "TransactWriteItems"],
+        ["UpdateItem", "TransactWriteItems", "TransactWriteItems"],
     ),
     "staging get_with_branch": (
         lambda s, r, b: s.staging.get_with_branch(r, "main", b.staging_token, b"a"),

@@ -119,9 +119,6 @@ class Simulation:
                 pending += commits[each].parents
         return found
 
-    def _steps_of(self, task_id: str) -> list[float]:
-        return [step.moment for step in self.ledger.steps if step.task_id == task_id]
-
     def _watched_step(self) -> Callable[..., Task]:
         """As stage_step of the staging store; what it changes is written down."""
         real = self.world.staging.stage_step
@@ -136,7 +133,8 @@ class Simulation:
             stored = real(repository, branch, changes, old, new)
             moment = self.scheduler.tick()
             source = old.request["source"] if old.request["is_branch"] else ""
-            since = max([self.ledger.taken.get(old.id, 0), *self._steps_of(old.id)])
+            steps = (step.moment for step in self.ledger.steps if step.task_id == old.id)
+            since = max(self.ledger.taken.get(old.id, 0), *steps, 0)
             self.ledger.steps.append(Step(old.id, moment, branch.name, source, since))
             for change in changes:
                 value = stored_value(repository, change.value)

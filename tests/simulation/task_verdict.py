@@ -15,7 +15,7 @@ from tests.support.checks.linearizability import Operation
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
 
-MAKE_COMMITS = (TaskKind.COMMIT, TaskKind.MERGE, TaskKind.REVERT, TaskKind.CHERRY_PICK)
+_MAKE_COMMITS = (TaskKind.COMMIT, TaskKind.MERGE, TaskKind.REVERT, TaskKind.CHERRY_PICK)
 _TAKES_OFF = ("hard_reset", "delete_branch", "delete_repository", "restore")
 
 
@@ -42,7 +42,7 @@ def _check_task(
         return
     _check_events(simulation, task)
     _check_answers(simulation, task)
-    if task.kind in MAKE_COMMITS:
+    if task.kind in _MAKE_COMMITS:
         _check_effect(simulation, repository, task, tasks)
         _write_down(simulation, repository, task)
 

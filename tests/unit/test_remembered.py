@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -56,7 +57,7 @@ def a_key(world: MemoryWorld) -> Remembered:
     stored = accounts()
     authenticator = Authenticator(stored, world.clock)
     basic = "Basic " + base64.b64encode(f"{KEY}:{SECRET}".encode()).decode()
-    ask = lambda: authenticator.user_of(basic, [])  # noqa: E731
+    ask = partial(authenticator.user_of, basic, [])
     return lambda: stored.delete_key("ann", KEY), refused(AuthenticationError, ask)
 
 
@@ -64,7 +65,7 @@ def a_session(world: MemoryWorld) -> Remembered:
     stored = accounts()
     authenticator = Authenticator(stored, world.clock)
     cookie = f"internal_auth_session={authenticator.log_in(KEY, SECRET).token}"
-    ask = lambda: authenticator.user_of(None, [cookie])  # noqa: E731
+    ask = partial(authenticator.user_of, None, [cookie])
     return lambda: stored.delete_key("ann", KEY), refused(AuthenticationError, ask)
 
 
@@ -76,7 +77,7 @@ def a_key_of_the_gateway(world: MemoryWorld) -> Remembered:
 
 def a_repository(world: MemoryWorld) -> Remembered:
     engine = world.engine()
-    ask = lambda: known_repository(engine, REPO)  # noqa: E731
+    ask = partial(known_repository, engine, REPO)
     return lambda: repositories.delete(world.engine(), REPO), refused(NotFoundError, ask)
 
 
@@ -84,7 +85,7 @@ def the_branch_of_a_write(world: MemoryWorld) -> Remembered:
     engine = world.engine()
     branches.create(engine, REPO, name="dev", source="main")
     prepared = prepare(engine, REPO, "dev", b"path", metadata={})
-    ask = lambda: branch_now(engine, prepared)  # noqa: E731
+    ask = partial(branch_now, engine, prepared)
     return lambda: branches.delete(world.engine(), REPO, "dev"), refused(NotFoundError, ask)
 
 

@@ -88,7 +88,7 @@ class EngineLake(EngineObjects, EngineUploads):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Known:
-    """A key pair as it was read, and until when it counts; never printed."""
+    """A key pair, and a moment before it was read; never printed."""
 
     pair: KeyPair
     read_at: Moment

@@ -25,11 +25,11 @@ from graveler.aws.dynamodb.tasks import task_creation, task_key, task_of, task_r
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import (
     AlreadyExistsError,
-    NotFoundError,
     StaleTaskError,
     StaleVersionError,
     UnknownOutcomeError,
 )
+from graveler.messages import Refusal
 from graveler.model import Branch, Change, Commit, CommitID, Event, Page, Repository, StagingToken
 from graveler.pulls import PullRequestMerge
 from graveler.tasks import Task, TaskEnd, TaskStart
@@ -159,7 +159,7 @@ class BranchRecords(Records):
             return branch_of(sealed["Attributes"])
         except ConditionFailedError as error:
             if error.item is None:
-                raise NotFoundError(f"branch {branch.name} does not exist any more") from error
+                raise Refusal.BRANCH_NOT_FOUND.error(repr(branch.name)) from error
             current = branch_of(error.item)
             if new_token not in current.tokens:
                 raise StaleVersionError(
@@ -188,7 +188,9 @@ class BranchRecords(Records):
     def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:
         offer = cleanup_item(drop_after_ns, [token], is_offer=True)
         with deadlines.unseen():
-            self.tables.dynamodb.call("PutItem", self.tables.put(offer))
+            # In a transaction, a repeated request has no second effect. A late one would offer a
+            # token that a branch has taken, and the cleanup would drop it.
+            self.tables.transact([{"Put": self.tables.put(offer)}])
         return offer.sort
 
     def replace_sealed(
@@ -273,7 +275,7 @@ class BranchRecords(Records):
         if is_done:
             return
         if self.branch(repository, old.name) is None:
-            raise NotFoundError(f"branch {old.name} does not exist any more")
+            raise Refusal.BRANCH_NOT_FOUND.error(repr(old.name))
         if commit is not None:
             self._require_no_other(repository, commit)
         if ends is not None:

@@ -1,4 +1,4 @@
-"""Claims in DynamoDB: addresses that shallow copies name."""
+"""Claims in DynamoDB: old addresses that get another name."""
 
 from collections.abc import Iterator, Sequence
 from uuid import uuid4

@@ -96,11 +96,10 @@ class CleanupStore:
                 failures.append(error)
         return Swept(len(cleanups) - len(failures), tuple(failures))
 
-    def _has_ended(self, offer: Cleanup) -> bool:
-        """End the offer, so that no branch can take the token; False if one has."""
-        item_key = key(CLEANUPS, offer.id)
-        is_there = CleanupItem.sort.exists()
-        end = self._tables.update(item_key, [CleanupItem.is_offer.remove()], is_there)
+    def _end_offer(self, offer: Cleanup) -> bool:
+        """End the offer, so that no branch can take the token; return False if one has."""
+        actions, is_there = [CleanupItem.is_offer.remove()], CleanupItem.sort.exists()
+        end = self._tables.update(key(CLEANUPS, offer.id), actions, is_there)
         try:
             self._tables.dynamodb.call("UpdateItem", end)
         except ConditionFailedError:
@@ -108,7 +107,7 @@ class CleanupStore:
         return True
 
     def _do(self, cleanup: Cleanup) -> None:
-        if cleanup.is_offer and not self._has_ended(cleanup):
+        if cleanup.is_offer and not self._end_offer(cleanup):
             return
         for token in cleanup.tokens:
             self._staging.drop(token)

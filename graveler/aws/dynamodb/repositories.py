@@ -26,11 +26,11 @@ from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
-    NotFoundError,
     StaleVersionError,
     UnknownOutcomeError,
 )
 from graveler.limits import TOKEN_RETENTION_S
+from graveler.messages import Refusal
 from graveler.model import Branch, Commit, Event, Page, ProtectionRule, Repository, RepositoryUID
 from graveler.times import NS_PER_S
 
@@ -163,7 +163,7 @@ class RepositoryRecords(Records):
             {"Put": self.tables.put(cleanup)},
         ]
         if not self._transact(writes, outbox_item(repository, event)):
-            raise NotFoundError(f"repository {repository.name} does not exist any more")
+            raise Refusal.REPOSITORY_NOT_FOUND.error(repr(repository.name))
         self._end(repository, event)
 
     def _end(self, repository: Repository, event: Event) -> None:
@@ -233,7 +233,7 @@ class RepositoryRecords(Records):
         for _ in self.tables.dynamodb.retries.attempts():
             raw = self.tables.get(partition_of(repository), METADATA)
             if raw is None:
-                raise NotFoundError(f"repository {repository.name} does not exist any more")
+                raise Refusal.REPOSITORY_NOT_FOUND.error(repr(repository.name))
             old = _metadata_of(raw)
             new = {name: value for name, value in old.items() if name not in remove} | dict(put)
             item = MetadataItem(partition_of(repository), METADATA, metadata=new)

@@ -19,7 +19,7 @@ from graveler.export.model import BranchExport, ExportRun, Progress
 from graveler.model import Event, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.retries import retry_stale
-from graveler.times import Moment
+from graveler.times import NEVER, Moment
 
 # A runner goes on although its wall clock was set back by this much since it took the run.
 _SET_BACK_S_MAX = 5
@@ -49,7 +49,7 @@ class Lease:
         self._run_id = record.run.id
         self._runner = record.run.runner
         self._taken_at = taken_at
-        self._renewed_at: Moment | None = taken_at
+        self._renewed_at = taken_at
 
     @property
     def run(self) -> ExportRun:
@@ -72,8 +72,7 @@ class Lease:
         return not self._was_renewed_within(RENEWAL_S)
 
     def _was_renewed_within(self, limit_s: float) -> bool:
-        renewed_at = self._renewed_at
-        return renewed_at is not None and renewed_at.is_within(limit_s, self.engine.clock.moment())
+        return self._renewed_at.is_within(limit_s, self.engine.clock.moment())
 
     def renew(self, progress: Progress) -> None:
         """Extend the lease and store the run's progress.
@@ -117,7 +116,7 @@ class Lease:
 
         retry_stale(attempt, f"the export of branch {self.record.branch!r}")
         if self.run.runner != self._runner:  # given up by this change
-            self._renewed_at = None
+            self._renewed_at = NEVER
 
     def _read_again(self) -> None:
         current = self.engine.exports.branch_export(self.repository, self.record.branch)

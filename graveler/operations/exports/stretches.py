@@ -34,7 +34,7 @@ from graveler.operations.exports.pieces import put_piece
 from graveler.operations.exports.present import present_in
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
 from graveler.operations.exports.transfer import ExportTransfer
-from graveler.times import NS_PER_S, Moment
+from graveler.times import NEVER, NS_PER_S, Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ class ObservedLease:
         self._run = run
         self._lock = Lock()
         self._until_ns = 0
-        self._read_at: Moment | None = None
-        self._first_read_at: Moment | None = None  # of this end of the lease
+        self._read_at = NEVER
+        self._first_read_at = NEVER  # of this end of the lease
 
     def check(self) -> None:
         """Raise if a request that writes at the destination must not begin; for many threads.
@@ -108,7 +108,7 @@ class ObservedLease:
         """
         with self._lock:
             now = self._engine.clock.moment()
-            if self._was(self._read_at, RENEWAL_S, now) and self._is_long_enough(now):
+            if self._read_at.is_within(RENEWAL_S, now) and self._is_long_enough(now):
                 return
             until_ns = self._read()
             self._read_at = now
@@ -120,11 +120,7 @@ class ObservedLease:
 
     def _is_long_enough(self, now: Moment) -> bool:
         stop_ns = self._until_ns - LEASE_MARGIN_S * NS_PER_S
-        return now.wall_ns <= stop_ns and self._was(self._first_read_at, WRITING_S, now)
-
-    @staticmethod
-    def _was(before: Moment | None, limit_s: float, now: Moment) -> bool:
-        return before is not None and before.is_within(limit_s, now)
+        return now.wall_ns <= stop_ns and self._first_read_at.is_within(WRITING_S, now)
 
     def _read(self) -> int:
         record = self._engine.exports.branch_export(self._run.repository, self._run.branch)

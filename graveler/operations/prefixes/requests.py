@@ -137,7 +137,9 @@ def _start(
         raise Refusal.NOT_FOUND.error(
             f"no object begins with {request.source_prefix!r} at {request.source_ref or branch!r}"
         )
-    return start(engine, found, kind, asdict(asked), user=user, branch=current)
+    # No collection deletes what an open task covers.
+    covers = "" if asked.is_branch else asked.source
+    return start(engine, found, kind, asdict(asked), user=user, branch=current, covers=covers)
 
 
 def _refuse_overlap(asked: Asked, branch: str) -> None:

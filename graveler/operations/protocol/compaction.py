@@ -39,7 +39,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.protocol.views import side_by_side, staged_changes
 from graveler.operations.protocol.watching import Watching
 
-# Written at once: eight batches of DynamoDB.
+# Filled at once: eight batches of DynamoDB.
 _CHANGES_AT_ONCE = 200
 
 
@@ -51,9 +51,10 @@ def compact(
     sealed_max: int,
     watching: Watching,
 ) -> None:
-    """Merge some sealed tokens of the branch, enough for sealed_max if they are not too many.
+    """Merge sealed tokens of the branch, so that fewer than sealed_max are left.
 
-    passed: the newest tokens that were merged before, if there are too many.
+    More than SEALED_REPLACED_MAX tokens take several calls, each for the next group of neighbours.
+    passed: how many calls there were; the newest tokens are what they made.
 
     Raises:
         StaleVersionError: the branch changed, or was deleted.

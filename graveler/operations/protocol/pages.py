@@ -1,4 +1,4 @@
-"""Complete listings, fetched page by page: repositories, branches, tags and whole histories."""
+"""Complete listings, fetched page by page, of what a repository has, and its changes."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -38,11 +38,7 @@ def every_task(engine: Engine, repository: Repository) -> Iterator[Task]:
 
 
 class Changes:
-    """The changes of a repository from the moment on at which this is made.
-
-    Each change stores an event in its transaction. No clock decides what is new: an event is, if it
-    was not stored at that moment.
-    """
+    """The changes of a repository since this was made, as events; no clock decides what is new."""
 
     def __init__(self, engine: Engine, repository: Repository) -> None:
         since_s = engine.now_s() - EVENTS_MARGIN_S
@@ -50,7 +46,7 @@ class Changes:
         self._seen = {event.id for event in self._stored()}
 
     def more(self) -> Iterator[Event]:
-        """Yield the events of the changes until now that were not yielded yet."""
+        """Yield the events of the changes that were not yielded yet."""
         for event in self._stored():
             if event.id not in self._seen:
                 self._seen.add(event.id)

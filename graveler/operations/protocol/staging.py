@@ -178,7 +178,10 @@ def confirm(
 def _if_exists(engine: Engine, repository: Repository, branch: Branch) -> Branch | None:
     """Return the branch at its current version, None if it was deleted."""
     now = engine.refs.branch(repository, branch.name)
-    return now if now is not None and now.uid == branch.uid else None
+    if now is None:
+        return None
+    # No other branch ever has its token, and records of earlier versions know no identity.
+    return now if branch.staging_token in now.tokens or now.uid == branch.uid else None
 
 
 def stage_in_place(

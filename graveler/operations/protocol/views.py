@@ -127,6 +127,7 @@ def side_by_side(engine: Engine, scans: Sequence[Iterator[T]]) -> Sequence[Itera
 
 
 def _begun(engine: Engine, scan: Iterator[T]) -> Iterator[T]:
+    """Return the scan, and begin to fetch its first page now."""
     first = engine.ahead(lambda: list(islice(scan, 1)))
     return chain.from_iterable(part() for part in (first, lambda: scan))
 

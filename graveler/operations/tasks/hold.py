@@ -216,8 +216,8 @@ class Hold:
             self._passed += 1
             yield thing
 
-    def kept_up(self, things: Iterable[T], /) -> Iterator[T]:
-        """Pass the things on, and report the same progress meanwhile.
+    def reporting(self, things: Iterable[T], /) -> Iterator[T]:
+        """Pass the things on, and report the progress so far meanwhile.
 
         Raises:
             StoppedError: as report.

@@ -133,7 +133,7 @@ class _Run:
         """
         engine = self.hold.engine
         self._report()
-        for part in self.source.plan(engine, self.repository, self.base, self.hold.kept_up):
+        for part in self.source.plan(engine, self.repository, self.base, self.hold.reporting):
             future = self.pool.submit(self._applied, self._job(part))
             self.planned.append((part, future))
             self.waiting[future] = part

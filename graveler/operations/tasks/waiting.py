@@ -13,8 +13,8 @@ request asks for. Otherwise it lets the task of a client that was called back en
 does the rest.
 
 The outcome of an ended task must be true when it is given. A commit counts as long as the branch
-leads to it, and a failure as long as nothing has moved the branch. A task of a deleted branch never
-counts for another one that has the name now.
+leads to it. A failure counts as long as nothing has moved the branch, or if the request would mean
+something else since. A task of a deleted branch never counts for another one that has the name now.
 
 A client may go away before it reads the answer. If it then repeats a request that has nothing left
 to do, and the branch's head is still the task's commit, it gets that commit again.
@@ -101,6 +101,7 @@ class Work(Generic[T]):
     at_once: does it in this request, under the watch.
     result_of: returns the result of a completed task.
     is_covered: whether the effect of a task includes all that the request asks for.
+    moves: whether the request means something else when the branch has moved.
     covers: see `Task`; for a commit, at_once sets it.
     identity: what equal requests share, if it is not request.
     joinable: returns the last task of an equal request, if its read has begun.
@@ -113,6 +114,7 @@ class Work(Generic[T]):
     at_once: Callable[[Watch], T]
     result_of: Callable[[Task], T]
     is_covered: Callable[[Task], bool] = always_covers
+    moves: Callable[[], bool] = lambda: False
     covers: str = ""
     identity: Mapping[str, Any] | None = None
     joinable: Callable[[Repository], Task | None] | None = None
@@ -190,7 +192,7 @@ def _is_joinable(engine: Engine, repository: Repository, work: Work[T], task: Ta
     if work.branch is None or task.state is TaskState.CANCELLED:
         return True
     if task.state is TaskState.FAILED:
-        return task.branch_version == work.branch.version
+        return task.branch_version == work.branch.version or work.moves()
     # Read the branch after the task: the commit may have become its head in between.
     head_id = read_branch(engine, repository, work.branch).commit_id
     return leads_to(engine.history(repository), head_id, CommitID(task.result["commit_id"]))

@@ -12,8 +12,9 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from graveler.errors import AlreadyExistsError, NotFoundError, StaleTaskError, StaleVersionError
+from graveler.errors import AlreadyExistsError, StaleTaskError, StaleVersionError
 from graveler.limits import TOKEN_RETENTION_S
+from graveler.messages import Refusal
 from graveler.model import (
     Branch,
     Change,
@@ -151,7 +152,7 @@ class MemoryRefStore(Attachments):
         with self._lock:
             current = self._repositories.get(repository.name)
             if current is None or current.uid != repository.uid:
-                raise NotFoundError(f"repository {repository.name} not found")
+                raise Refusal.REPOSITORY_NOT_FOUND.error(repr(repository.name))
             del self._repositories[repository.name]
             self._ending[repository.name] = repository
             self.events.append(event)
@@ -211,7 +212,7 @@ class MemoryRefStore(Attachments):
     def _branch_now(self, repository: Repository, name: str) -> Branch:
         branch = self.records_of(repository).branches.get(name)
         if branch is None:
-            raise NotFoundError(f"branch {name} not found")
+            raise Refusal.BRANCH_NOT_FOUND.error(repr(name))
         return branch
 
     @contextmanager

@@ -60,8 +60,8 @@ def nothing() -> None:
 class FixedClock:
     """Advances by step_ns at each now_ns() and moment(), and by tick().
 
-    tick: time passes, by both clocks. step: the wall clock alone is set, forwards or back.
-    freeze: time passes, and the monotonic clock does not count it.
+    tick: time passes, by both clocks. step: the wall clock alone is set, forwards or back; or time
+    passes while the process is frozen, which the monotonic clock does not count.
     """
 
     def __init__(
@@ -96,8 +96,6 @@ class FixedClock:
         with self._lock:
             self._now_ns += round(seconds * 10**9)
             self._behind_ns += round(seconds * 10**9)
-
-    freeze = step  # the same difference between the clocks; only time has passed as well
 
     def tick(self, seconds: float) -> None:
         with self._lock:

@@ -312,7 +312,7 @@ class Users:
         return {uri for uri in self.live_uris() - self.gone if not self.is_there(uri)}
 
     def claimed_uris(self) -> set[str]:
-        """Return the data that shallow copies claim; the memory store's claims do not end."""
+        """Return the claimed data; the memory store's claims do not end."""
         repository = read_repository(self.engine, REPO)
         return {f"{NAMESPACE}/{each}" for each in self.engine.refs.claimed_addresses(repository)}
 

@@ -275,6 +275,16 @@ def test_a_bare_repository_of_the_namespace_stops_each_run() -> None:
         active_metaranges(engine, repository, scan)
 
 
+def test_an_open_task_keeps_the_commit_from_which_it_copies_a_prefix() -> None:
+    world = old_lake()
+    engine = world.engine()
+    task = start_copy(engine, REPO, "dev", PrefixRequest("prec", "copied/prec", "z@"), "ann")
+    branches.delete(engine, REPO, "z")
+    sweep_all(world, engine)
+    run(engine, TaskMessage(REPO, task.id))
+    assert content(engine, "dev", b"copied/precious") == b"precious"
+
+
 def test_a_task_that_ends_during_a_look_keeps_what_it_merged() -> None:
     task_id = ""
 

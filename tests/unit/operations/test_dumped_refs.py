@@ -13,6 +13,8 @@ from graveler.dump.files import read
 from graveler.dump.records import BRANCHES, TAGS
 from graveler.operations import branches, dumps, tags
 from graveler.operations.engine import Engine
+from graveler.operations.protocol.lookup import read_repository
+from graveler.operations.protocol.pages import every_branch
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory_objects import nothing
@@ -59,9 +61,7 @@ class Renames:
             self.first += self.gap
 
     def rename(self, engine: Engine, old: str, new: str) -> None:
-        if new == TAKEN:  # what had the name ends, and a dump may have listed it
-            branches.delete(engine, REPO, new)
-            tags.delete(engine, REPO, f"v{new}")
+        self.free(engine, new)
         branches.create(engine, REPO, name=new, source=old)
         branches.delete(engine, REPO, old)
         tags.create(engine, REPO, name=f"v{new}", ref=f"v{old}")
@@ -69,13 +69,38 @@ class Renames:
         branches.create(engine, REPO, name=old, source="main")
         tags.create(engine, REPO, name=f"v{old}", ref="main")
 
+    def free(self, engine: Engine, name: str) -> None:
+        """Delete what has the name; a dump may have listed it."""
+        if name == TAKEN:
+            branches.delete(engine, REPO, name)
+            tags.delete(engine, REPO, f"v{name}")
 
-def dumped_beside(times: int, gap: int) -> Iterator[tuple[MemoryWorld, Any]]:
+
+class Conversions(Renames):
+    """Makes a tag of the branch, and a branch of the tag."""
+
+    def rename(self, engine: Engine, old: str, new: str) -> None:
+        self.free(engine, new)
+        if named_by_branch(engine, old):
+            tags.create(engine, REPO, name=new, ref=old)
+            branches.delete(engine, REPO, old)
+        else:
+            branches.create(engine, REPO, name=new, source=old)
+            tags.delete(engine, REPO, old)
+
+
+def named_by_branch(engine: Engine, name: str) -> bool:
+    return name in {each.name for each in every_branch(engine, read_repository(engine, REPO))}
+
+
+def dumped_beside(
+    times: int, gap: int, kind: type[Renames] = Renames
+) -> Iterator[tuple[MemoryWorld, Any]]:
     """Yield a dump for each of its steps, at which the renames begin, and its world."""
     first, steps = 1, 1
     while first <= steps:
         world = _lake().anew()
-        renames = Renames(world, first, gap, times)
+        renames = kind(world, first, gap, times)
         dumped = dumps.dump(engine_around(world.engine(), renames), REPO)
         world.refs.between = nothing
         steps = renames.count if first == 1 else steps
@@ -97,3 +122,13 @@ def test_what_is_renamed_meanwhile_is_dumped(times: int, gap: int) -> None:
             assert head in {
                 each.commit_id for each in found if each.name.removeprefix(prefix) in NAMES
             }
+
+
+def test_a_branch_that_is_a_tag_for_a_while_is_dumped() -> None:
+    for world, dumped in dumped_beside(2, 6, Conversions):
+        committed, head = world.engine().committed, named(_lake().engine(), "z")
+        found = [
+            *read(committed, NAMESPACE, dumped.branches_id, BRANCHES),
+            *read(committed, NAMESPACE, dumped.tags_id, TAGS),
+        ]
+        assert head in {each.commit_id for each in found if each.name != "vz"}

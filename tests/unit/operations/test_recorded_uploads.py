@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -466,6 +467,16 @@ def test_a_completion_whose_answer_was_lost_can_be_repeated(
     pytest.fail("a completion takes too many calls")
 
 
+def test_no_commit_misses_an_upload_that_an_earlier_version_recorded(engine, begun, parts):
+    repository = current_branch(engine, REPO, "main")[0]
+    assert engine.refs.delete_upload(repository, begun)
+    engine.refs.put_upload(repository, replace(begun, branch_uid=None))
+    complete(engine, begun, parts)
+    sealed = replace_token(engine, *current_branch(engine, REPO, "main"))
+    complete(engine, begun, parts)
+    assert current_branch(engine, REPO, "main")[1].version == sealed.version + 1
+
+
 def test_a_repository_of_the_same_name_has_none_of_the_uploads(world, engine, begun, parts):
     repositories.delete(engine, REPO)
     repositories.create(engine, name=REPO, storage_namespace="s3://bucket/other")
@@ -480,7 +491,7 @@ def test_a_branch_of_the_same_name_gets_none_of_the_uploads(engine):
     parts = send(engine, begun, b"one", b"two")
     branches.delete(engine, REPO, "dev")
     branches.create(engine, REPO, name="dev", source="main")
-    with pytest.raises(UploadNotFoundError):
+    with pytest.raises(UploadNotFoundError, match="was deleted: begin a new upload"):
         complete(engine, begun, parts)
     assert paths(engine, "dev") == []
     abort(engine, begun)

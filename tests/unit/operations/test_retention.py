@@ -1,6 +1,7 @@
 """The list of active commits while branches are created and deleted."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 from graveler.model import Branch, Page, Repository
@@ -51,19 +52,21 @@ def active(engine: Engine) -> set[str]:
     return set(retention.active_commit_ids(engine, repository, make_rules(5, []), heads))
 
 
+def rename(engine: Engine, *names: str) -> None:
+    for source, name in pairwise(names):
+        branches.create(engine, REPO, name=name, source=source)
+        branches.delete(engine, REPO, source)
+
+
 def test_a_branch_that_is_renamed_while_branches_are_listed_keeps_its_head() -> None:
     for renames in (1, 2, 3):
         world = new_lake()
         engine = world.engine()
         old = old_branch(world, engine, "zz")
 
-        def rename() -> None:
-            # The listing has passed the new names and not reached the old one.
-            for source, name in pairwise(["zz", "c", "b", "a"][: renames + 1]):  # noqa: B023 - of this turn
-                branches.create(engine, REPO, name=name, source=source)  # noqa: B023 - of this turn
-                branches.delete(engine, REPO, source)  # noqa: B023 - of this turn
-
-        between_pages(world, 1, rename)
+        # The listing has passed the new names and not reached the old one.
+        names = ["zz", "c", "b", "a"][: renames + 1]
+        between_pages(world, 1, partial(rename, engine, *names))
         assert old in active(engine)
 
 

@@ -113,30 +113,23 @@ def test_a_first_export_that_another_runner_ends_replaces_equal_objects_of_other
     assert is_exported(lake)  # with the branch's content types
 
 
-def test_a_stalled_runner_stops_before_it_writes_at_the_same_time_as_the_next(lake):
-    first = stepped(lake, "first")
+@pytest.mark.parametrize(
+    ("set_back_s", "is_frozen"), [(0, False), (20, False), (60, False), (3600, False), (0, True)]
+)
+def test_a_stalled_runner_stops_before_it_writes_at_the_same_time_as_the_next(
+    lake, set_back_s, is_frozen
+):
+    clock = SkewedClock(lake.world.clock, 0)
+    first = stepped(lake, "first", clock)
     step(lake, first, until=3)
-    lake.world.clock.tick(LEASE_S)
+    clock.step(-set_back_s)
+    pass_time = clock.freeze if is_frozen else lake.world.clock.tick
+    pass_time(LEASE_S)
     second = stepped(lake, "second")
     step(lake, second, until=6)
     step(lake, first)
     assert [runner for runner, _ in lake.writes[3:]] == ["second"] * 3
     assert first.error is None
-    step(lake, second)
-    assert is_exported(lake)
-
-
-@pytest.mark.parametrize("set_back_s", [20, 60, 3600])
-def test_a_runner_whose_clock_is_set_back_stops_before_the_next_one_writes(lake, set_back_s):
-    clock = SkewedClock(lake.world.clock, 0)
-    first = stepped(lake, "first", clock)
-    step(lake, first, until=3)
-    clock.step(-set_back_s)
-    lake.world.clock.tick(LEASE_S)
-    second = stepped(lake, "second")
-    step(lake, second, until=6)
-    step(lake, first)
-    assert [runner for runner, _ in lake.writes[3:]] == ["second"] * 3
     step(lake, second)
     assert is_exported(lake)
 
@@ -177,19 +170,6 @@ def work_in_turns(lake: ExportWorld, first: SteppedRunner) -> None:
         lake.advance(runner=lake.runner)
         lake.runner = ""
         assert lake.violations == []
-
-
-def test_a_runner_that_was_frozen_renews_its_lease_before_it_writes(lake):
-    clock = SkewedClock(lake.world.clock, 0)
-    first = stepped(lake, "first", clock)
-    step(lake, first, until=3)
-    clock.freeze(3600)
-    second = stepped(lake, "second")
-    step(lake, second, until=6)
-    step(lake, first)
-    assert [runner for runner, _ in lake.writes[3:]] == ["second"] * 3
-    step(lake, second)
-    assert is_exported(lake)
 
 
 def test_a_runner_stalled_for_less_than_its_lease_renews_it_before_it_writes(lake):

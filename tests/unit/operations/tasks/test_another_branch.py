@@ -286,6 +286,17 @@ def test_a_branchs_own_commit_is_reverted_once_whatever_came_after():
     assert scenario.ask(at_once(world), FIRST_REQUEST).id == reverted
 
 
+def test_a_revert_that_failed_does_not_revert_what_came_after():
+    world, scenario = world_of(REVERT), reverting("dev~1")
+    left_to_task(scenario, world)
+    upload(world.engine(), b"more still", branch="dev")
+    run_tasks(world)
+    moved = commit_more(world, "dev")
+    with pytest.raises(InvalidInputError, match="uncommitted changes"):
+        scenario.ask(at_once(world), FIRST_REQUEST)
+    assert head(world, "dev") == moved.id
+
+
 def test_a_revert_that_was_reset_is_made_again():
     world, scenario = world_of(REVERT), reverting("dev~1")
     dev = head(world, "dev")
