@@ -12,18 +12,25 @@ from typing import Any
 
 import pytest
 
-from graveler.errors import ContentionError, NotFoundError, PreconditionFailedError
+from graveler.errors import (
+    ContentionError,
+    InvalidInputError,
+    NotFoundError,
+    PreconditionFailedError,
+)
 from graveler.events import heads_in
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Event, Repository
 from graveler.operations import branches, links, merges, objects, repositories, retention, writes
 from graveler.operations.engine import Engine
+from graveler.operations.garbage import active_metaranges, begin_scan
 from graveler.operations.prefixes.requests import PrefixRequest, start_copy, start_move
 from graveler.operations.protocol.lookup import read_repository
+from graveler.operations.tasks.requests import never_covers, start
 from graveler.ports import RefStore
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
-from graveler.tasks import TaskMessage
+from graveler.tasks import TaskKind, TaskMessage
 from graveler.times import NS_PER_S
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld
@@ -245,6 +252,27 @@ def test_an_open_task_keeps_the_source_of_its_merge() -> None:
     sweep_all(world, engine)
     run(engine, TaskMessage(REPO, task.id))
     assert content(engine, "dev", b"precious") == b"precious"
+
+
+def test_both_commits_of_an_open_replay_count_as_heads() -> None:
+    engine = old_lake().engine()
+    repository = read_repository(engine, REPO)
+    both = {named(engine, "z~1"), named(engine, "z")}
+    covers = " ".join(sorted(both))
+    start(engine, repository, TaskKind.REVERT, {}, user="", covers=covers, is_covered=never_covers)
+    branches.delete(engine, REPO, "z")
+    assert both <= {commit_id for _, commit_id in retention.heads_now(engine, repository)}
+
+
+def test_a_bare_repository_of_the_namespace_stops_each_run() -> None:
+    engine = old_lake().engine()
+    repository = read_repository(engine, REPO)
+    scan = begin_scan(engine, repository)
+    repositories.create(engine, name="bare", storage_namespace=NAMESPACE, bare=True, read_only=True)
+    with pytest.raises(InvalidInputError, match="'bare' is bare"):
+        begin_scan(engine, repository)
+    with pytest.raises(InvalidInputError, match="'bare' is bare"):
+        active_metaranges(engine, repository, scan)
 
 
 def test_an_open_task_keeps_the_commit_from_which_it_copies_a_prefix() -> None:

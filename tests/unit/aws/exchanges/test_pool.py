@@ -43,3 +43,18 @@ def test_connections_that_nobody_will_use_again_are_closed(monkeypatch: pytest.M
         pool.give_back(used)
     assert [each for each in burst if not each.is_closed] == [used]
     assert pool.take(hosts[1]) is used
+
+
+@pytest.mark.parametrize("jump_s", [-3600, 3600])
+def test_a_connection_is_not_used_again_after_the_clock_was_set_back_or_the_process_was_frozen(
+    jump_s: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FixedClock()
+    monkeypatch.setattr(pool_module, "moment", clock.moment)
+    new, idle = Stand(Host("http", "a", 80)), Stand(Host("http", "a", 80))
+    monkeypatch.setattr(pool_module, "opened", lambda *_: new)
+    pool = Pool(lambda: Patience(5))
+    pool.give_back(idle)  # type: ignore[arg-type]
+    clock.step(jump_s)
+    assert pool.take(idle.host) is new  # type: ignore[comparison-overlap]
+    assert idle.is_closed
