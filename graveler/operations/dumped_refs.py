@@ -18,7 +18,7 @@ from graveler.dump.files import read, write
 from graveler.dump.records import BRANCHES, TAGS, Kind, NamedCommit
 from graveler.model import Branch, MetaRangeID, Repository, Tag
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.pages import Changes, every_branch, every_tag
+from graveler.operations.protocol.pages import NewEvents, every_branch, every_tag
 from graveler.operations.protocol.watching import Watching
 
 
@@ -27,14 +27,14 @@ def dump_refs(
 ) -> tuple[MetaRangeID, MetaRangeID]:
     """Store all branches, hidden ones too, and all tags; return the IDs of the two files."""
     namespace = repository.storage_namespace
-    changes = Changes(engine, repository)  # a branch may become a tag, and the other way round
+    events = NewEvents(engine, repository)  # a branch may become a tag, and the other way round
 
     def listed(kind: Kind[NamedCommit], refs: Iterable[Branch | Tag]) -> MetaRangeID:
         return write(engine.committed, namespace, kind, map(_named, watching(refs)))
 
     branches_id = listed(BRANCHES, every_branch(engine, repository))
     tags_id = listed(TAGS, every_tag(engine, repository))
-    created = _created(engine, repository, changes)
+    created = _created(engine, repository, events)
 
     def with_created(kind: Kind[NamedCommit], file_id: MetaRangeID) -> MetaRangeID:
         more = [ref for (entity, _), ref in created.items() if entity == kind.entity]
@@ -47,14 +47,14 @@ def dump_refs(
 
 
 def _created(
-    engine: Engine, repository: Repository, changes: Changes
+    engine: Engine, repository: Repository, events: NewEvents
 ) -> Mapping[tuple[str, str], Branch | Tag]:
-    """Return the branches and tags that were created since the changes began, and exist."""
+    """Return the branches and tags that new events create, and that exist."""
     readers = {BRANCHES.entity: engine.refs.branch, TAGS.entity: engine.refs.tag}
 
     def more() -> dict[str, set[tuple[str, str]]]:
         names: dict[str, set[tuple[str, str]]] = {"created": set(), "deleted": set()}
-        for event in changes.more():
+        for event in events.more():
             entity, _, change = event.kind.partition("_")
             if entity in readers and change in names:
                 names[change].add((entity, str(event.detail[entity])))

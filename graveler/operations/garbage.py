@@ -20,7 +20,7 @@ from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import CommitID, MetaRangeID, Repository, RepositoryUID, StagingToken
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.pages import (
-    Changes,
+    NewEvents,
     closed_commits,
     every_branch,
     every_repository,
@@ -94,7 +94,7 @@ def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A scan of what is alive: the repositories that it reads, and their changes since it began.
+    """A scan of what is alive: the repositories that it reads, and their events since it began.
 
     heads are those of the branches whose tokens were listed.
 
@@ -103,7 +103,7 @@ class Scan:
     """
 
     sharers: tuple[Repository, ...]
-    changes: Mapping[RepositoryUID, Changes]
+    events: Mapping[RepositoryUID, NewEvents]
     heads: Mapping[RepositoryUID, Heads]
 
 
@@ -114,8 +114,8 @@ def begin_scan(engine: Engine, repository: Repository) -> Scan:
         GravelerError: as neighbours.
     """
     sharers = neighbours(engine, repository).sharers
-    changes = {each.uid: Changes(engine, each) for each in sharers}
-    return Scan(sharers, changes, {each.uid: set() for each in sharers})
+    events = {each.uid: NewEvents(engine, each) for each in sharers}
+    return Scan(sharers, events, {each.uid: set() for each in sharers})
 
 
 @contextmanager
@@ -205,7 +205,7 @@ def active_metaranges(
     heads = {
         each.uid: scan.heads[each.uid]
         | listed[each.uid]
-        | moved_heads(engine, each, scan.changes[each.uid])
+        | moved_heads(engine, each, scan.events[each.uid])
         for each in sharers
     }
     active: dict[CommitID, MetaRangeID] = {}

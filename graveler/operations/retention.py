@@ -13,7 +13,7 @@ from graveler.model import CommitID, MetaRangeID, Repository
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import check_writable, read_repository
 from graveler.operations.protocol.pages import (
-    Changes,
+    NewEvents,
     closed_commits,
     every_branch,
     every_task,
@@ -187,8 +187,8 @@ def active_commit_ids(
 
 def heads_now(engine: Engine, repository: Repository) -> Heads:
     """Return all heads, while users move, rename and delete branches."""
-    changes = Changes(engine, repository)
-    return listed_heads(engine, repository) | moved_heads(engine, repository, changes)
+    events = NewEvents(engine, repository)
+    return listed_heads(engine, repository) | moved_heads(engine, repository, events)
 
 
 def listed_heads(engine: Engine, repository: Repository) -> Heads:
@@ -196,14 +196,14 @@ def listed_heads(engine: Engine, repository: Repository) -> Heads:
     return {(branch.name, branch.commit_id) for branch in every_branch(engine, repository)}
 
 
-def moved_heads(engine: Engine, repository: Repository, changes: Changes) -> Heads:
-    """Return what became, or ceased to be, a head since the changes began.
+def moved_heads(engine: Engine, repository: Repository, events: NewEvents) -> Heads:
+    """Return what became, or ceased to be, a head by new events.
 
     What open tasks work with counts as well: the source of a merge may be no head any more.
     """
     open_tasks = [task for task in every_task(engine, repository) if not task.has_ended]
     # After the tasks: one that ended before they were read has its commit in an event.
-    heads = {head for event in changes.more() for head in heads_in(event)}
+    heads = {head for event in events.more() for head in heads_in(event)}
     covered = {
         CommitID(each): task.branch
         for task in open_tasks

@@ -37,8 +37,8 @@ def every_task(engine: Engine, repository: Repository) -> Iterator[Task]:
     return _pages(lambda after: engine.refs.tasks(repository, after, PAGE_AMOUNT_MAX))
 
 
-class Changes:
-    """The changes of a repository since this was made, as events; no clock decides what is new."""
+class NewEvents:
+    """The events of a repository since this was made; no clock decides what is new."""
 
     def __init__(self, engine: Engine, repository: Repository) -> None:
         since_s = engine.now_s() - EVENTS_MARGIN_S
@@ -46,7 +46,7 @@ class Changes:
         self._seen = {event.id for event in self._stored()}
 
     def more(self) -> Iterator[Event]:
-        """Yield the events of the changes that were not yielded yet."""
+        """Yield the new events that were not yielded yet."""
         for event in self._stored():
             if event.id not in self._seen:
                 self._seen.add(event.id)
