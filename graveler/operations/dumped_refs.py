@@ -1,13 +1,13 @@
-"""The branches and tags of a dump: whatever existed meanwhile, under one of its names at least.
+"""The branches and tags of a dump: what exists without a break is in it.
 
 Theory of operation. A listing takes a while. What is renamed meanwhile, from a name that the
-listing has not reached to one that it has passed, is in no page. But then the new name was created
-since the listing began, and an event says so, stored in the same transaction. So the events are
-read after both listings, and the names that they create are read one by one. They count more than
-the listings: another ref may have had the name before. A name that was deleted by then may have
-been renamed again, and another ref may have it. So the events are read again, until none deletes a
-name that was just read. Then each ref that exists without a break is there: by a listing if its
-name is as old, else by its name.
+listing has not reached to one that it has passed, is in no page; nor is what was merged into a
+branch that it has passed. But then an event names that branch, stored in the same transaction. So
+the events are read after both listings, and the branches and tags that they name are read one by
+one. They count more than the listings: another ref may have had the name before. A name that was
+deleted by then may have been renamed again, and another ref may have it. So the events are read
+again, until none deletes a name that was just read. Then each commit that some ref leads to without
+a break is there: by a listing if nothing moved the ref since, else by its name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,41 +34,43 @@ def dump_refs(
 
     branches_id = listed(BRANCHES, every_branch(engine, repository))
     tags_id = listed(TAGS, every_tag(engine, repository))
-    created = _created(engine, repository, events)
+    changed = _changed(engine, repository, events)
 
-    def with_created(kind: Kind[NamedCommit], file_id: MetaRangeID) -> MetaRangeID:
-        more = [ref for (entity, _), ref in created.items() if entity == kind.entity]
+    def with_changed(kind: Kind[NamedCommit], file_id: MetaRangeID) -> MetaRangeID:
+        more = [ref for (entity, _), ref in changed.items() if entity == kind.entity]
         if not more:
             return file_id
         listed_again = watching(read(engine.committed, namespace, file_id, kind))
         return write(engine.committed, namespace, kind, _united(map(_named, more), listed_again))
 
-    return with_created(BRANCHES, branches_id), with_created(TAGS, tags_id)
+    return with_changed(BRANCHES, branches_id), with_changed(TAGS, tags_id)
 
 
-def _created(
+def _changed(
     engine: Engine, repository: Repository, events: NewEvents
 ) -> Mapping[tuple[str, str], Branch | Tag]:
-    """Return the branches and tags that new events create, and that exist."""
+    """Return the branches and tags that new events name, and that exist."""
     readers = {BRANCHES.entity: engine.refs.branch, TAGS.entity: engine.refs.tag}
 
-    def more() -> dict[str, set[tuple[str, str]]]:
-        names: dict[str, set[tuple[str, str]]] = {"created": set(), "deleted": set()}
+    def more() -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+        changed: set[tuple[str, str]] = set()
+        deleted: set[tuple[str, str]] = set()
         for event in events.more():
-            entity, _, change = event.kind.partition("_")
-            if entity in readers and change in names:
-                names[change].add((entity, str(event.detail[entity])))
-        return names
+            named = ((entity, event.detail.get(entity)) for entity in readers)
+            refs = {(entity, str(name)) for entity, name in named if name}
+            (deleted if event.kind.endswith("_deleted") else changed).update(refs)
+        return changed, deleted
 
     found: dict[tuple[str, str], Branch | Tag] = {}
-    now = more()
-    while created := now["created"]:
-        for entity, name in sorted(created):
+    changed, _ = more()
+    while changed:
+        for entity, name in sorted(changed):
             ref = readers[entity](repository, name)
             if ref is not None:
                 found[entity, name] = ref
-        now = more()
-        if created.isdisjoint(now["deleted"]):
+        read = changed
+        changed, deleted = more()
+        if read.isdisjoint(deleted):
             break
     return found
 
@@ -77,9 +79,9 @@ def _named(ref: Branch | Tag) -> NamedCommit:
     return NamedCommit(ref.name, ref.commit_id, isinstance(ref, Branch) and ref.hidden)
 
 
-def _united(created: Iterable[NamedCommit], listed: Iterable[NamedCommit]) -> Iterator[NamedCommit]:
-    """Yield the created refs, and the listed ones whose names they do not have, by name."""
-    both = merge(sorted(created, key=_key), listed, key=_key)
+def _united(changed: Iterable[NamedCommit], listed: Iterable[NamedCommit]) -> Iterator[NamedCommit]:
+    """Yield the changed refs, and the listed ones whose names they do not have, by name."""
+    both = merge(sorted(changed, key=_key), listed, key=_key)
     return (next(same) for _, same in groupby(both, key=_key))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from graveler.dump.files import read
 from graveler.dump.records import BRANCHES, TAGS
-from graveler.operations import branches, dumps, tags
+from graveler.operations import branches, dumps, merges, tags
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.protocol.pages import every_branch
@@ -89,6 +89,15 @@ class Conversions(Renames):
             tags.delete(engine, REPO, old)
 
 
+class Merges(Renames):
+    """Merges the branch into `main`, and deletes it."""
+
+    def rename(self, engine: Engine, old: str, new: str) -> None:
+        request = merges.MergeRequest("somebody", message=new, force=True)
+        merges.merge(engine, REPO, old, "main", request)
+        branches.delete(engine, REPO, old)
+
+
 def named_by_branch(engine: Engine, name: str) -> bool:
     return name in {each.name for each in every_branch(engine, read_repository(engine, REPO))}
 
@@ -132,3 +141,11 @@ def test_a_branch_that_is_a_tag_for_a_while_is_dumped() -> None:
             *read(committed, NAMESPACE, dumped.tags_id, TAGS),
         ]
         assert head in {each.commit_id for each in found if each.name != "vz"}
+
+
+def test_a_branch_that_is_merged_meanwhile_and_deleted_is_dumped() -> None:
+    for world, dumped in dumped_beside(1, 0, Merges):
+        engine = world.engine()
+        found = list(read(engine.committed, NAMESPACE, dumped.branches_id, BRANCHES))
+        heads = {each.commit_id for each in found}
+        assert heads & {named(_lake().engine(), "z"), named(engine, "main")}
