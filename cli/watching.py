@@ -39,6 +39,7 @@ class Event(Struct, frozen=True, omit_defaults=True):
     branch: str | None = None
     tag: str | None = None
     commit_id: str | None = None
+    old_commit_id: str | None = None
     committer: str | None = None
     message: str | None = None
     metadata: dict[str, str] | None = None
@@ -137,7 +138,8 @@ class Watch:
         look.follow_merged()
         for line in reversed(look.lines):
             if line.kind:
-                yield self._of_branch(line.kind, line.branch, line.begins_at)
+                old = self.branches.get(line.branch)
+                yield self._of_branch(line.kind, line.branch, line.begins_at, old)
             for commit in look.spool.oldest_first(line.start, line.amount):
                 if commit.parents:  # a repository's first commit is no event of a branch
                     yield self._of_commit(line.branch, commit)
@@ -169,8 +171,8 @@ class Watch:
             if self.tags.get(name) != commit_id:
                 yield self._event("tag_created", _now(), tag=name, commit_id=commit_id)
 
-    def _of_branch(self, kind: str, branch: str, commit_id: str) -> Event:
-        return self._event(kind, _now(), branch=branch, commit_id=commit_id)
+    def _of_branch(self, kind: str, branch: str, commit_id: str, old: str | None = None) -> Event:
+        return self._event(kind, _now(), branch=branch, commit_id=commit_id, old_commit_id=old)
 
     def _event(self, kind: str, time: str, **fields: object) -> Event:
         # Of a commit, the same whenever it is seen. The real ID is not known to clients.

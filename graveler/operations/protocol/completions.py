@@ -6,12 +6,11 @@ first.
 """
 
 from contextlib import suppress
-from dataclasses import replace
 
 from graveler.entries import entry_value
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
-from graveler.model import NO_REQUIREMENT, Branch, Repository, Requirement
+from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Repository, Requirement
 from graveler.operations.engine import Engine
 from graveler.operations.protocol.heads import read_branch
 from graveler.operations.protocol.retries import retry_stale
@@ -97,11 +96,8 @@ def confirm_again(
 
     If its token is gone, the entry was committed, replaced or deleted since.
     """
-    branch = engine.refs.branch(repository, completed.branch)
-    if branch is None:
-        return
-    # Another branch of the name never has the token, so it stays as it is.
-    staged_on = replace(branch, staging_token=completion.token)
+    uid = completed.branch_uid or ""
+    branch = Branch(completed.branch, NO_COMMIT, completion.token, uid=uid)
     change = (completed.path, entry_value(completed.entry(completion)))
     with suppress(UnknownOutcomeError):
-        confirm(engine, repository, staged_on, [change])
+        confirm(engine, repository, branch, [change])

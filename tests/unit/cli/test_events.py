@@ -230,10 +230,11 @@ def test_a_branch_that_was_set_back_is_reset():
     first = lake.branches["main"]
     for _ in range(20):
         lake.branches["main"] = lake.make([lake.branches["main"]])
-    watch = begun(lake)
+    last, watch = lake.branches["main"], begun(lake)
     lake.branches["main"] = first
     (event,) = watch.changes()
     assert (event.kind, event.branch, event.commit_id) == ("branch_reset", "main", first)
+    assert event.old_commit_id == last
 
 
 def test_long_histories_are_not_walked_below_what_is_known():
