@@ -38,7 +38,7 @@ from graveler.aws.dynamodb.staged_pages import (
     first_page,
     pages,
 )
-from graveler.aws.dynamodb.tables import BATCH_READ_MAX, Raw, Request, Tables
+from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
 from graveler.aws.dynamodb.uploads import has_completed, upload_completion
 from graveler.aws.errors import TransactionCancelledError
@@ -64,13 +64,8 @@ class DynamoStagingStore:
         return None if raw is None else _staged_of(raw)
 
     def newest(self, tokens: Sequence[StagingToken], path: bytes) -> Staged | None:
-        for start in range(0, len(tokens), BATCH_READ_MAX):
-            chunk = tokens[start : start + BATCH_READ_MAX]
-            found = {raw["token"]["S"]: raw for raw in self._items_of(chunk, path)}
-            for token in chunk:
-                if token in found:
-                    return _staged_of(found[token])
-        return None
+        found = {raw["token"]["S"]: raw for raw in self._items_of(tokens, path)}
+        return next((_staged_of(found[token]) for token in tokens if token in found), None)
 
     def _items_of(self, tokens: Sequence[StagingToken], path: bytes) -> Sequence[Raw]:
         if len(tokens) == 1:

@@ -22,7 +22,7 @@ Request = dict[str, Any]
 # Tables and keys of items to read.
 Wanted = Sequence[tuple[str, Raw]]
 
-BATCH_READ_MAX = 100
+_BATCH_READ_MAX = 100
 # Of keys that requests which meet read at once: more would wait long for their items.
 _MET_MAX = 50
 _BATCH_WRITE_MAX = 25
@@ -149,8 +149,10 @@ class Tables:
     def get_batch(self, table: str, keys: Sequence[Raw]) -> list[Raw]:
         """Return the current items that exist among the keys, in any order."""
         found: list[Raw] = []
-        for start in range(0, len(keys), BATCH_READ_MAX):
-            wanted = {table: {"Keys": keys[start : start + BATCH_READ_MAX], "ConsistentRead": True}}
+        for start in range(0, len(keys), _BATCH_READ_MAX):
+            wanted = {
+                table: {"Keys": keys[start : start + _BATCH_READ_MAX], "ConsistentRead": True}
+            }
             found += self.get_requests(wanted).get(table, [])
         return found
 
