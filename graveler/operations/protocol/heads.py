@@ -178,8 +178,7 @@ def seal(
     """
     if branch.sealed_tokens and not has_staged(engine, branch.staging_token):
         return branch
-    branch = make_room(engine, repository, branch, engine.sealed_tokens_max, watching)
-    sealed = replace_token(engine, repository, branch)
+    sealed = replace_token(engine, repository, branch, engine.sealed_tokens_max, watching)
     return seal_restored(engine, repository, sealed, watching)
 
 
@@ -196,25 +195,49 @@ def seal_restored(
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         if not branch.has_restored:
             return branch
-        branch = make_room(engine, repository, branch, engine.sealed_tokens_max, watching)
-        branch = replace_token(engine, repository, branch)
+        branch = replace_token(engine, repository, branch, engine.sealed_tokens_max, watching)
     raise contention(f"branch {branch.name!r}")
 
 
-def make_room(
+def replace_token(
     engine: Engine,
     repository: Repository,
     branch: Branch,
     sealed_max: int = SEALED_REPLACED_MAX,
     watching: Watching = unwatched,
 ) -> Branch:
-    """Merge sealed tokens of the branch until it has fewer than sealed_max; return the branch.
+    """Seal the branch's staging token unless another process did; return the branch with a new one.
+
+    Sealed tokens are merged first, until there are fewer than sealed_max, under watching.
+
+    Any process that finds the token closed may call this: the process that closed it is about to
+    replace it, or has crashed.
 
     Raises:
-        ContentionError: the branch changed in each try.
-        NotFoundError: it was deleted.
+        ContentionError: the branch changed in each try to merge tokens.
+        NotFoundError: the branch was deleted.
         Exception: whatever watching raises.
     """
+    branch = _with_room(engine, repository, branch, sealed_max, watching)
+    # Close first, so that the content is final before a reader can see the token as sealed.
+    engine.staging.close(branch.staging_token)
+    token = engine.names.new_staging_token(repository, branch.name)
+    try:
+        sealed = engine.refs.seal_token(repository, branch, token)
+    except StaleVersionError:  # another process sealed it, and may have committed it
+        return read_branch(engine, repository, branch)
+    engine.remember(repository, sealed)
+    return sealed
+
+
+def _with_room(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    sealed_max: int,
+    watching: Watching,
+) -> Branch:
+    """Merge sealed tokens of the branch until it has fewer than sealed_max; return the branch."""
     passed = stale = 0
     while len(branch.sealed_tokens) >= sealed_max:
         try:
@@ -227,26 +250,6 @@ def make_room(
             passed += 1
         branch = read_branch(engine, repository, branch)
     return branch
-
-
-def replace_token(engine: Engine, repository: Repository, branch: Branch) -> Branch:
-    """Seal the branch's staging token unless another process did; return the branch with a new one.
-
-    Any process that finds the token closed may call this: the process that closed it is about to
-    replace it, or has crashed.
-
-    Raises:
-        NotFoundError: the branch was deleted.
-    """
-    # Close first, so that the content is final before a reader can see the token as sealed.
-    engine.staging.close(branch.staging_token)
-    token = engine.names.new_staging_token(repository, branch.name)
-    try:
-        sealed = engine.refs.seal_token(repository, branch, token)
-    except StaleVersionError:  # another process sealed it, and may have committed it
-        return read_branch(engine, repository, branch)
-    engine.remember(repository, sealed)
-    return sealed
 
 
 def newest_sealed(branch: Branch) -> str:

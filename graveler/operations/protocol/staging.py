@@ -49,7 +49,7 @@ from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Repository, Requirement
 from graveler.names import check_path, checksum_tag
 from graveler.operations.engine import Engine
-from graveler.operations.protocol.heads import make_room, read_branch, replace_token
+from graveler.operations.protocol.heads import read_branch, replace_token
 from graveler.operations.protocol.lookup import (
     StagedRead,
     branch_not_found,
@@ -138,7 +138,7 @@ def after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch
     engine.clock.sleep(_SEAL_PAUSE_S)
     now = read_branch(engine, repository, branch)
     if now.staging_token == branch.staging_token:
-        now = replace_token(engine, repository, make_room(engine, repository, now))
+        now = replace_token(engine, repository, now)
     return now
 
 
