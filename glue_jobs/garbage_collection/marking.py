@@ -108,7 +108,7 @@ class Marking:
         staged = self._staged(scan)
         report.staged = staged.count()
         self.observe("staged")
-        active = active_metaranges(engine, self.repository, scan)
+        active = active_metaranges(engine, scan)
         report.active_commits = len(active)
         engine.objects.put(self.folder.commits_uri, encode_commits(active), "text/csv")
         claimed = self._claimed(scan)
@@ -196,7 +196,7 @@ class Marking:
         namespace = self.repository.storage_namespace
         scan = begin_scan(engine, self.repository)
         staged = self._staged(scan)
-        active = active_metaranges(engine, self.repository, scan)
+        active = active_metaranges(engine, scan)
         staged = staged.union(self._claimed(scan))
         try:
             known = decode_commits(engine.objects.get(self.folder.commits_uri))

@@ -94,14 +94,16 @@ def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A scan of what is alive: the repositories that it reads, and their events since it began.
+    """A scan of what is alive in a repository's namespace.
 
-    heads are those of the branches whose tokens were listed.
+    sharers are the repositories that it reads, and events theirs since it began. heads are those of
+    the branches whose tokens were listed.
 
     Read in this order: upload_addresses, staging_tokens and what they hold, active_metaranges,
     claimed_addresses. The head of `glue_jobs/garbage_collection/run.py` says why.
     """
 
+    repository: Repository
     sharers: tuple[Repository, ...]
     events: Mapping[RepositoryUID, NewEvents]
     heads: Mapping[RepositoryUID, Heads]
@@ -115,7 +117,7 @@ def begin_scan(engine: Engine, repository: Repository) -> Scan:
     """
     sharers = neighbours(engine, repository).sharers
     events = {each.uid: NewEvents(engine, each) for each in sharers}
-    return Scan(sharers, events, {each.uid: set() for each in sharers})
+    return Scan(repository, sharers, events, {each.uid: set() for each in sharers})
 
 
 @contextmanager
@@ -178,9 +180,7 @@ def claimed_addresses(engine: Engine, repositories: Sequence[Repository]) -> lis
     ]
 
 
-def active_metaranges(
-    engine: Engine, repository: Repository, scan: Scan
-) -> dict[CommitID, MetaRangeID]:
+def active_metaranges(engine: Engine, scan: Scan) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that keep their objects, each with its metarange's ID.
 
     In a repository without rules, these are all commits. Whatever was a head since the scan began
@@ -194,12 +194,12 @@ def active_metaranges(
     """
     listed = {each.uid: listed_heads(engine, each) for each in scan.sharers}
     # Nothing of a new sharer was read, and the heads that a restore gives it have no events.
-    sharers = neighbours(engine, repository).sharers
+    sharers = neighbours(engine, scan.repository).sharers
     for each in sharers:
         if each.uid not in listed:
             raise ContentionError(
-                f"repository {each.name!r} began to share the namespace of {repository.name!r} "
-                "during the run: run again"
+                f"repository {each.name!r} began to share the namespace of "
+                f"{scan.repository.name!r} during the run: run again"
             )
     # Not before all branches of all sharers are listed: heads move between them.
     heads = {

@@ -263,7 +263,7 @@ def _collect(actor: "Actor", op: Op) -> None:
 def _prepare_commits(actor: "Actor", op: Op) -> None:
     repository = actor.engine.refs.repository(REPO)
     if repository is not None:
-        active_metaranges(actor.engine, repository, begin_scan(actor.engine, repository))
+        active_metaranges(actor.engine, begin_scan(actor.engine, repository))
 
 
 def _configure_export(actor: "Actor", op: Op) -> None:

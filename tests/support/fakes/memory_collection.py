@@ -105,7 +105,7 @@ class MemoryCollection:
 
     def _active_now(self) -> dict[CommitID, MetaRangeID]:
         assert self._scan is not None, "look at what is staged first"
-        return active_metaranges(self.engine, self.repository, self._scan)
+        return active_metaranges(self.engine, self._scan)
 
     def mark(self) -> None:
         self.marked = self.candidates - self._staged - self._claimed

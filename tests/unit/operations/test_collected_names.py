@@ -272,7 +272,7 @@ def test_a_bare_repository_of_the_namespace_stops_each_run() -> None:
     with pytest.raises(InvalidInputError, match="'bare' is bare"):
         begin_scan(engine, repository)
     with pytest.raises(InvalidInputError, match="'bare' is bare"):
-        active_metaranges(engine, repository, scan)
+        active_metaranges(engine, scan)
 
 
 def test_an_open_task_keeps_the_commit_from_which_it_copies_a_prefix() -> None:

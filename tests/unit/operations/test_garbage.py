@@ -48,7 +48,7 @@ def staged(world: MemoryWorld) -> set[str]:
 def active(world: MemoryWorld) -> dict[CommitID, MetaRangeID]:
     engine = world.engine()
     repository = read_repository(engine, REPO)
-    return active_metaranges(engine, repository, begin_scan(engine, repository))
+    return active_metaranges(engine, begin_scan(engine, repository))
 
 
 def test_staged_entries_of_every_branch_count_and_tombstones_do_not(world: MemoryWorld) -> None:
