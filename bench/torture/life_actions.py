@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 _KINDS = ("commit", "commit", "merge", "merge", "copy", "move")
 
 
-def _work(client: "Client", life: Life, kind: str) -> Work | None:
-    """Start a task on the life; return None if no answer says that it exists."""
+def _work(client: "Client", life: Life, kind: str) -> Work:
+    """Start a task on the life.
+
+    Raises:
+        DoubtError: no answer says that it exists.
+    """
     if kind == "commit":
         lives.write(client, life)
     record = client.record(f"life_{kind}_task", "", life.branch, "")
@@ -32,7 +36,7 @@ def _work(client: "Client", life: Life, kind: str) -> Work | None:
         task = tasks.start(client, record, url, query, body)
     if task is None:
         life.state = "in doubt"
-        return None
+        raise DoubtError
     work = Work(task, kind, prefix if kind in ("copy", "move") else "")
     life.tasks.append(work)
     return work
@@ -53,8 +57,7 @@ def _begun(client: "Client") -> tuple[Life, str]:
 def life_recreated(client: "Client") -> None:
     """Delete a branch under its task, and create another of the name."""
     life, kind = _begun(client)
-    if _work(client, life, kind) is None:
-        raise DoubtError
+    _work(client, life, kind)
     _pause(client)
     other = lives.replaced(client, life, lives.source_of(client, kind))
     lives.write(client, other)
@@ -69,8 +72,7 @@ def life_ended(client: "Client") -> None:
     life, kind = _begun(client)
     _work(client, life, kind)
     _pause(client)
-    if life.state == "alive":
-        lives.end(client, life)
+    lives.end(client, life)
 
 
 @scenario
@@ -80,8 +82,7 @@ def life_renamed(client: "Client") -> None:
     lives.write(client, life)
     lives.commit(client, life)
     kept, committed = dict(life.commits), dict(life.objects)
-    if _work(client, life, kind) is None:
-        raise DoubtError
+    _work(client, life, kind)
     _pause(client)
     other = lives.begin(client, life.branch, f"{life.branch}-renamed")
     other.commits, other.objects, other.is_exact = kept | other.commits, committed, False
@@ -97,8 +98,7 @@ def life_reset(client: "Client") -> None:
     life, kind = _begun(client)
     lives.write(client, life)
     lives.commit(client, life)
-    if _work(client, life, kind) is None:
-        raise DoubtError
+    _work(client, life, kind)
     _pause(client)
     lives.reset(client, life)
     lives.write(client, life)
@@ -110,8 +110,6 @@ def life_cancelled(client: "Client") -> None:
     """Cancel a task, and perhaps replace its branch."""
     life, kind = _begun(client)
     work = _work(client, life, kind)
-    if work is None:
-        raise DoubtError
     _pause(client)
     tasks.cancel(client, work.task)
     if client.chance.random() < 0.3:
