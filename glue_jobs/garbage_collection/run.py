@@ -87,6 +87,8 @@ from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, Round, sweep
 from glue_jobs.session import Deployment, executors_errors, join_by_sorting
 from graveler.addresses import newest_first
+from graveler.branches.pages import every_repository
+from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     GravelerError,
@@ -94,13 +96,11 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.model import Repository
-from graveler.operations.engine import Engine
 from graveler.operations.garbage import holds_metadata, neighbours, upload_addresses
-from graveler.operations.protocol.pages import every_repository
 from graveler.operations.retention import changeable_repository
 from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder
-from graveler.retention.looks import FRUITLESS_LOOKS_MAX, begin_look
+from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, begin_look
 from graveler.retention.report import Report, event_detail, summary, text
 from graveler.retention.runs import BEGINNING_FILE, SUMMARY_FILE, TEXT_FILE, Beginning
 from graveler.retention.series import series_of

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from graveler.export.addresses import overlap
 from graveler.export.failures import shortened
-from graveler.export.model import (
+from graveler.export.record import (
     BranchExport,
     Destination,
     EndedRun,

@@ -8,11 +8,11 @@ from itertools import islice
 import msgspec
 
 from graveler.addresses import newest_first
+from graveler.branches.lookup import read_repository
+from graveler.engine import Engine
 from graveler.errors import ConflictError, ForbiddenError, GoneError, NotFoundError
 from graveler.messages import Refusal
 from graveler.model import Page, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.retention import changeable_repository
 from graveler.retention.files import run_folder, runs_folder
 from graveler.retention.runs import (

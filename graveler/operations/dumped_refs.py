@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import groupby
 
+from graveler.branches.pages import NewEvents, every_branch, every_tag
+from graveler.branches.watching import Watching
 from graveler.dump.files import read, write
 from graveler.dump.records import BRANCHES, TAGS, Kind, NamedCommit
+from graveler.engine import Engine
 from graveler.model import Branch, MetaRangeID, Repository, Tag
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.pages import NewEvents, every_branch, every_tag
-from graveler.operations.protocol.watching import Watching
 
 
 def dump_refs(

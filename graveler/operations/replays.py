@@ -13,16 +13,8 @@ from typing import TypeVar
 
 import msgspec
 
-from graveler.hooks import Occurrence
-from graveler.messages import Refusal, within
-from graveler.model import Branch, Commit, CommitID, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.hooks.after import announce, start_after
-from graveler.operations.hooks.files import committed_files
-from graveler.operations.hooks.gate import Gate, request_gate, task_gate
-from graveler.operations.protocol.beside import Beside
-from graveler.operations.protocol.changes import Apply, Merged, apply_at_once, apply_merge
-from graveler.operations.protocol.heads import (
+from graveler.branches.changes import Apply, Merged, apply_at_once, apply_merge
+from graveler.branches.heads import (
     Ending,
     Move,
     check_commit_size,
@@ -33,8 +25,17 @@ from graveler.operations.protocol.heads import (
     new_commit,
     require_clean,
 )
-from graveler.operations.protocol.lookup import current_branch
-from graveler.operations.protocol.protection import check_can_commit
+from graveler.branches.lookup import current_branch
+from graveler.branches.prefetch import Prefetch
+from graveler.branches.protection import check_can_commit
+from graveler.engine import Engine
+from graveler.messages import Refusal, within
+from graveler.model import Branch, Commit, CommitID, Repository
+from graveler.model.hooks import Occurrence
+from graveler.model.tasks import Task, TaskKind
+from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.files import committed_files
+from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
@@ -48,7 +49,6 @@ from graveler.operations.tasks.waiting import (
 )
 from graveler.refs.expressions import parse
 from graveler.refs.resolve import resolve_commit
-from graveler.tasks import Task, TaskKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +217,10 @@ def _in_time(
     patience: Patience,
 ) -> Commit:
     """Replay what ask makes of the request and the commit that it names; return the new commit."""
-    beside, identity = Beside(engine, name, branch_name), asdict(request)
-    joinable = joinable_ahead(beside, kind, branch_name, request.committer, identity)
-    resolved = beside.of_repository(lambda known: _commit_of(engine, known, request.ref))
-    is_dirty = beside.of_branch(lambda token: has_staged(engine, token))
+    prefetch, identity = Prefetch(engine, name, branch_name), asdict(request)
+    joinable = joinable_ahead(prefetch, kind, branch_name, request.committer, identity)
+    resolved = prefetch.of_repository(lambda known: _commit_of(engine, known, request.ref))
+    is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
     repository, branch = current_branch(engine, name, branch_name)
     check_can_commit(repository, branch.name, force=request.force)
     # Called only for a new replay: the branch itself may be the ref, and a repetition must not

@@ -14,11 +14,11 @@ from pyspark.sql import SparkSession
 
 from glue_jobs.session import join_by_sorting
 from graveler.aws.dynamodb.models import OUTBOX, partition_of
+from graveler.branches.data import read_content
+from graveler.branches.lookup import read_repository
 from graveler.errors import GoneError, NotFoundError
 from graveler.model import Event
 from graveler.operations import branches, links, repositories, uploads
-from graveler.operations.protocol.data import read_content
-from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.report import Report, text
 from tests.support.servers.spark import spark, spark_session
 from tests.support.worlds.addresses import address, partition

@@ -14,8 +14,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graveler.export.model import Progress
 from graveler.export.patterns import Patterns, directories_of, directory_of
+from graveler.export.record import Progress
 from graveler.export.schedule import Schedule
 from graveler.export.walk import Position, Walk
 from tests.support.worlds.export_steps import LotPool, NotingTransfer, PlannedWork

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from graveler.engine import Engine
 from graveler.errors import (
     AlreadyExistsError,
     CorruptDataError,
@@ -22,14 +23,13 @@ from graveler.errors import (
 from graveler.export import lifecycle
 from graveler.export.failures import summary
 from graveler.export.lifecycle import destination_of
-from graveler.export.model import ExportRequest, ExportState
 from graveler.export.patterns import Patterns
+from graveler.export.record import ExportRequest, ExportState
 from graveler.export.schedule import RunFailedError, Schedule
-from graveler.export.stretches import Stretches, stretches_of
+from graveler.export.slices import SlicedSchedule, slices_of
 from graveler.export.walk import Position, Walk
 from graveler.export.work import Work
 from graveler.model import EMPTY_METARANGE, Event
-from graveler.operations.engine import Engine
 from graveler.operations.exports.deadline import Deadline, OutOfTimeError
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.pieces import delete_pieces
@@ -38,7 +38,7 @@ from graveler.operations.exports.present import present_in
 from graveler.operations.exports.progress import RunProgress
 from graveler.operations.exports.reports import ExportReports
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
-from graveler.operations.exports.stretches import RunSpec, Workers
+from graveler.operations.exports.slices import RunSpec, Workers
 from graveler.operations.exports.transfer import ExportTransfer
 
 
@@ -54,7 +54,7 @@ def carry_out(
         lease: the run, held by this runner.
         request: the message that lets another runner continue.
         time_left_s: returns how many seconds this call may still take.
-        workers: carry out stretches of the run; without any, a large run is left to a batch job.
+        workers: carry out slices of the run; without any, a large run is left to a batch job.
 
     Returns:
         False if another runner continues the run: a message for it is on its way.
@@ -166,9 +166,9 @@ class _Runner:
                     self._progress.follow(schedule)
                     is_done = schedule.run(walk.steps(), self._may_continue)
                 else:
-                    stretches = Stretches(walk, transfer, progress, pool, at_once)
-                    self._progress.follow(stretches)
-                    is_done = self._run_stretches(stretches, self._workers)
+                    slices = SlicedSchedule(walk, transfer, progress, pool, at_once)
+                    self._progress.follow(slices)
+                    is_done = self._run_slices(slices, self._workers)
             finally:
                 self._progress.collect()
         if not is_done:
@@ -176,13 +176,13 @@ class _Runner:
         if self._progress.failed:
             raise RunFailedError(self._progress.now.first_errors[0])
 
-    def _run_stretches(self, stretches: Stretches, workers: Workers) -> bool:
-        found = stretches_of(self._work, self._progress.now, workers.objects_min)
+    def _run_slices(self, slices: SlicedSchedule, workers: Workers) -> bool:
+        found = slices_of(self._work, self._progress.now, workers.objects_min)
         spec = RunSpec.of(self._lease, self._work)
         self._progress.reserve_pieces(len(found))
-        return stretches.run(
+        return slices.run(
             found,
-            lambda stretch: workers.submit(spec, stretch),
+            lambda part: workers.submit(spec, part),
             lambda: workers.at_once,
             self._may_continue,
         )

@@ -19,7 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graveler.actions.action import NOT_SERVED, Action, parse_action
+from graveler.branches.data import read_content
+from graveler.branches.views import View, object_stat
 from graveler.committed.metarange import MetaRange
+from graveler.engine import Engine
 from graveler.errors import (
     GoneError,
     InvalidInputError,
@@ -27,9 +30,6 @@ from graveler.errors import (
 )
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX, HOOKS_MAX
 from graveler.model import Branch, Change, Record, Repository, StagingToken
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.data import read_content
-from graveler.operations.protocol.views import View, object_stat
 
 _FOLDER = b"_lakefs_actions/"
 _FOLDER_END = b"_lakefs_actions0"

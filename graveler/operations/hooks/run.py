@@ -15,8 +15,11 @@ from dataclasses import dataclass, replace
 from graveler.actions.action import Action, Hook
 from graveler.actions.condition import holds
 from graveler.actions.secrets import SECRET_PREFIX, Secrets
+from graveler.engine import Engine
 from graveler.errors import HookFailedError, InvalidInputError
-from graveler.hooks import (
+from graveler.limits import HOOK_ACTIONS_AT_ONCE, HOOK_ERROR_BYTES_MAX, HOOK_TIMEOUT_S_MAX
+from graveler.model import Repository
+from graveler.model.hooks import (
     HookRun,
     HookStatus,
     Occurrence,
@@ -28,9 +31,6 @@ from graveler.hooks import (
     problems_of,
     run_of,
 )
-from graveler.limits import HOOK_ACTIONS_AT_ONCE, HOOK_ERROR_BYTES_MAX, HOOK_TIMEOUT_S_MAX
-from graveler.model import Repository
-from graveler.operations.engine import Engine
 from graveler.operations.hooks.kinds import TOO_LATE, Call, call, timeout_of
 from graveler.operations.hooks.output import Output
 from graveler.operations.hooks.pace import Pace

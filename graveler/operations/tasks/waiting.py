@@ -24,14 +24,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from graveler.branches.heads import read_branch
+from graveler.branches.lookup import same_branch
+from graveler.branches.prefetch import Prefetch
+from graveler.branches.retries import retry_stale
+from graveler.branches.watching import time_for_request
+from graveler.engine import Engine
 from graveler.errors import ConflictError, NoChangesError, StillRunningError
 from graveler.model import Branch, Commit, CommitID, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.beside import Beside
-from graveler.operations.protocol.heads import read_branch
-from graveler.operations.protocol.lookup import same_branch
-from graveler.operations.protocol.retries import retry_stale
-from graveler.operations.protocol.watching import time_for_request
+from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.tasks.requests import (
     always_covers,
     digest_of,
@@ -40,7 +41,6 @@ from graveler.operations.tasks.requests import (
     start,
 )
 from graveler.refs.merge_base import leads_to
-from graveler.tasks import Task, TaskKind, TaskState
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
@@ -121,14 +121,14 @@ class Work(Generic[T]):
 
 
 def joinable_ahead(
-    beside: Beside, kind: TaskKind, branch: str, user: str, identity: Mapping[str, Any]
+    prefetch: Prefetch, kind: TaskKind, branch: str, user: str, identity: Mapping[str, Any]
 ) -> Callable[[Repository], Task | None] | None:
     """Begin to read the last task of an equal request; None if this process starts no tasks."""
-    engine = beside.engine
+    engine = prefetch.engine
     if engine.task_settings.request_work_s is None:
         return None
     digest = digest_of(kind, branch, user, identity)
-    return beside.of_repository(lambda found: engine.refs.joinable_task(found, digest))
+    return prefetch.of_repository(lambda found: engine.refs.joinable_task(found, digest))
 
 
 def result_in_time(engine: Engine, repository: Repository, work: Work[T], patience: Patience) -> T:

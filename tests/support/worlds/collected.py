@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 
 from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.run import run
+from graveler.branches.views import ObjectStat
+from graveler.engine import Engine
 from graveler.model import Commit
 from graveler.operations import commits, links, objects, repositories, retention, writes
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import ObjectStore
 from graveler.retention.report import Report
 from graveler.retention.rules import make_rules

@@ -15,10 +15,10 @@ from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, LOOK_IS_OLD, Swept
 from glue_jobs.session import Deployment
 from graveler.aws.settings import Settings
+from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
-from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import Territory
-from graveler.retention.looks import FRUITLESS_LOOKS_MAX, Look
+from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, Look
 from graveler.retention.report import Report, Tally
 from graveler.retention.runs import LEASE
 from tests.support.checks.cases import for_each

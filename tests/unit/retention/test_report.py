@@ -5,8 +5,8 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from graveler.events import detail_of
 from graveler.model import Event
+from graveler.model.events import detail_of
 from graveler.retention.report import (
     AGE_DAYS,
     PREFIXES_MAX,

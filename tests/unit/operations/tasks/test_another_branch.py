@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import (
     ConflictError,
     InvalidInputError,
@@ -16,12 +17,11 @@ from graveler.errors import (
 )
 from graveler.imports.request import ImportRequest, Source, SourceType
 from graveler.model import Commit
+from graveler.model.tasks import Task, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits, imports, merges, pulls, replays
-from graveler.operations.engine import Engine
 from graveler.operations.prefixes.requests import PrefixRequest, start_copy, start_move
 from graveler.operations.tasks.requests import cancel
 from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience
-from graveler.tasks import Task, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around

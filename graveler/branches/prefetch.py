@@ -1,4 +1,4 @@
-"""Reads beside that of a branch: they wait for it as little as it waits for them.
+"""Reads prefetch that of a branch: they wait for it as little as it waits for them.
 
 Theory of operation. An operation on a branch begins with its repository and branch, read together.
 What else it needs could only be read after that: which repository and which staging token is it?
@@ -13,13 +13,13 @@ depend on nothing, so both reads hold at the moment of the read under the token.
 from collections.abc import Callable
 from typing import TypeVar
 
+from graveler.engine import Engine
 from graveler.model import Branch, Repository, StagingToken
-from graveler.operations.engine import Engine
 
 T = TypeVar("T")
 
 
-class Beside:
+class Prefetch:
     """Begins reads for an operation on a branch, before the branch is read."""
 
     def __init__(self, engine: Engine, repository: str, branch: str) -> None:
