@@ -1,9 +1,9 @@
 """Physical addresses: the keys of object data, and the signatures that allow to link them.
 
 An address is `data/<partition>/<name>` under the storage namespace. The name is an xid: 12 bytes as
-20 characters of base32hex, of which the first four bytes are the time in big-endian seconds. The
-partition is an xid whose time runs backwards, so that newer partitions are listed first
-(lakeFS pkg/upload/path_provider.go).
+20 characters of base32hex. The first four bytes are the time in big-endian seconds. The partition
+is an xid whose time runs backwards, so that newer partitions are listed first (lakeFS
+pkg/upload/path_provider.go).
 
 An address issued for a direct upload ends in `,` and a signature over repository, branch, path and
 address. It can be linked for 24 hours from the time in its name, and is not recorded anywhere. The

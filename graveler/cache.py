@@ -1,9 +1,9 @@
 """Bounded caches of immutable values: no invalidation, only eviction.
 
 Theory of operation. The cache has two generations. New and recently used values are in the young
-one. When it reaches half of the budget, it becomes the old generation, and the unused values of the
-former old one are dropped. A hit in the young generation is one dictionary look-up in C, without
-lock or move, which point lookups need; a hit in the old one moves the value to the young one. The
+one. When it reaches half of the budget, it becomes the old generation. The unused values of the
+former old one are dropped. A hit in the young generation is one dictionary lookup in C, without
+lock or move, which point lookups need. A hit in the old one moves the value to the young one. The
 cost of all values never exceeds the budget. (A value that costs more than half of it is not kept.)
 """
 
@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-# The bytes of an entry beside its key and value: places in two dictionaries (up to 60 bytes in each
-# just after it grew), and its cost as an integer.
+# The bytes of an entry beside its key and value. These are places in two dictionaries, up to 60
+# bytes each just after growing, and its cost as an integer.
 ENTRY_BYTES = 160
 
 

@@ -1,6 +1,6 @@
 """The HTTP headers that S3 keeps with an object's data (docs/adr/0029).
 
-They belong to the data at an address, and not to the entry that names it: data never change at
+They belong to the data at an address, and not to the entry that names it. Data never change at
 their address, so neither do these. All names are in lower case.
 """
 

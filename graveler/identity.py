@@ -1,16 +1,15 @@
 """Digests that identify entries, records, files and commits.
 
 There are two formulas. lakeFS's tagged hashing (pkg/ident/ident.go) gives entry identities and
-commit IDs, so that both systems agree on equal content and on the IDs of commits. Our own formula
-gives the IDs of range and metarange files:
+commit IDs. So both systems agree on equal content and on the IDs of commits. Our own formula gives
+the IDs of range and metarange files:
 
     record ID = h(h(key) || h(identity))        h = SHA-256
     file ID   = h(record ID 1 || ... || record ID n), in hex
 
-In the second formula, the identity of an object's record is its whole stored value, and that of a
+In the second formula, the identity of an object's record is its whole stored value. That of a
 range's record is the range's ID. The same records have the same ID, whatever the block size, the
-compressor and the order of changes that led to them. `lakefs_file_id` is lakeFS's own formula for
-its files.
+compressor and the order of changes. `lakefs_file_id` is lakeFS's own formula for its files.
 """
 
 import re

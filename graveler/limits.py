@@ -47,7 +47,7 @@ PRINCIPAL_ID_BYTES_MAX = 900
 
 # How far a merge looks into crossed merges; beyond, the paths that changed there conflict. Each
 # crossing in a row is a level, which is a step of recursion. Two branches into which n others were
-# merged have n (n - 1) / 2 pairs of best common ancestors, and a pair is a walk.
+# merged have n (n - 1) / 2 pairs of best common ancestors. Each pair is a walk.
 CROSSED_LEVELS_MAX = 100
 CROSSED_PAIRS_MAX = 1000
 
@@ -71,8 +71,8 @@ SEALED_TOKENS_MAX = 8
 SEALED_REPLACED_MAX = 64
 
 # A request that read a branch before a commit may still read the tokens that the commit removes.
-# Dropping such a token would hide an acknowledged write. A request may be frozen for an hour, and
-# the clocks of committer and cleanup may differ by an hour; four hours cover both. The cost is the
+# Dropping such a token would hide an acknowledged write. A request may be frozen for an hour. The
+# clocks of committer and cleanup may differ by an hour. Four hours cover both. The cost is the
 # storage of committed staged changes for these hours.
 TOKEN_RETENTION_S = 4 * 60 * 60
 
@@ -84,13 +84,13 @@ PRESIGNED_URL_LIFE_S = 15 * 60
 # hours, and clocks may differ by an hour.
 CLAIM_LIFE_S = 2 * 24 * 60 * 60
 
-# Whoever asks what changes from now on reads the events of these hours before as well, since their
-# IDs begin with their writers' times. One hour is for each of these faults: the writer's clock is
-# slow, the reader's clock is fast, the request is frozen between its event and its change.
+# A reader of all changes from now on also reads the events of these hours before. Events' IDs begin
+# with their writers' times. One hour is for each fault: the writer's clock is slow; the reader's
+# clock is fast; the request is frozen between its event and its change.
 EVENTS_MARGIN_S = 3 * 60 * 60
 
 # A write must end before its data look old. A collection deletes data that are a day old and that
-# nobody names, and S3 may date data by the start of their write.
+# no entry names. S3 may date data by the start of their write.
 WRITE_LIFE_S = 12 * 60 * 60
 
 # S3 copies up to 5 GiB in one request, but the time is unbounded. Larger objects than this are
@@ -128,8 +128,9 @@ HOOK_PROPERTIES_MAX = 100
 # Records of runs expire after this time; their files in the object store stay.
 HOOK_RUN_LIFE_S = 90 * 24 * 60 * 60
 
-# API Gateway waits for an answer for 29 s (REST API) or 30 s (HTTP API), a cold start of one to two
-# seconds included. A request works for this long at most; the rest is for answers on their way.
+# API Gateway waits for an answer for 29 s (REST API) or 30 s (HTTP API). That includes a cold start
+# of one to two seconds. A request works for this long at most; the rest is for answers on their
+# way.
 REQUEST_S_MAX = 26.0
 
 # Lambda accepts and returns 6 MB of JSON, in which base64 makes binary data a third larger.
@@ -144,8 +145,8 @@ RANGE_BYTES_MAX = 20 * 1024 * 1024
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 
-# Policies of access control. A policy is in one item of 400 KB, and a check compares a request
-# with each statement of its user. lakeFS has no limits.
+# Policies of access control. A policy is in one item of 400 KB. A check compares a request with
+# each statement of its user. lakeFS has no limits.
 POLICY_STATEMENTS_MAX = 100
 STATEMENT_ACTIONS_MAX = 100
 STATEMENT_RESOURCES_MAX = 100

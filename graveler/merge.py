@@ -63,7 +63,7 @@ def merge_changes(
 ) -> Iterator[Change]:
     """Yield the changes with start <= key < end that make destination the merge, by key.
 
-    watching passes the source's changes on, and may raise to stop: all of them may be conflicts
+    watching passes the source's changes on, and may raise to stop. All of them may be conflicts
     that the destination wins.
 
     Raises:

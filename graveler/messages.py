@@ -1,6 +1,6 @@
 """lakeFS's error messages, word for word, because scripts and clients compare them.
 
-A name or a remedy that lakeFS does not give is in the error's details, which clients get beside the
+A name or a remedy that lakeFS does not give is in the error's details. Clients get these beside the
 message. The error's class decides the HTTP status (`graveler.http.errors`).
 """
 

@@ -16,8 +16,8 @@ NAME_BYTES_MAX = 1000
 
 _REPOSITORY_NAME = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_:-]*(?<!:)")
-# Control characters, space, halves of a surrogate pair (which no store can hold), and those of
-# Git's special characters that lakeFS refuses, but `:`; `~`, `$` and a single `@` are allowed.
+# Control characters, space, halves of a surrogate pair, which no store can hold, and Git's special
+# characters that lakeFS refuses. Allowed are `:`, `~`, `$` and a single `@`.
 _NOT_IN_TAG_NAMES = re.compile(r"[\x00-\x20\ud800-\udfff^?*\[\\/]|\.\.|@\{|\A:|:\Z")
 # Ref expressions give these a meaning (`graveler.refs.expressions`).
 _MODIFIERS = re.compile(r"[~^@$]")
@@ -120,7 +120,7 @@ def decoded_again(text: str) -> str:
     """Return the ref or tag that is meant by a text of an address, which was decoded once.
 
     lakectl encodes names twice, other clients once. So the text is decoded again if an encoder can
-    have made it of something that can be a ref: `main%5E1`, but not `%41`, `a%20b` or `50%`.
+    have made it of a possible ref: `main%5E1`, but not `%41`, `a%20b` or `50%`.
     """
     name = unquote(text)
     is_encoded = quote(name, safe="") == quote(text, safe="%")

@@ -1,13 +1,13 @@
 """Write Parquet files of a few plain columns, without a library.
 
 Spark reads the addresses of staged objects from Parquet. The libraries that write it are too large
-for a Lambda function, and the needed part of the format is small:
+for a Lambda function. The needed part of the format is small:
 
     "PAR1"  column chunk, column chunk, …  FileMetaData  length of it (u32 LE)  "PAR1"
 
-Each group of rows has a chunk for each column: a page header, then one gzipped page of the values
-in PLAIN encoding. No value is missing (REQUIRED), so there are no levels. Page header and
-FileMetaData are Thrift structs in the compact protocol. Source: parquet.thrift and Encodings.md of
+Each group of rows has a chunk for each column: a page header, then one gzipped page of values in
+PLAIN encoding. No value is missing (REQUIRED), so there are no levels. Page header and FileMetaData
+are Thrift structs in the compact protocol. Source: parquet.thrift and Encodings.md of
 apache/parquet-format; names and numbers are from there.
 """
 

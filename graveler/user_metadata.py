@@ -17,8 +17,8 @@ def stored_metadata(of_s3: Mapping[str, str]) -> dict[str, str]:
 def s3_metadata(stored: Mapping[str, str]) -> dict[str, str]:
     """Return an entry's metadata under S3's names, in lower case and without the prefix.
 
-    Of several stored names for one of S3's, the one that lakeFS's gateway shows wins, then those
-    with the prefix in another case, then the last in order.
+    If several stored names give one of S3's, the first of these wins: the one that lakeFS's gateway
+    shows; one with the prefix in another case; the last in order.
     """
 
     def rank(name: str) -> tuple[bool, bool, str]:

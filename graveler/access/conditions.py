@@ -1,8 +1,8 @@
 """Conditions of statements: they compare facts about a request with values and patterns.
 
 A statement applies only if all of its conditions hold. In a condition, one of the values of each
-field must match, or none of them if the operator is negated. A field that the request lacks makes
-the condition false, negated or not, as in lakeFS.
+field must match; if the operator is negated, none. A field that the request lacks makes the
+condition false, negated or not, as in lakeFS.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +18,8 @@ Holds = Callable[[Facts], bool]
 
 # The address from which the request came.
 SOURCE_IP = "SourceIp"
-# The facts that Graveler knows, and the beginning of those of lakeFS's Iceberg catalog, which
-# Graveler does not serve: a condition on these is false.
+# The facts that Graveler knows, and the beginning of those of lakeFS's Iceberg catalog. Graveler
+# does not serve that catalog: a condition on its facts is false.
 FIELDS = (SOURCE_IP,)
 CATALOG_FIELDS = "catalog:"
 
@@ -99,8 +99,8 @@ OPERATORS: Mapping[str, tuple[Callable[[Sequence[str]], Callable[[str], bool]], 
 def holding(conditions: Conditions) -> Holds | None:
     """Return whether all conditions hold, as a function of the facts; None without conditions.
 
-    The function raises UndecidableError if an operator is unknown, or a value or a fact is no
-    address where one belongs.
+    The function raises UndecidableError if an operator is unknown, or if a value or a fact should
+    be an address and is not.
     """
     if not conditions:
         return None

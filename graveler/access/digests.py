@@ -1,6 +1,6 @@
 """Digests of secret access keys, against which presented secrets are checked.
 
-A digest is an HMAC under a key that no table holds in clear, so a reader of the tables can neither
+A digest is an HMAC under a key that no table holds in clear. So a reader of the tables can neither
 compute a secret from it nor try guesses. It covers the key pair's ID and user: a digest that is
 moved to another record matches nothing there. Checking one takes no request to any service.
 """

@@ -1,10 +1,10 @@
 """Decides whether a user's policies meet a need: deny over allow, and no without an allow.
 
 Theory of operation. `Rights` compiles the policies of one user once. A check looks only at the
-statements whose actions match, which a dictionary holds for each action that was asked for. Those
-that deny come first, so the first statement that applies decides.
+statements whose actions match. A dictionary holds them for each action that was asked for. Denying
+statements come first, so the first statement that applies decides.
 
-What cannot be read never gives a right. A malformed resource covers nothing in a statement that
+An unreadable part never gives a right. A malformed resource covers nothing in a statement that
 allows, and everything in one that denies. Conditions that cannot be decided are false in the
 former, and true in the latter.
 

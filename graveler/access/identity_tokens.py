@@ -7,7 +7,7 @@ client proves its identity without showing a secret.
 The danger is a request to somewhere else, or one that was signed for someone else. Therefore every
 part is checked against an exact pattern, and nothing of the token is sent unless it passed. The
 host is one of STS. The request names us: the signature covers the header X-LakeFS-Server-ID, which
-we fill in ourselves, so AWS refuses a request that was signed for another server.
+we fill in ourselves. So AWS refuses a request that was signed for another server.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """Resources of access control: their ARNs, and the patterns with which policies name them.
 
 An ARN is `arn:lakefs:<service>:<region>:<account>:<resource>`. Region and account are empty in the
-ARNs that operations need, and only the resource may have wildcards in a policy.
+ARNs that operations need. In a policy, only the resource may have wildcards.
 """
 
 from collections.abc import Callable

@@ -4,12 +4,12 @@ Theory of operation. A pattern is cut at its stars into chunks of fixed length. 
 begin the text and the last one end it. Each of the others is taken at its first place, since the
 star behind it matches whatever follows. So no place is tried twice, and the time is at most the
 product of both lengths, for any pattern. A value that replaces a variable, such as a user's name,
-matches only itself: its own stars and question marks are no wildcards.
+matches only itself. Its own stars and question marks are no wildcards.
 
 Two questions are about all texts with the same beginning. A pattern matches every one of them if it
-matches the beginning, and its last chunk has no characters of its own: then whatever follows the
-beginning matches as well. It matches one of them if its first chunk agrees with the beginning: the
-rest of the pattern can match what follows.
+matches the beginning and its last chunk has no literal characters. Then any continuation matches as
+well. It matches one of them if its first chunk agrees with the beginning. The rest of the pattern
+can match a continuation.
 """
 
 import re

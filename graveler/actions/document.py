@@ -1,9 +1,9 @@
 """Read a YAML document as plain values: unconverted texts, lists, and dicts by text.
 
 Any writer of a repository chooses these bytes, so everything is bounded. A first pass over the
-parser's events checks the depth, because the parser builds its tree by recursion in C, and a deeply
-nested document would crash the process. An aliased value is made once and shared. JSON
-repeats it at each alias, so its size counts as often.
+parser's events checks the depth. The parser builds its tree by recursion in C, so a deeply nested
+document would crash the process. An aliased value is made once and shared. JSON repeats it at each
+alias, so its size counts as often.
 """
 
 from contextlib import suppress

@@ -17,7 +17,7 @@ from graveler.model import Change, RangeID
 
 # Ranges that are fetched at a time; more would only take memory.
 _RANGES_AHEAD = 4
-# Few: whoever watches the changes pass must be able to stop the work between two of these.
+# Few: the watcher of the changes must be able to stop the work between two batches.
 _CHANGES_AHEAD = 100
 
 
@@ -40,7 +40,7 @@ def _fetching_ahead(
     committed: Committed, base: MetaRange, changes: Iterator[Change]
 ) -> Iterator[Change]:
     while batch := list(islice(changes, _CHANGES_AHEAD)):
-        fetches: deque[Future[bytes] | None] = deque([None])  # its user fetches the first one
+        fetches: deque[Future[bytes] | None] = deque([None])  # the consumer fetches the first range
         stretches = list(_stretches(base, batch))
         for number, (stretch, _) in enumerate(stretches):
             for _, range_id in stretches[number + len(fetches) : number + 1 + _RANGES_AHEAD]:

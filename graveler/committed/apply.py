@@ -8,9 +8,9 @@ Theory of operation. The changes are walked in order beside the base's ranges:
                rewritten  kept  rewritten  rewritten: its end was open
 
 An untouched range is kept unread; not even its header is decoded. In a touched range, untouched
-data blocks are copied as stored bytes, and so is a touched block but for its new values. Only
-blocks that gain or lose a key are decoded, changed and encoded again. Ranges and blocks break by
-key, so a change inside one does not move its end. Two cases involve a neighbour:
+data blocks are copied as stored bytes. A touched block is copied with its new values. Only blocks
+that gain or lose a key are decoded, changed and encoded again. Ranges and blocks break by key, so a
+change inside one does not move its end. Two cases involve a neighbour:
 
 - A change deletes the key that ended a range. The records before it continue into the next range,
   which is therefore read as well.
@@ -19,14 +19,13 @@ key, so a change inside one does not move its end. Two cases involve a neighbour
 
 With both rules, the result equals writing the same records from scratch.
 
-A base range may end where our own rule would not end it: lakeFS wrote it, or the deployment had
+A base range may end where our own rule would not end it. lakeFS wrote it, or the deployment had
 another raggedness. It keeps its end while its last key exists. Otherwise one change would rewrite
 all ranges behind it.
 
-The result is a list of edits, which are again sorted changes: those of the metarange's own records,
-by the last keys of the ranges. A metarange is a file like a range, so the edits are applied block
-by block as well. A large change can be made in slices, whose edits are joined
-(`graveler.committed.slices`).
+The result is a list of edits: sorted changes of the metarange's own records, by the last keys of
+the ranges. A metarange is a file like a range, so the edits are applied block by block as well. A
+large change can be made in slices, whose edits are joined (`graveler.committed.slices`).
 """
 
 from collections.abc import Iterable
@@ -64,9 +63,9 @@ def apply_changes(
 ) -> Applied:
     """Apply changes to base and store the result; changes ascend by key, None deletes.
 
-    A value that differs from base's in any byte is a change, even if it is equal content at another
-    address (docs/adr/0013-another-address.md). Deleting a missing key changes nothing. If nothing
-    changes, the result is base.
+    A value that differs from base's in any byte is a change, even equal content at another address
+    (docs/adr/0013-another-address.md). Deleting a missing key changes nothing. If nothing changes,
+    the result is base.
 
     Raises:
         CorruptDataError: a file of base is missing or damaged.

@@ -131,8 +131,9 @@ class StoredBlocks:
     ) -> Replacement | None:
         """Return a block with new values of some keys, without decoding and hashing its others.
 
-        None if it does not hold all of these keys, if the block or its range might end elsewhere,
-        or if the summary does not fit: `records` reports that. A metarange has no raggedness.
+        None if it does not hold all of these keys, or if the block or its range might end
+        elsewhere. None also if the summary does not fit, which `records` reports. A metarange has
+        no raggedness.
 
         Raises:
             CorruptDataError: the block's checksum does not match.

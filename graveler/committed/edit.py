@@ -1,7 +1,7 @@
 """Apply sorted changes to the records of one file, block by block.
 
 Untouched blocks are copied as stored bytes. A block whose records only get new values is copied
-with these: its keys stay, and with them its bound and all other entries. Other touched blocks are
+with these. Its keys stay, and so do its bound and all other entries. Other touched blocks are
 decoded and changed. Ranges (whose records are objects) and metaranges (whose records are ranges)
 are changed alike.
 """
@@ -25,7 +25,7 @@ _NEW_VALUES_MAX = 32
 
 
 class PendingChanges:
-    """Changes in key order, consumed in stretches."""
+    """Changes in key order, consumed block by block."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         self._rest = iter(changes)
@@ -83,8 +83,8 @@ def changed_parts(
     """Yield the changed file from start up to end: stretches of stored blocks, and records.
 
     If nothing changes, one stretch holds all blocks. Otherwise the last part ends at a key that is
-    known exactly: it is records, or holds the last block. (If end is given, the last block before
-    it must have a change.) The raggedness decides where ranges end; a metarange has none.
+    known exactly: it is records, or holds the last block. If end is given, the last block before it
+    must have a change. The raggedness decides where ranges end. A metarange has none.
     """
     done = blocks.find(start)
     last = len(blocks) if end is None else blocks.find(end)
@@ -198,7 +198,8 @@ def _changed_records(
     """Yield the changed records of a block, in pieces if many; nothing if no record changes.
 
     With always, the records are yielded even if none changes. check gets key, value and ID of a
-    record beside each change: the file's ID proves the order of the IDs, and this their place.
+    record beside each change. The file's ID proves the order of the IDs, and check proves their
+    place.
     """
     keys, values, ids = records
     before = -1 if always else counts.total

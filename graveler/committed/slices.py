@@ -6,24 +6,24 @@ Theory of operation. A metarange is changed in three steps:
     apply       the changes of one slice: its ranges are stored    Slice -> SliceResult
     assemble    one metarange from the results of the slices       SliceResults -> metarange
 
-Slices do not see each other, but must make exactly the ranges that one pass over all changes would
-make (`graveler.committed.apply`). The only state that a pass carries from key to key is the range
-that it is writing. So a cut is safe exactly where a range ends whatever came before it:
+Slices do not see each other. But they must make exactly the ranges of one pass over all changes
+(`graveler.committed.apply`). The only state that a pass carries from key to key is the range that
+it is writing. So a cut is safe exactly where a range ends whatever came before it:
 
     base       [a····f][g··k][l·······r][s···]
     changes       ^b^d            ^n^p       ^x^y^z
     cuts             |      |       |          |
 
-- after the last key of a base range, if the change keeps that key and the range is not the last
-  one, which may continue;
+- after the last key of a base range, if the change keeps that key; not after the last range, which
+  may continue;
 - after an added key whose hash ends a range: inside a base range, between two, or behind the last.
   If inside, the next slice begins in the middle of that base range and writes only its rest.
 
 No other place is safe, because a range may also end when it reaches the maximum size.
 
-A plan takes memory for one slice, and one pass over the changing keys, or over keys that represent
-many (in a merge: the last keys of the differing ranges). Slices and results are plain data; to_json
-and from_json carry them to another process.
+A plan takes memory for one slice, and one pass over the changing keys. Keys may represent many: in
+a merge, the last keys of the differing ranges. Slices and results are plain data; to_json and
+from_json carry them to another process.
 """
 
 from base64 import b64decode, b64encode

@@ -4,11 +4,12 @@ A point lookup in an uncached file costs two requests: the tail (footer, propert
 one block. A scan fetches the whole file once, and serves the lookups that follow.
 
 Cached data is immutable and named by its content, so caches only evict. Two files of one ID may
-have different bytes (another compressor wrote one), so a cache entry belongs to one namespace: its
-name is the file's URI, `<namespace>/_lakefs/<id>`.
+have different bytes, if another compressor wrote one. So a cache entry belongs to one namespace.
+Its name is the file's URI, `<namespace>/_lakefs/<id>`.
 
-Each process has six budgets in bytes: open ranges (what remains of their tails), decoded blocks of
-their indexes, open metaranges, decoded data blocks of both, whole stored files, and summaries.
+Each process has six budgets in bytes. They are for open ranges (the rest of their tails), decoded
+blocks of their indexes, open metaranges, decoded data blocks of both, whole stored files, and
+summaries.
 """
 
 from collections.abc import Callable
@@ -32,8 +33,8 @@ from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table, TableInMe
 OpenedAs = TypeVar("OpenedAs", bound=OpenTable[Any])
 
 # The tail holds a whole metarange of up to 2,300 ranges (19 million objects). In a longer one, it
-# often has the wanted block: for 50 million objects that saves as much time as the larger request
-# takes, at 15 ms a request and 80 MB/s.
+# often has the wanted block. For 50 million objects that saves as much time as the larger request
+# takes (15 ms a request, 80 MB/s).
 METARANGE_TAIL_BYTES = 256 * 1024
 
 
@@ -242,7 +243,7 @@ class Committed:
     def write(self, namespace: str, file_id: str, content: bytes) -> "Future[bool]":
         """Begin to store a file; the future is whether its bytes are the stored ones.
 
-        Only then may they be cached: an existing file of that ID may have other bytes, whose index
+        Only then may they be cached. An existing file of that ID may have other bytes, whose index
         does not fit these.
         """
         return self._run(partial(self._files.write, namespace, file_id, content))

@@ -1,8 +1,8 @@
 """What a file's blocks add to the ID and the properties of a file into which they are copied.
 
-A range holds its own summary in a meta block, so that a commit which changes a few of its blocks
-need not decode and hash the others. The block proves itself: the file's ID is the hash of the
-record IDs. docs/formats/committed.md has its layout.
+A range holds its own summary in a meta block. So a commit that changes a few of its blocks need not
+decode and hash the others. The block proves itself: the file's ID is the hash of the record IDs.
+docs/formats/committed.md has its layout.
 """
 
 import struct

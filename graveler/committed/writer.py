@@ -1,10 +1,10 @@
 """Write files of committed data, so that equal content gives equal files.
 
 Theory of operation. A range ends after a key whose hash is divisible by the raggedness, or when it
-reaches the maximum size. So its end depends on keys alone (and, in the rare second case, on the
-range's records), never on the commit that writes it. Two histories that lead to the same records
-have the same ranges, and a commit rewrites only the ranges that it changes. A metarange is one
-file, which ends with its records.
+reaches the maximum size. So its end depends on keys alone; in the rare second case, on the range's
+records. It never depends on the commit that writes it. Two histories that lead to the same records
+have the same ranges. A commit rewrites only the ranges that it changes. A metarange is one file,
+which ends with its records.
 
 Data blocks end by the same rule, after every 16th or 32nd key on average. So a change does not move
 the other blocks of its file, and they are copied as stored bytes. What they add to the file's ID
@@ -192,7 +192,7 @@ class FileWriter:
                 self._end_file_if_full()
 
     def copy_blocks(self, blocks: StoredBlocks, part: Copied) -> None:
-        """Copy a stretch of stored blocks.
+        """Copy neighbouring stored blocks.
 
         If it does not reach the file's end, records with greater keys must follow.
         """
@@ -228,7 +228,7 @@ class FileWriter:
                 self._end_file_if_full()
 
     def _may_end_inside(self, blocks: StoredBlocks, part: Copied) -> bool:
-        """Return whether a file may begin or end inside the stretch, as its new values decide."""
+        """Return whether a file may begin or end inside these blocks, as new values decide."""
         if self._file is None:
             if part.first:
                 return True

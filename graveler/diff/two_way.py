@@ -8,8 +8,8 @@ Theory of operation. Both sides are walked beside each other, in the largest pos
 
 A metarange is a file of records like a range, so both are walked alike (`graveler.diff.walk`).
 
-- If both sides are at the start of a block of range headers, all following blocks of equal bytes
-  are skipped at once.
+- If both sides are at the start of a block of range headers, the next equal blocks are skipped at
+  once.
 - If both are at the start of a range, and the ranges have one ID, both are skipped unread.
 - Ranges that overlap and differ are opened. Their equal blocks are skipped likewise, undecoded.
 - Blocks that differ and have one bound are compared as bytes, so that few records are decoded.
@@ -129,7 +129,7 @@ def diff(
     """Yield the keys with start <= key < end whose content differs, in order.
 
     Content is compared by identity: a record that differs in its address only is equal. With exact,
-    the stored values are compared, and such a record differs. Long stretches may yield nothing;
+    the stored values are compared, and such a record differs. Many records may yield nothing;
     passed gets keys up to which everything was compared.
 
     Raises:

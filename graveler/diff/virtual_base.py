@@ -106,7 +106,7 @@ def changes_since(
 ) -> Iterator[Difference]:
     """Yield the keys with start <= key < end that source changed since base, by key.
 
-    passed is as for `diff`. watching passes differences on, and may raise to stop; of a virtual
+    passed is as for `diff`. watching passes differences on, and may raise to stop. With a virtual
     base it gets the differences from each best common ancestor.
 
     Raises:

@@ -61,8 +61,8 @@ class Walk:
     def take_differing(self, other: "Walk") -> list[Pair] | None:
         """Consume the next block of both sides; return the records in which they differ.
 
-        None, and nothing is consumed, unless both sides are at the start of a block and these end
-        at the same bound.
+        Return None and consume nothing unless both sides are at the start of a block with the same
+        bound.
         """
         at, other_at = self.at, other.at
         if self.position or other.position or at == self.cut or other_at == other.cut:

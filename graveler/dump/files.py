@@ -1,7 +1,7 @@
 """The files of a refs dump: three metaranges, of commits, branches and tags.
 
 The files have the format of committed data (docs/formats/committed.md) and break by the same rules.
-Their IDs also cover their properties (`entity` and schema): a branch and a tag of one name and
+Their IDs also cover their properties (`entity` and schema). A branch and a tag of one name and
 commit have equal records, but must not share a file.
 """
 

@@ -1,7 +1,7 @@
 """The records of a refs dump, in lakeFS's format: commits, branches and tags.
 
-A record's key is the name (of a commit, its ID), its identity the commit's ID, and its data one of
-lakeFS's messages CommitData, BranchData and TagData (`graveler/proto/stored.proto`). A branch is
+A record's key is the name; for a commit, its ID. Its identity is the commit's ID. Its data is one
+of lakeFS's messages CommitData, BranchData and TagData (`graveler/proto/stored.proto`). A branch is
 its name and head: a dump has no staged changes.
 """
 

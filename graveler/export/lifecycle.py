@@ -30,9 +30,9 @@ LEASE_S = 120
 # A runner renews its lease, and stores its progress, this often...
 RENEWAL_S = 5
 # ...and stops writing this long before the lease ends. The rule: a request that passes the check
-# ends before the lease, by the clock of each host. The longest request makes two attempts, which
-# connect for 1 s and wait for 10 s (graveler/aws/retries.py): 22 s of the 40. The rest is for hosts
-# with several addresses (held by tests/unit/aws/s3/test_client.py).
+# ends before the lease, by the clock of each host. The longest request makes two attempts. Each
+# connects for 1 s and waits for 10 s (graveler/aws/retries.py): 22 s of the 40. The rest is for
+# hosts with several addresses (held by tests/unit/aws/s3/test_client.py).
 CLOCKS_DIFFER_S = 60
 LEASE_MARGIN_S = CLOCKS_DIFFER_S + 40
 # So a runner writes for this long after a renewal, by both of its clocks.
@@ -63,8 +63,8 @@ def watch_delay_s(record: BranchExport, now_ns: int) -> int | None:
     assert record.run is not None
     until_ns = record.run.lease_until_ns
     margin_ns = _WATCH_MARGIN_S * NS_PER_S
-    # A message due within the margin does not count: since clocks differ, it may be the very one
-    # that is being handled.
+    # A message due within the margin does not count. Clocks differ, so it may be the message that
+    # is being handled.
     if now_ns + margin_ns < record.watched_until_ns < until_ns + margin_ns:
         return None
     left_s = -(-(until_ns - now_ns) // NS_PER_S)
@@ -97,8 +97,8 @@ def has_runner(record: BranchExport, now_ns: int) -> bool:
 def ended(record: BranchExport, now_ns: int) -> BranchExport | None:
     """Return what to keep of the record when the export is deleted; None to delete the record.
 
-    The record is kept while a runner holds the run: the runner reads there that it has to stop, and
-    others read there when it has stopped.
+    The record is kept while a runner holds the run. The runner reads there that it has to stop.
+    Others read there when it has stopped.
     """
     return replace(record, is_forgotten=True) if has_runner(record, now_ns) else None
 

@@ -3,9 +3,9 @@
 Users write them in RE2's syntax: a search takes time in proportion to the text, whatever the
 pattern. A pattern is searched for in directory names, with and without the last slash, and in keys.
 
-A directory whose name matches gets a mark. A pattern that matches a key but not its directory, such
-as `.*/_SUCCESS$`, sets the object apart: it is copied last in its directory, which then gets a mark
-as well.
+A directory whose name matches gets a mark. A pattern such as `.*/_SUCCESS$` matches a key but not
+its directory. It sets the object apart: the object is copied last in its directory, which then gets
+a mark as well.
 """
 
 import re2

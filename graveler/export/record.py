@@ -1,8 +1,8 @@
 """The record of a branch's export: its configuration, its destinations and its run.
 
 There is one record per branch, changed by compare-and-swap on its version. It has everything that
-the next runner needs: a run may move from one invocation to another, and another runner takes it
-over if its runner dies.
+the next runner needs. A run may move from one invocation to another. Another runner takes it over
+if its runner dies.
 """
 
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ Theory of operation. Every directory of the walk goes through four stages:
     MARK      put the new mark
 
 A step belongs to a stage of a directory. It starts when the directory has reached that stage, that
-is, when all steps of the earlier stages are done. Nothing else orders the steps: those of different
+is, when all steps of the earlier stages are done. Nothing else orders the steps. Steps of different
 directories run at the same time, and so do those of one stage.
 
 Progress is counted in the order of the steps: `progress` has the position up to which everything is

@@ -10,12 +10,12 @@ slice, as the root always does:
                  root ··················|···················|········
 
 Workers delete the old mark of such a directory before they change anything in it. When the last
-slice with a part of it is done, this module copies its objects that were set apart and puts its
-mark, inner directories before outer ones. So marks come after everything under their directories,
-as in a walk by one runner.
+slice with a part of it is done, this module copies its objects that were set apart. Then it puts
+its mark. Inner directories come before outer ones. So marks come after everything under their
+directories, as in a walk by one runner.
 
-Slices begin in key order, and are counted in key order: `progress` says that everything up to a
-key is done, as in an ordinary run. So another runner can continue from there, in slices or not.
+Slices begin and are counted in key order. `progress` says that everything up to a key is done, as
+in an ordinary run. So another runner can continue from there, in slices or not.
 """
 
 from collections import deque
@@ -108,8 +108,8 @@ class SlicedSchedule:
     ) -> bool:
         """Carry out the slices; return False if may_continue, which is called often, did.
 
-        No worker is working any more when this returns or raises, except if a future of submit
-        raised: then the state of that worker is unknown.
+        When this returns or raises, no worker is still working. But if a future of submit raised,
+        the state of that worker is unknown.
 
         Args:
             slices: in key order.
@@ -193,8 +193,8 @@ class SlicedSchedule:
                 failed_under = directory
                 for around in filter(directory.startswith, self._kept):
                     self._kept[around] = True
-            # Restore the directory of the last failure: that of begun is a wider one, which would
-            # not say in which inner directory it was.
+            # Restore the directory of the last failure. That of begun is a wider one, which does
+            # not name the inner directory.
             progress = replace(schedule.progress, failed_under=failed_under)
         return progress
 

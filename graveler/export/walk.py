@@ -1,7 +1,7 @@
 """The steps of an export in order: objects, and the directories around them.
 
-Theory of operation. Changes are in key order, so the changes under a directory are contiguous, and
-a stack of the directories around the current key is all the state there is:
+Theory of operation. Changes are in key order, so the changes under a directory are contiguous. The
+only state is a stack of the directories around the current key:
 
     a/b/1  a/b/2  a/c/1  d      steps:  enter "", a/, a/b/   change a/b/1, a/b/2   leave a/b/
                                         enter a/c/           change a/c/1          leave a/c/, a/
@@ -9,15 +9,15 @@ a stack of the directories around the current key is all the state there is:
 
 On entering a directory, its old success mark is deleted, before anything under it changes. On
 leaving it, the new mark is put, after everything under it is done. Objects that patterns set apart
-are put off until their directory is left. They are not remembered one by one, since there may be
-any number: only intervals of keys that contain them are, and their changes are read again.
+are put off until their directory is left. There may be any number of them, so only intervals of
+keys that contain them are kept. Their changes are read again.
 
-A position describes the progress of the steps in a few bytes: the open directories are those around
+A position describes the progress of the steps in a few bytes. The open directories are those around
 the last key. So a walk can stop anywhere, and another walk can continue from there.
 
-A walk may be limited to a slice of keys, so that several walks share the work (`slices`). Each
-of them enters a directory that reaches beyond its slice, but none leaves it: they keep it, and
-`leave` yields its last steps when all of them are done.
+A walk may be limited to a slice of keys, so that several walks share the work (`slices`). Each of
+them enters a directory that reaches beyond its slice, but none leaves it. They keep it, and `leave`
+yields its last steps when all of them are done.
 """
 
 from collections.abc import Callable, Iterator

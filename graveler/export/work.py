@@ -1,8 +1,8 @@
 """The work of a run: which keys of a destination change, and to what values.
 
-A destination holds the objects of the commit that was exported last, except where unfinished runs
-put those of other commits. These commits are the bases. The keys to change are those in which the
-new head differs from any base:
+A destination holds the objects of the last exported commit, except where unfinished runs put those
+of other commits. These commits are the bases. The keys to change are those in which the new head
+differs from any base:
 
     exported   a1  b1  c1          keys to change: b (copy b2), c (delete), d (copy d2)
     touched    a1  b1  --  d1

@@ -1,8 +1,8 @@
 """Records of the objects that an import finds, as one stream in the order of their paths.
 
 Theory of operation. The object store lists a source by key. All of a source's keys begin with one
-prefix, which the destination replaces by another, so its paths ascend as well. Sources are merged
-like sorted runs. Each is opened when the merge reaches its first possible path, so sources with
+prefix. The destination replaces it by another, so the paths ascend as well. Sources are merged like
+sorted runs. Each is opened when the merge reaches its first possible path. So sources with
 different destinations are listed one after another. A resumed import begins each listing behind the
 last path that it has. Single objects are one sorted stream, in which the next ones are read ahead.
 """

@@ -3,9 +3,9 @@
 Theory of operation. A page of a listing shows where the next one begins, so pages come one after
 another. But a listing with a delimiter shows the folders of a tree, which can be listed beside each
 other. That costs at least one request for each folder, so it suits large folders only. If the first
-page does not leave its first folder, the tree is listed by folders, else page by page. After a
-few small folders, the listing starts again behind them. What is listed ahead is bounded: each level
-of folders inside folders gets half, and levels with less than a page list page by page.
+page does not leave its first folder, the tree is listed by folders, else page by page. After a few
+small folders, the listing starts again behind them. Listing ahead is bounded: each deeper level of
+folders gets half, and levels with less than a page list page by page.
 """
 
 from collections import deque
@@ -41,8 +41,8 @@ def list_tree(
 
     ahead_objects: the objects of one folder to list ahead, of folders inside a folder half as many.
         Below page_objects, nothing is listed ahead.
-    report: called for each folder, because many may come before the next object, and each second
-        while pages are awaited; it may raise.
+    report: called for each folder, because many may come before the next object. Also called each
+        second while pages are awaited. It may raise.
 
     Raises:
         InvalidInputError: the bucket does not exist or denies access.

@@ -47,8 +47,8 @@ class Entry(Struct, frozen=True, gc=False):
 class ProtectionRule:
     """Branches whose name matches the glob refuse the blocked actions.
 
-    lakeFS's rule is the pattern alone, and its clients write back what they read. So what a rule
-    does not say is blocked: a client that drops a field may refuse more, and never less.
+    lakeFS's rule is the pattern alone, and its clients write back what they read. A missing field
+    blocks. So a client that drops a field may refuse more, and never less.
     """
 
     pattern: str
@@ -71,7 +71,7 @@ class Repository:
     creation_date: int  # Unix seconds
     read_only: bool = False
     protection_rules: tuple[ProtectionRule, ...] = ()
-    # Of a bare repository, which waits for a dump of refs: "" until a restore begins, then the name
+    # Of a bare repository, which waits for a dump of refs. "" until a restore begins, then the name
     # of the dump. None if the repository is not bare.
     restoring: str | None = None
 
@@ -86,7 +86,7 @@ class Branch:
     """A movable name for a commit, with staging tokens over it.
 
     version is raised by each change that moves the head or removes tokens. Sealing a token does not
-    raise it, so that a commit in its last step does not lose to writers that seal.
+    raise it. So a commit in its last step does not lose to writers that seal.
     edits counts staged changes that depend on what readers saw under this head. A merge that began
     before such a change must not finish after it.
     restored_token is the staging token under which changes were last restored, "" if none were.

@@ -1,8 +1,8 @@
 """Runs of hooks: what happened, which hooks ran for it, and how each of them ended.
 
 An occurrence is one event of one operation, such as the pre-commit of a commit. Its run has an ID
-that follows from the operation. So a process that comes to the same occurrence again, after a crash
-or a second delivery, finds the finished run and runs nothing twice.
+that follows from the operation. After a crash or a second delivery, a process comes to the same
+occurrence again. It finds the finished run and runs nothing twice.
 """
 
 import re
@@ -17,8 +17,8 @@ import msgspec
 
 from graveler.times import NS_PER_S, whole_second
 
-# lakeFS's constant, the year 2999: the time of a run's ID is this minus the real time, so that IDs
-# in ascending order are the newest runs first.
+# lakeFS's constant, the year 2999. The time in a run's ID is this minus the real time. So IDs in
+# ascending order are the newest runs first.
 _RUN_EPOCH_S = 32_500_915_200
 _TIME_FRACTIONS = 2**24
 _RUN_ID = re.compile("[0-9a-v]{20}")

@@ -6,8 +6,8 @@ Theory of operation. A task has a record, changed only by compare-and-swap on it
 
 A message on a queue only names a task, so it may arrive late, twice or never. The record decides
 what to do. A runner takes the task for LEASE_S and extends that with each report. When it dies,
-another runner takes the task over. Two runners do no harm: the effect of a task is made in one
-transaction with the record's end, or it can be repeated. So a task has one effect or none, and a
+another runner takes the task over. Two runners do no harm: one transaction makes the effect of a
+task and ends its record, or the effect can be repeated. So a task has one effect or none, and a
 task that was cancelled first has none.
 """
 
@@ -98,12 +98,12 @@ class Failure:
 class Task:
     """The record of a task.
 
-    branch_uid, branch_version: of the branch that the request saw; None if the task has none, or if
+    branch_uid, branch_version: of the branch that the request saw. None if the task has none, or if
         an earlier version stored it.
     request: what the kind's work decodes.
     digest: names equal requests: a request may join a task that has its digest.
-    covers: what was there when it was started: the newest sealed token of a commit, the commits of
-        a merge, the commit from which a prefix is copied.
+    covers: what the task includes: for a commit, the newest sealed token at its start; for a merge,
+        the commits; for a copy of a prefix, the commit it copies from.
     is_called_back: a client was asked to repeat its request, and has not learnt the outcome yet.
     is_unwanted: a user cancelled it, and its runner has to stop.
     done, known: objects done, of the objects known so far. After a lost race, work begins anew.

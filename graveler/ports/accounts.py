@@ -1,7 +1,7 @@
 """The port to the users of a deployment: their groups, policies, key pairs and principals.
 
-Names are unique among the users, the groups and the policies that exist. A deleted one takes its
-memberships, attachments, key pairs and principals with it: none passes to a later one of its name.
+Names are unique among the users, the groups and the policies that exist. A deletion takes
+memberships, attachments, key pairs and principals with it. None passes to a later one of the name.
 Methods raise NotFoundError and AlreadyExistsError with lakeFS's messages.
 """
 
@@ -98,8 +98,8 @@ class ListedKey:
 class LoginKey:
     """A key pair as requests are checked against it (`graveler.access.digests`).
 
-    The digest is empty if the pair is from before groups existed, or the installation has another
-    signing key than it had then; `upgrade` makes it.
+    The digest is empty if the pair is from before groups existed, or if the installation's signing
+    key has changed since. `upgrade` makes it.
     """
 
     access_key_id: str
@@ -302,8 +302,8 @@ class PolicyStore(Protocol):
     def effective_policies(self, user: str) -> Sequence[Policy]:
         """Return the policies of the user and of the user's groups, each once, by name.
 
-        A user who does not exist has none. The first call for a user takes up to three requests;
-        a later one takes one, unless the user's groups or policies have changed.
+        A user who does not exist has none. The first call for a user takes up to three requests. A
+        later one takes one, unless the user's groups or policies have changed.
         """
 
 

@@ -21,7 +21,7 @@ class JobStore(Protocol):
         """Return whether the holder took the lease last and has not ended it."""
 
     def lease_holder(self, repository: Repository, kind: str, now_ns: int) -> str:
-        """Return who holds the lease; "" if nobody took it, or it has ended."""
+        """Return the holder of the lease; "" if none took it, or it has ended."""
 
     def end_lease(self, repository: Repository, kind: str, holder: str) -> None:
         """Release the lease, if the holder still has it."""

@@ -278,8 +278,8 @@ class MultipartUploads(Protocol):
         A store need not check what is expected.
 
         Raises:
-            BadPartsError: the parts are not the uploaded ones, are not in order, are too small, or
-                make another object than the expected one.
+            BadPartsError: the parts are not the uploaded ones, not in order or too small, or make
+                another object than expected.
             UploadNotFoundError: the upload does not exist.
         """
 

@@ -152,8 +152,8 @@ class BranchStore(Protocol):
         of old's sealed tokens, newest first. A reset gives new_staging_token, which replaces the
         staging token. Every removed token is registered to be dropped after drop_after_ns.
         restored (at most RESTORED_MAX changes) replace entries that are marked as restored.
-        ends is the end of the task whose effect this is, merges the pull request that it merges,
-        starts the start of a task that follows.
+        ends is the end of the task whose effect this is. merges is the pull request that it merges.
+        starts is the start of a task that follows.
 
         Raises:
             StaleVersionError: the version differs from old's. With new_staging_token or restored:

@@ -1,8 +1,8 @@
 """What a merge compares both sides with: the merge base, or a virtual one if merges have crossed.
 
-Theory of operation. If `dev` is merged into `main` and `main` into `dev` at once, the two have two
-best common ancestors from then on. Each of them lacks what the other side did before. A merge with
-either one takes those changes for new ones, or for undone ones, and loses what was really undone.
+Theory of operation. If `dev` is merged into `main` and `main` into `dev` at once, the two branches
+then have two best common ancestors. Each of them lacks what the other side did before. A merge with
+either one takes those changes for new or undone ones. It loses what was really undone.
 
 So the base is a merge of the best common ancestors, path by path (`graveler.diff.virtual_base`).
 The base of that merge are the best common ancestors of those, and so on. All of that is a graph of
@@ -30,8 +30,8 @@ class BestAncestors(Struct, frozen=True):
     """The best common ancestors of two commits.
 
     contents: their metaranges.
-    below: for each pair of them, in the order of `combinations`, which element of the virtual base
-        has the best common ancestors of that pair. None if it was not asked; empty if none was.
+    below: for each pair of them, the element of the virtual base with that pair's best common
+        ancestors; in the order of `combinations`. None if it was not asked; empty if none was.
     """
 
     contents: tuple[MetaRangeID, ...]

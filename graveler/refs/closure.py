@@ -1,7 +1,7 @@
 """Sets of commits that track missing parents.
 
-A scan of commits is no snapshot: if a parent and a child are made during the scan, it may return
-the child only. A reader that needs whole histories collects the scan and then fetches the missing
+A scan of commits is not a snapshot. If a parent and a child are made during the scan, it may return
+only the child. A reader that needs whole histories collects the scan and then fetches the missing
 parents by ID.
 """
 

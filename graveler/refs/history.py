@@ -1,16 +1,16 @@
 """Commits by ID, and walks over the commit graph in few requests.
 
 Theory of operation. Commits never change, so a cache shared by the whole process holds them. A walk
-(log, merge base, `~n`) visits parents; with a request for each step, a log of 1,000 commits would
+(log, merge base, `~n`) visits parents. With a request for each step, a log of 1,000 commits would
 wait 1,000 times. The store can return commits by generation, and a parent's generation is below its
-child's. So if a parent is not cached, the walk reads a page of commits, from the generation below
-the child's downwards. It holds the parent and, usually, many of the next commits.
+child's. So if a parent is not cached, the walk reads a page of commits. It begins at the generation
+below the child's and goes down. It holds the parent and, usually, many of the next commits.
 
 A page can be incomplete or useless; neither changes a result:
 
 - It is eventually consistent. A parent that it misses is read by ID.
 - It also holds other branches' commits; if those are many, it helps little. A page takes about as
-  long as a few reads by ID. If the walk used fewer commits of the last page, it continues by ID and
+  long as a few reads by ID. If the walk used fewer commits of the last page, it continues by ID. It
   tries a page again after ever longer pauses.
 """
 

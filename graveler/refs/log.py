@@ -9,7 +9,7 @@ from graveler.refs.history import READ_AHEAD_MAX, History
 
 # A commit in the queue; the newest is first. Dates are whole seconds, and a script makes several
 # commits in one. Of equal dates the greatest generation is first, so that a child precedes its
-# parents; then the commit that was reached first, so that a merge's first parent precedes the
+# parents. Then comes the commit that was reached first, so that a merge's first parent precedes the
 # second. The last numbers differ, so commits are never compared.
 _Waiting = tuple[int, int, int, Commit]
 
@@ -29,17 +29,17 @@ def log(
 ) -> Page[Commit]:
     """Return up to amount commits from start_id on, newest first by creation date.
 
-    amount is at least 1. The page begins behind the commit with the ID after, and the log ends with
-    the one with the ID stop_at. since_s (Unix seconds) skips older commits, and ancestors that only
-    they lead to. first_parent follows first parents only. With matches, the log has only commits
-    with exactly one parent that matches accepts; the parent is then in the history's cache. limit
+    amount is at least 1. The page begins behind the commit `after`. The log ends with the commit
+    `stop_at`. since_s (Unix seconds) skips older commits, and ancestors that only they lead to.
+    first_parent follows first parents only. With matches, the log has only commits that have
+    exactly one parent and that matches accepts. The parent is then in the history's cache. limit
     ends the log with this page, which saves looking for the next commit. is_over ends the page
     early, perhaps without any commit.
 
     Raises:
         CorruptDataError: a commit is missing.
     """
-    # The walk reads each commit's parents before it yields the commit, and one more commit shows
+    # The walk reads each commit's parents before it yields the commit. One more commit shows
     # whether there is another page.
     read_ahead = amount + 1 if after is None else READ_AHEAD_MAX
     commits = _newest_first(

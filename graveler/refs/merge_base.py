@@ -1,6 +1,6 @@
 """The merge bases: the best common ancestors of two commits.
 
-Theory of operation. Each of the two commits has a colour and passes it to its parents, which pass
+Theory of operation. Each of the two commits has a colour and passes it to its parents. These pass
 their colours on, down the graph. The commit of the highest generation is always next, so all its
 children have passed their colours before it does. A commit that has both colours is a common
 ancestor. It shadows its own ancestors, which are no better ones. So a commit that has both colours
@@ -12,7 +12,7 @@ first one.
 
 lakeFS's merge base (pkg/graveler/ref/merge_base_finder.go) is the first commit that gets both
 colours. It is the first of ours, if it is one of them. It may also be an ancestor of a better one.
-Let M have the parents (old, new), where old is an ancestor of new: each merge into a branch that
+Let M have the parents (old, new), where old is an ancestor of new. Each merge into a branch that
 had not moved makes such a commit. Then old gets its colours from M directly and not by way of new.
 A merge with base old would bring back what one side has deleted since.
 """

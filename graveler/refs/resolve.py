@@ -1,9 +1,8 @@
 """Resolve a ref expression to a commit or branch of a repository.
 
-The base is looked up as a full commit ID, a branch, a tag and a prefix of a commit ID; the first
-that exists wins. It is not looked up as something that its form excludes, so a plain branch name
-costs one read, and a cached commit ID none. The order is lakeFS's
-(pkg/graveler/ref/resolve_ref.go).
+The base is looked up as a full commit ID, a branch, a tag and a prefix of a commit ID. The first
+that exists wins. A lookup that the base's form excludes is skipped. So a plain branch name costs
+one read, and a cached commit ID none. The order is lakeFS's (pkg/graveler/ref/resolve_ref.go).
 """
 
 import re

@@ -1,26 +1,25 @@
 """Active commits: those whose objects garbage collection must keep.
 
 Theory of operation. A branch that retains for N days keeps everything that was readable at its head
-during the last N days. These are its head, every commit made in that period, and the commit that
-was the head when the period began: the first parent of the oldest commit in the period.
+during the last N days. These are its head, every commit made in that period, and the head when the
+period began. That one is the first parent of the oldest commit in the period.
 
 - *A branch's past heads are its chain of first parents.* A merge commit has the content of its
-  second parent, and the branch retains the merge commit. The second parent was never the branch's
-  head, so only its own branches retain it. lakeFS does the same, and its known answers
-  (tests/golden) prove it. In a commit of lakeFS's version 0, the first parent is the last in the
-  list.
+  second parent, and the branch retains the merge. The second parent was never the branch's head, so
+  only its own branches retain it. lakeFS does the same, and its known answers (tests/golden) prove
+  it. In a commit of lakeFS's version 0, the first parent is the last in the list.
 - *The largest number of days wins.* Each commit takes the earliest threshold (now minus N days) of
   all heads above it. That is the union of what each branch alone retains, so the order of commits
   and branches does not matter. (lakeFS's walk can stop at a commit that another branch has visited,
-  before it finds what its own branch retains; its result depends on the order of commit IDs.)
+  and so miss what its own branch retains. Its result depends on the order of commit IDs.)
 - *Deleted branches.* A commit that is neither a head nor a first parent is left over from a deleted
   branch or a reset. It starts a chain of its own, under the default rule. The time when it ceased
   to be a head is unknown, and counts as the time when it was made. So, unlike a head, it is active
   only if it is younger than the threshold.
 - *Clients choose the dates of commits.* So each commit is judged by its own date and its child's,
-  never by its place: it is active if either is in the period. This retains everything that lakeFS
-  retains, which looks at the child's date only, and everything that a walk would retain that stops
-  at the first commit which is too old.
+  never by its place. It is active if either is in the period. This retains everything that lakeFS
+  retains, which looks at the child's date only. It also retains everything that a walk would retain
+  which stops at the first commit that is too old.
 
 Tags retain nothing, as in lakeFS. To keep a commit, create a branch at it.
 """

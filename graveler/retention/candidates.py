@@ -1,7 +1,7 @@
 """Candidates: the objects that garbage collection may delete if nothing needs them.
 
 Only names that `addresses.new_address` makes are candidates, so other writers' objects stay. No
-object has such a name under two namespaces, so collections of two repositories never overlap, even
+object has such a name under two namespaces. So collections of two repositories never overlap, even
 if one namespace is inside the other.
 """
 
@@ -14,9 +14,9 @@ from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.ports import ListedObject
 
 # An issued address may be linked for a day, and is not recorded before. Each hour covers one fault,
-# and all can occur at once: the clock that dates the address is fast, the clock that checks it is
-# slow, the collection's clock is fast, and the request that links is frozen between its check and
-# its write.
+# and all can occur at once. The clock that dates the address is fast. The clock that checks it is
+# slow. The collection's clock is fast. The request that links is frozen between its check and its
+# write.
 _MARGIN_S = 4 * 60 * 60
 MINIMUM_AGE_S = PHYSICAL_ADDRESS_LIFE_S + _MARGIN_S
 

@@ -11,11 +11,11 @@ neither. So:
       address now                        read claims: claimed addresses are alive
     stage the entry
 
-A claim before the collection reads claims keeps the address alive. After a later claim, the source
-named the address when the collection had read everything, so the collection saw it at the source.
-If that name was new, it was claimed itself, and the same holds for its claim. A client that stages
-by hand keeps the source until its request is answered. Only content that was no longer alive can be
-missed, as by a revert (docs/garbage-collection.md).
+A claim before the collection reads claims keeps the address alive. If the claim came later, the
+source still named the address after the collection had read everything. So the collection saw it at
+the source. If that name was new, it was claimed itself, and the same holds for its claim. A client
+that stages by hand keeps the source until its request is answered. Only content that was no longer
+alive can be missed, as by a revert (docs/garbage-collection.md).
 
 An address less than PHYSICAL_ADDRESS_LIFE_S old needs no claim: whatever run lists it as a
 candidate begins after the copy. The minimum age allows for clocks and stalls, as for links.

@@ -72,8 +72,7 @@ class Look:
     def is_current(self, objects: ObjectData, name: str) -> bool:
         """Return whether the look has not expired; name is unique among concurrent callers."""
         age_ns = _now_ns(objects, f"{self.folder_uri}{self.number:04d}-{name}") - self.began_ns
-        # If the clock was set back by more than the look's life, the age is unknown: count the look
-        # as expired.
+        # If the clock was set back by more than the look's life, count the look as expired.
         return abs(age_ns) <= self.life_s * NS_PER_S
 
 

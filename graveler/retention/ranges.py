@@ -1,6 +1,6 @@
 """Read the addresses in commits: every metarange and every range, whole and once.
 
-Nothing is cached, and everything is checked: a record that is overlooked costs a live object.
+Nothing is cached, and everything is checked: an overlooked record costs a live object.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ def read_metarange(
 class RangeReader:
     """Reads ranges one after the other, fastest in the order of their first keys.
 
-    Ranges with close first keys are often versions of one range: a commit that changed a few
+    Ranges with close first keys are often versions of one range. A commit that changed a few
     objects left the other blocks unchanged. A block with the same bytes in the range before holds
     the same entries. Their addresses were returned, so the block is not decoded again.
     """

@@ -1,14 +1,14 @@
 """Bound the memory of the blocks that open tables hold.
 
-Theory of operation. A table keeps the blocks that it read in its own index (`Partition`), where a
-lookup finds them without another search. This cache only evicts, by the clock algorithm. Blocks are
-queued in the order of arrival. When the budget is exceeded, the first one is evicted; but if it was
-used since its last turn, it moves to the end. The queue has weak references to tables and
-partitions, so an unused table frees its blocks. (Their share of the budget is returned as the queue
-moves on: meanwhile the cache may hold less than it could, but never more.)
+Theory of operation. A table keeps the blocks that it read in its own index (`Partition`). A lookup
+finds them there without another search. This cache only evicts, by the clock algorithm. Blocks are
+queued in the order of arrival. When the budget is exceeded, the first one is evicted. If it was
+used since its last turn, it moves to the end instead. The queue has weak references to tables and
+partitions, so an unused table frees its blocks. The queue returns their share of the budget when it
+reaches them. Until then the cache may hold less than its budget, and never more.
 
-Partitions, which are decoded blocks of the index, are evicted in the same way, in a cache of their
-own. An evicted partition frees its data blocks.
+Partitions are decoded blocks of the index. A cache of their own evicts them in the same way. An
+evicted partition frees its data blocks.
 """
 
 from collections import deque

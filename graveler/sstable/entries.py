@@ -1,12 +1,12 @@
 """Data blocks compared and changed as bytes, so that few of their records are decoded.
 
 Theory of operation. Two versions of a block mostly differ in one or two records. Equal entries
-behind equal keys hold equal records. So the comparison skips equal bytes, from a restart point on,
-and decodes a pair of records only where the bytes differ. A new value leaves the keys of its block
-as they are, and so the bytes of all other entries.
+behind equal keys hold equal records. So the comparison begins at a restart point and skips equal
+bytes. It decodes a pair of records only where the bytes differ. A new value leaves the keys of its
+block as they are, and so the bytes of all other entries.
 
-What is not decoded is not checked either, like the equal blocks of two files and the blocks that a
-commit copies: its checksum proves that it is what was written.
+Entries that are not decoded are not checked either. The block's checksum proves that they are what
+was written. The same holds for equal blocks of two files and for blocks that a commit copies.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """The index of an open table: the positions of its data blocks, and the blocks that are held.
 
-Bounds are users' keys: block i holds the keys k with bound[i-1] < k <= bound[i], so `bisect_left`
-finds the only block that can hold a key. Bounds are shortened, so a key that equals a bound may be
-in no block, but is never in the next one.
+Bounds are users' keys: block i holds the keys k with bound[i-1] < k <= bound[i]. So `bisect_left`
+finds the only block that can hold a key. Bounds are shortened: a key that equals a bound may be in
+no block, but is never in the next one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,8 +28,8 @@ from graveler.sstable.properties import (
 
 B = TypeVar("B")
 
-# The memory that decoding adds to an entry of an index: bound and handle as objects, their places
-# and those of the block, minus the stored trailer, lengths and restart point.
+# The memory that decoding adds to an entry of an index. Bound, handle and block need objects and
+# places. The stored trailer, lengths and restart point go.
 _ENTRY_BYTES = 88
 # The stored trailer, lengths, restart point and handle of an entry.
 _STORED_ENTRY_BYTES = 21
@@ -53,11 +53,11 @@ class RawBlock(Protocol):
 
 
 class Partition(Generic[B]):
-    """One decoded block of an index: a stretch of a table's data blocks, in parallel lists.
+    """One decoded block of an index: neighbouring data blocks of a table, in parallel lists.
 
-    Handles stay encoded until their block is read: decoding them would be most of the work, and
+    Handles stay encoded until their block is read. Decoding them would be most of the work, and
     most are never used. held has the decoded blocks, raw the encoded ones. used has a 1 for each
-    block that was used since its last turn in `BlockCache`; every reader of a block sets it.
+    block that was used since its last turn in `BlockCache`. Every reader of a block sets it.
     """
 
     __slots__ = ("__weakref__", "bounds", "floor", "handles", "held", "raw", "used")

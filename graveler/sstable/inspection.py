@@ -198,7 +198,7 @@ def _of_id(
             [name.encode() for name in sorted(said)], [said[name].encode() for name in sorted(said)]
         )
     except CorruptDataError:
-        return  # told of the record already
+        return  # already reported
     own = sha256(b"".join(ids)).hexdigest()
     lakefs = lakefs_file_id(records, user)
     if file_id not in {own, lakefs}:

@@ -1,16 +1,15 @@
 """An open table: opened from its last bytes, then one read for each block that is not held.
 
-Theory of operation
--------------------
-Footer, properties and index are at the end of the file. In the ranges that we write, a tail of
-`TAIL_BYTES` holds all of them, so a lookup in an uncached file takes two reads: the tail and one
-block. Anything outside the tail is read through the callback when it is needed.
+Theory of operation ------------------- Footer, properties and index are at the end of the file. In
+the ranges that we write, a tail of `TAIL_BYTES` holds all of them. So a lookup in an uncached file
+takes two reads: the tail and one block. Anything outside the tail is read through the callback when
+it is needed.
 
-In memory the index always has two levels: an index of a single block is one partition under a top
+In memory the index always has two levels. An index of a single block is one partition under a top
 with one bound. A partition is decoded when a key in it is first looked up; then it holds the
 decoded data blocks. If there is a cache for partitions, it evicts them. The tail stays; it is much
 smaller, so that very many tables can be open. The subclass chooses the held form of data blocks:
-for lookups of records (`graveler.sstable.reader.Table`), or of the things that records describe.
+records (`graveler.sstable.reader.Table`), or the things that records describe.
 
 Each block is checked when it is read: its checksum, the order of its keys, and its bounds. Handles
 must point where the file has blocks of that kind. A failed check raises CorruptDataError. Held

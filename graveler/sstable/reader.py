@@ -1,7 +1,7 @@
 """Read the records of a table: by key, or in order.
 
 Theory of operation. A lookup may be the only one that needs its block. So the first lookup decodes
-the block only up to its record, and holds it raw; the next lookup decodes all of it. Faults that
+the block only up to its record, and holds it raw. The next lookup decodes all of it. Faults that
 the checksum cannot show (order, bounds) are checked by the complete decoding. A key is reported
 missing only after the complete decoding of its block.
 """
@@ -13,8 +13,8 @@ from graveler.sstable.block import Block, find_record
 from graveler.sstable.index import Partition
 from graveler.sstable.open_table import OpenTable
 
-# The held form of a block, in key order. A look-up in a small dictionary touches far less memory
-# than a bisection, and Python's garbage collector does not track dictionaries of bytes.
+# The held form of a block, in key order. A lookup in a small dictionary touches far less memory
+# than a bisection. Python's garbage collector does not track dictionaries of bytes.
 Records = dict[bytes, bytes]
 
 # The memory of a bytes object beside its content.

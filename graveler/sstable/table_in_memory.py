@@ -100,7 +100,7 @@ class TableInMemory(OpenTable[Block]):
         try:
             return differing_records(raw, other_raw)
         except ValueError:
-            # The complete decoding tells what is wrong, or that nothing is.
+            # The complete decoding finds the fault, or none.
             return _differences(self.block(at), other.block(other_at))
 
     def replace_values(self, at: int, records: Sequence[tuple[bytes, bytes]]) -> Replaced | None:
@@ -135,9 +135,9 @@ class TableInMemory(OpenTable[Block]):
     def equal_blocks(self, at: int, other: "TableInMemory", other_at: int) -> int:
         """Return how many blocks from at on have the same bytes as the other's from other_at on.
 
-        Blocks of equal bytes hold equal records. They are compared in stretches that double while
-        they are equal, and then halve: equal files cost little more than comparing their bytes.
-        (Each block ends with its checksum, so equal bytes have equal block ends.)
+        Blocks of equal bytes hold equal records. The number that is compared at once doubles while
+        the bytes are equal, and then halves. So equal files cost little more than comparing their
+        bytes. Each block ends with its checksum, so equal bytes have equal block ends.
         """
         most = min(len(self) - at, len(other) - other_at)
         equal, step = 0, 1

@@ -2,12 +2,12 @@ r"""Write a table: from records to the bytes of a whole file.
 
 Theory of operation
 -------------------
-The ends of blocks decide the bytes of a file, and the estimated size by which ranges end. So the
-rules are exactly lakeFS's (pebble's):
+The ends of blocks decide the bytes of a file. They also decide the estimated size, by which ranges
+end. So the rules are exactly lakeFS's (pebble's):
 
 - A block's size is its entries so far, 4 bytes per restart point, and 4 for their number.
-- Before a record is added, the block is cut if its size is above 90 % of the target, and would
-  exceed the target with the record, counted as if it shared no prefix.
+- Before a record is added, the block is cut if its size is above 90 % of the target and would
+  exceed the target with the record. The record counts as if it shared no prefix.
 - A cut block is compressed and appended, and the index gets its separator and handle. The index
   block is cut by the same rule; then the index has two levels.
 - The estimated size is the size of the appended blocks and of the open data and index blocks. A cut
@@ -16,9 +16,9 @@ rules are exactly lakeFS's (pebble's):
 `add_many` is the hot loop: all its names are local, and varints of small numbers are dictionary
 look-ups. The length of a shared prefix is computed from integers, without a loop. As little-endian
 numbers, two stored keys first differ in the lowest nonzero byte of their exclusive or. A stored key
-is the user's key, a byte 1 and seven zeros, so `key + b"\x01"` has the number of the stored key.
+is the user's key, a byte 1 and seven zeros. So `key + b"\x01"` has the number of the stored key.
 Because of the zeros behind its end, the result is capped. A key cannot share more than its length
-with a smaller key: behind its end it has the byte 1, and the smaller key has not.
+with a smaller key: only the greater one has the byte 1 there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -201,8 +201,8 @@ class TableWriter:
 
         Args:
             stored: the blocks.
-            bounds: for each block, a key from its last up to, but not including, the first one of
-                the next block or record. If nothing follows, the last bound is the last key.
+            bounds: for each block, a key from its last on that is less than the next record's. If
+                nothing follows, the last bound is the last key.
             size: the size of all blocks together.
             after: such a bound for the records added before.
             first: the first key, used if no records were added before.

@@ -1,11 +1,10 @@
 """Staged changes from any point on, for listings that skip what a delimiter folds.
 
-Theory of operation. A store returns changes in pages. A jump to a later path is free if the page at
-hand reaches that far, and else costs a request. Folders are small or large, so a jump may skip a
-few changes or a million. A request takes about as long as the reading of _CHANGES_PER_JUMP changes.
-So the page after a jump has that many for each jump into the page before: as many as it saves
-requests. In a listing of small folders pages remain large, and in one of large folders they become
-small.
+Theory of operation. A store returns changes in pages. A jump to a later path is free if the current
+page reaches that far. Otherwise it costs a request. Folders are small or large, so a jump may skip
+a few changes or a million. A request takes about as long as the reading of _CHANGES_PER_JUMP
+changes. So the page after a jump has that many for each jump into the page before. In a listing of
+small folders pages remain large, and in one of large folders they become small.
 """
 
 from bisect import bisect_left

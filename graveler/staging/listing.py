@@ -1,8 +1,8 @@
 """Pages of a listing: sorted items from a point on, folded by a delimiter.
 
-With a delimiter, all keys that share the text from the prefix to the next delimiter are folded into
-one common prefix. The listing skips them instead of reading them, so the cost of a page depends on
-its results, not on the folded keys.
+With a delimiter, keys that share the text from the prefix to the next delimiter are folded into one
+common prefix. The listing skips them instead of reading them. So the cost of a page depends on its
+results, not on the folded keys.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,9 +13,9 @@ from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
-# People wait for a page. But some clients take an empty page for the last one: older ones of Hadoop
-# do, and all that ask for one object to see whether a folder exists. So the time begins with the
-# first result.
+# People wait for a page. But some clients take an empty page for the last one: older ones of
+# Hadoop, and all that ask for one object to see whether a folder exists. So the time begins with
+# the first result.
 _FURTHER_RESULTS_NS = NS_PER_S // 5
 
 

@@ -1,8 +1,8 @@
 """A branch as its readers see it: staged changes over committed records.
 
-A branch has one staging token, which takes writes, and sealed tokens, newest first, which a commit
-is about to apply. The newest change of a path wins over older ones and over the commit. A tombstone
-hides the path.
+A branch has one staging token, which takes writes. Its sealed tokens, newest first, wait for a
+commit to apply them. The newest change of a path wins over older ones and over the commit. A
+tombstone hides the path.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
