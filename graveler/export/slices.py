@@ -28,8 +28,8 @@ from graveler.export.manifest import ETag
 from graveler.export.patterns import directories_of
 from graveler.export.record import Progress
 from graveler.export.schedule import FIRST_ERRORS_MAX, Schedule, Transfer
-from graveler.export.walk import Entered, Position, Walk, with_put_off
-from graveler.export.work import Work
+from graveler.export.walk import Entered, ExportWalk, Position, with_put_off
+from graveler.export.work import ExportWork
 from graveler.staging.listing import prefix_end
 
 # A worker takes some seconds for so many objects, or a minute: short enough to share work evenly.
@@ -59,7 +59,7 @@ class ExportSliceResult:
     problem: Exception | None = None  # why it is unfinished; no request is under way
 
 
-def slices_of(work: Work, progress: Progress, objects_min: int) -> list[ExportSlice]:
+def slices_of(work: ExportWork, progress: Progress, objects_min: int) -> list[ExportSlice]:
     """Cut what is left of the work into slices with objects_min objects of changed ranges."""
     found: list[ExportSlice] = []
     start = progress.after + b"\0" if progress.after else b""
@@ -75,7 +75,7 @@ class SlicedSchedule:
 
     def __init__(
         self,
-        walk: Walk,
+        walk: ExportWalk,
         transfer: Transfer,
         progress: Progress,
         pool: ThreadPoolExecutor | None,

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from graveler.export.addresses import SUCCESS_MARK
 from graveler.export.patterns import Patterns, directories_of, directory_of
-from graveler.export.work import Work
+from graveler.export.work import ExportWork
 from graveler.model import Change
 from graveler.staging.listing import prefix_end
 
@@ -83,12 +83,12 @@ class Kept:
 Step = Entered | Changed | Left | Kept
 
 
-class Walk:
+class ExportWalk:
     """The steps of the work, or of a slice of it, beginning at a position."""
 
     def __init__(
         self,
-        work: Work,
+        work: ExportWork,
         patterns: Patterns,
         *,
         has_marks: bool = False,

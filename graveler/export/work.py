@@ -31,7 +31,7 @@ def _no_pause() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ExportWork:
     """The changes that turn a destination from its bases into the head."""
 
     head: MetaRange

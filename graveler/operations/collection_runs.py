@@ -24,7 +24,7 @@ from graveler.retention.runs import (
     TEXT_FILE,
     Beginning,
     CollectionRun,
-    Summary,
+    CollectionSummary,
     decoded,
 )
 from graveler.times import NS_PER_S, rfc3339
@@ -156,7 +156,7 @@ def _run(engine: Engine, repository: Repository, run_id: str, running: str) -> C
         run_id == running,
         decoded(request, Beginning) if request else None,
         decoded(beginning, Beginning) if beginning else None,
-        decoded(summary, Summary) if summary else None,
+        decoded(summary, CollectionSummary) if summary else None,
     )
 
 

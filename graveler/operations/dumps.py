@@ -31,7 +31,7 @@ from graveler.branches.lookup import check_writable, read_repository
 from graveler.branches.pages import missing_ancestors
 from graveler.branches.retries import retry_stale
 from graveler.branches.watching import Watching
-from graveler.dump.check import BATCH_COMMITS, Checked
+from graveler.dump.check import BATCH_COMMITS, CheckedDump
 from graveler.dump.files import RefsDump, write
 from graveler.dump.records import COMMITS
 from graveler.engine import Engine
@@ -274,7 +274,7 @@ def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> Reposito
     return retry_stale(attempt, f"repository {repository.name!r}")
 
 
-def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
+def _finish(engine: Engine, repository: Repository, checked: CheckedDump) -> None:
     """End the repository's bare state, unless another restore of the same dump did."""
     event = engine.event(
         "repository_restored",
@@ -305,7 +305,7 @@ def _check_same(current: Repository, repository: Repository) -> None:
 
 
 def _store_commits(
-    engine: Engine, repository: Repository, commits: Iterable[Commit], checked: Checked
+    engine: Engine, repository: Repository, commits: Iterable[Commit], checked: CheckedDump
 ) -> None:
     """Store the commits, from the batch at which the last attempt may have stopped."""
     found = engine.refs.commits(repository, checked.first_ids)

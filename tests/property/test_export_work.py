@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from graveler.committed.store import Breaking
 from graveler.export.record import Progress
 from graveler.export.slices import slices_of
-from graveler.export.work import Work
+from graveler.export.work import ExportWork
 from tests.support.worlds.model import Records, committed_in_memory, differences, write
 from tests.support.worlds.strategies import breakings, paths, records, variants
 
@@ -19,10 +19,10 @@ heads = records.flatmap(
 Sides = tuple[Records, list[Records]]
 
 
-def work_of(sides: Sides, breaking: Breaking) -> Work:
+def work_of(sides: Sides, breaking: Breaking) -> ExportWork:
     committed, _ = committed_in_memory(breaking)
     head, bases = sides
-    return Work(write(committed, head), [write(committed, base) for base in bases])
+    return ExportWork(write(committed, head), [write(committed, base) for base in bases])
 
 
 def expected(sides: Sides) -> list[tuple[bytes, bytes | None]]:

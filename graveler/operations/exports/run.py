@@ -27,8 +27,8 @@ from graveler.export.patterns import Patterns
 from graveler.export.record import ExportRequest, ExportState
 from graveler.export.schedule import RunFailedError, Schedule
 from graveler.export.slices import SlicedSchedule, slices_of
-from graveler.export.walk import Position, Walk
-from graveler.export.work import Work
+from graveler.export.walk import ExportWalk, Position
+from graveler.export.work import ExportWork
 from graveler.model import EMPTY_METARANGE, Event
 from graveler.operations.exports.deadline import Deadline, OutOfTimeError
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
@@ -150,7 +150,7 @@ class _Runner:
         run = self._lease.run
         progress = self._progress.now
         known = destination_of(self._lease.record, run.configuration.path)
-        walk = Walk(
+        walk = ExportWalk(
             self._work,
             Patterns(run.configuration.last_keys_in_prefix_regexps),
             has_marks=known.has_marks,
@@ -320,7 +320,7 @@ class _Runner:
             raise OutOfTimeError("the rest is for another runner")
 
 
-def work_of(lease: Lease) -> Work:
+def work_of(lease: Lease) -> ExportWork:
     """Return the work of the leased run."""
     engine, repository = lease.engine, lease.repository
     known = destination_of(lease.record, lease.run.configuration.path)
@@ -330,4 +330,4 @@ def work_of(lease: Lease) -> Work:
         for commit in (known.exported_commit, *known.touched_commits)
     ]
     bases = {content.id: content for content in contents}
-    return Work(engine.content(repository, lease.run.commit_id), tuple(bases.values()))
+    return ExportWork(engine.content(repository, lease.run.commit_id), tuple(bases.values()))

@@ -26,8 +26,8 @@ from graveler.export.patterns import Patterns
 from graveler.export.record import Destination, ExportState, Progress
 from graveler.export.schedule import RunFailedError, Schedule
 from graveler.export.slices import ExportSlice, ExportSliceResult
-from graveler.export.walk import Walk
-from graveler.export.work import Work
+from graveler.export.walk import ExportWalk
+from graveler.export.work import ExportWork
 from graveler.model import MetaRangeID, Repository
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.pieces import put_piece
@@ -52,7 +52,7 @@ class RunSpec:
     has_manifest: bool
 
     @classmethod
-    def of(cls, lease: Lease, work: Work) -> "RunSpec":
+    def of(cls, lease: Lease, work: ExportWork) -> "RunSpec":
         """Describe the leased run."""
         run = lease.run
         configuration = run.configuration
@@ -140,11 +140,11 @@ def carry_out_slice(engine: Engine, run: RunSpec, part: ExportSlice) -> ExportSl
 
     No request is under way when it returns. What went wrong is in the result, not raised.
     """
-    work = Work(
+    work = ExportWork(
         engine.metarange(run.repository, run.head),
         [engine.metarange(run.repository, base) for base in run.bases],
     )
-    walk = Walk(
+    walk = ExportWalk(
         work,
         Patterns(run.patterns),
         has_marks=run.destination.has_marks,

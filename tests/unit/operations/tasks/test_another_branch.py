@@ -15,7 +15,7 @@ from graveler.errors import (
     NotFoundError,
     StillRunningError,
 )
-from graveler.imports.request import ImportRequest, Source, SourceType
+from graveler.imports.request import ImportRequest, ImportSource, SourceType
 from graveler.model import Commit
 from graveler.model.tasks import Task, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits, imports, merges, pulls, replays
@@ -311,7 +311,7 @@ def test_a_revert_that_was_reset_is_made_again():
 
 
 def an_import(engine: Engine) -> Task:
-    source = Source(SourceType.PREFIX, "s3://source/", "in/")
+    source = ImportSource(SourceType.PREFIX, "s3://source/", "in/")
     request = ImportRequest((source,), "somebody")
     return imports.start_import(engine, REPO, "clean", request)
 
