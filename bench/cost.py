@@ -30,7 +30,7 @@ from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.settings import Settings
 from graveler.engine import Engine
 from graveler.entries import entry_value
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportSettings
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import AddressType, Entry
 from graveler.model.tasks import TaskMessage

@@ -40,9 +40,9 @@ from graveler.export.record import (
     Destination,
     ExportConfiguration,
     ExportRequest,
+    ExportSettings,
     ExportState,
 )
-from graveler.export.settings import ExportSettings
 from graveler.model import EMPTY_METARANGE, AddressType, Change, CommitID, Entry
 from graveler.operations import commits, repositories
 from graveler.operations.exports import requests

@@ -9,7 +9,7 @@ from graveler.cache import BoundedCache
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Committed
 from graveler.export.ports import BatchJobs, ExportQueue, ExportStore
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportSettings
 from graveler.limits import SEALED_TOKENS_MAX, TOKEN_RETENTION_S
 from graveler.model import (
     Branch,

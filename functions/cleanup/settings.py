@@ -9,5 +9,5 @@ from graveler.aws.environment import FromEnvironment
 class Settings(FromEnvironment):
     """What a sweep watches besides its own work."""
 
-    # The series of the scheduled collections (`graveler.retention.series`); () watches none.
+    # The series of the scheduled collections (`graveler.retention.runs`); () watches none.
     watched_collections: tuple[str, ...] = ()

@@ -102,8 +102,7 @@ from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder
 from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, begin_look
 from graveler.retention.report import CollectionReport, event_detail, summary, text
-from graveler.retention.runs import BEGINNING_FILE, SUMMARY_FILE, TEXT_FILE, Beginning
-from graveler.retention.series import series_of
+from graveler.retention.runs import BEGINNING_FILE, SUMMARY_FILE, TEXT_FILE, Beginning, series_of
 from graveler.times import NS_PER_S, rfc3339
 
 EVENT = "garbage_collection_finished"

@@ -42,7 +42,7 @@ from graveler.aws.settings import Settings
 from graveler.aws.sts import Sts
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.engine import Engine
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportSettings
 from graveler.model.hooks import HookSettings
 from graveler.model.tasks import TaskSettings
 from graveler.ports import AccountStore, HookTargets, IdentityService, SecretStore

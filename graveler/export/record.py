@@ -137,3 +137,31 @@ class ExportRequest:
 
     repository: str
     branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSettings:
+    """A deployment's settings: where exports may write, and how much they do at once."""
+
+    # Branches may be exported under these URIs only; with none, no branch may be.
+    allowed_prefixes: tuple[str, ...] = ()
+    # Concurrent requests to the object store; one means no threads.
+    requests_at_once: int = 64
+    # A run with this many objects to copy or delete is left to a batch job, if one is deployed.
+    batch_objects_min: int = 2_000_000
+
+
+def shortened(message: str, characters_max: int) -> str:
+    """Return the message with at most so many characters, cut inside of the object's URI.
+
+    The message is the URI of an object, which may be long, and then the cause.
+    """
+    if len(message) <= characters_max:
+        return message
+    head = characters_max // 4
+    return f"{message[:head]}…{message[head + 1 - characters_max :]}"
+
+
+def failure_summary(failed: int, error: str) -> str:
+    """Return the message of a run in which so many objects failed, and one of the errors."""
+    return f"{failed} {'task' if failed == 1 else 'tasks'} failed\n{error}"

@@ -23,8 +23,7 @@ from enum import IntEnum
 from functools import partial
 from typing import Protocol
 
-from graveler.export.failures import shortened
-from graveler.export.record import Progress
+from graveler.export.record import Progress, shortened
 from graveler.export.walk import Changed, Entered, Left, Position, Step
 from graveler.limits import DELETE_OBJECTS_MAX
 

@@ -30,7 +30,7 @@ class JobStore(Protocol):
         """Put an event in the outbox that belongs to no change of a record."""
 
     def note_collection(self, series: str, now_ns: int) -> None:
-        """Store that a collection of the series succeeded (`retention.series`)."""
+        """Store that a collection of the series succeeded (`retention.runs`)."""
 
 
 class CollectionJobs(Protocol):

@@ -114,3 +114,12 @@ def decoded(content: bytes, shape: type[T]) -> T | None:
         return msgspec.json.decode(content, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
+
+
+def series_of(repository: str, *, deletes: bool) -> str:
+    """Return the series of a collection: the same work, whose last success a deployment watches.
+
+    repository: "" stands for all of them. A run that only reports is of another series than one
+    that deletes: it frees no storage.
+    """
+    return f"{'sweep' if deletes else 'report'}#{repository}"

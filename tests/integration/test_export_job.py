@@ -25,8 +25,7 @@ from graveler.engine import Engine
 from graveler.entries import entry_value
 from graveler.errors import ConflictError
 from graveler.export.lifecycle import LEASE_S
-from graveler.export.record import ExportConfiguration, ExportRequest, ExportState
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportConfiguration, ExportRequest, ExportSettings, ExportState
 from graveler.model import AddressType, Entry, Repository
 from graveler.operations import commits, writes
 from graveler.operations.exports import requests

@@ -47,7 +47,7 @@ UPLOAD = "upload#"
 METADATA = "metadata"
 
 STREAM_BEAT = "stream"
-# With the series: graveler/retention/series.py.
+# With the series: graveler/retention/runs.py.
 COLLECTION = "collection#"
 
 INSTALLATION = "installation"

@@ -21,10 +21,9 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.export import lifecycle
-from graveler.export.failures import summary
 from graveler.export.lifecycle import destination_of
 from graveler.export.patterns import Patterns
-from graveler.export.record import ExportRequest, ExportState
+from graveler.export.record import ExportRequest, ExportState, failure_summary
 from graveler.export.schedule import RunFailedError, Schedule
 from graveler.export.slices import SlicedSchedule, slices_of
 from graveler.export.walk import ExportWalk, Position
@@ -213,7 +212,7 @@ class _Runner:
             self._reports.fail(failed)
         progress = replace(self._progress.now, failed=failed)
         event = self._event(ExportState.FAILED, failed=failed, error=error)
-        message = summary(failed, error)
+        message = failure_summary(failed, error)
         self._lease.change(
             lambda now: lifecycle.failed(now, message, progress, event.time_ns), event
         )

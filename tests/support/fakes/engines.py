@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from graveler.committed.store import Breaking, Committed
 from graveler.engine import Engine
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportSettings
 from graveler.limits import SEALED_TOKENS_MAX
 from graveler.model.hooks import HookSettings
 from graveler.model.tasks import TaskSettings

@@ -11,8 +11,7 @@ from graveler.errors import (
     NotFoundError,
     StaleVersionError,
 )
-from graveler.export.record import ExportConfiguration, ExportState
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportConfiguration, ExportSettings, ExportState
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from tests.support.worlds.export_world import REPO, ExportWorld, export_world

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graveler.export.failures import shortened, summary
+from graveler.export.record import failure_summary, shortened
 
 CAUSE = "has a key of 1031 bytes: S3 allows at most 1024 bytes"
 
@@ -20,5 +20,5 @@ def test_a_message_that_fits_stays_whole():
 
 
 def test_one_failure_is_one_task():
-    assert summary(1, "broken") == "1 task failed\nbroken"
-    assert summary(12, "broken") == "12 tasks failed\nbroken"
+    assert failure_summary(1, "broken") == "1 task failed\nbroken"
+    assert failure_summary(12, "broken") == "12 tasks failed\nbroken"
