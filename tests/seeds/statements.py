@@ -80,8 +80,8 @@ def page() -> str:
 _HEAD = (
     "# Statements",
     "",
-    "What the documents say that Graveler is built after, in short quotations, and the tests that",
-    "show it with real clients. [concepts.md](concepts.md) introduces the concepts.",
+    "Graveler is built after these documents of lakeFS. The page quotes what they say, and names the tests",
+    "that show it with real clients. [concepts.md](concepts.md) says what differs here.",
     "`python -m tests.seeds` writes this page.",
 )
 
