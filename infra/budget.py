@@ -3,13 +3,13 @@
 from aws_cdk import aws_budgets as budgets
 from constructs import Construct
 
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 
 # Per cent of the budget that was really spent.
 _THRESHOLDS = (80, 100)
 
 
-def add_budget(scope: Construct, settings: Settings) -> None:
+def add_budget(scope: Construct, settings: DeploymentSettings) -> None:
     """Make the budget, with messages to the address or the topic of alarms.
 
     It covers the whole account: costs by tag need a tag that somebody activated for billing, and

@@ -10,22 +10,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from infra.needs import NEEDS, ROLE, Need
+from infra.deployer_actions import ACTIONS_BY_TYPE, ROLE, Actions
 from infra.role import MANAGED_LENGTH_MAX
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.settings.rules import CREATE, NONE
-from infra.sizes import json_length_max
+from infra.template_sizes import json_length_max
 
 FILE = "deployer-{}.json"
 
 
 # What CloudFormation reads for templates of CDK: the archives, and the version of the bootstrap.
 _OF_CDK = (
-    Need("s3", "GetObject", "arn:{partition}:s3:::cdk-*-assets-{account}-*/*"),
-    Need("ssm", "GetParameter GetParameters", "parameter/cdk-bootstrap/*"),
+    Actions("s3", "GetObject", "arn:{partition}:s3:::cdk-*-assets-{account}-*/*"),
+    Actions("ssm", "GetParameter GetParameters", "parameter/cdk-bootstrap/*"),
 )
 # Lambda reads archives as whoever makes the function, also from a bucket with a key.
-_OF_ASSET_KEY = Need("kms", "Decrypt", "{asset_key}", "through S3")
+_OF_ASSET_KEY = Actions("kms", "Decrypt", "{asset_key}", "through S3")
 _PASSED_TO = (
     "codedeploy.amazonaws.com",
     "glue.amazonaws.com",
@@ -40,7 +40,7 @@ _BOUNDED = frozenset(
 
 
 def write_deployer(
-    folder: Path, settings: Settings, partition: str, region: str, account: str
+    folder: Path, settings: DeploymentSettings, partition: str, region: str, account: str
 ) -> list[str]:
     """Write the policies into the folder; return a warning for each kind that is not known."""
     kinds = {
@@ -62,17 +62,19 @@ def write_deployer(
         text = json.dumps({"Version": "2012-10-17", "Statement": document}, indent=2)
         (folder / "policies" / FILE.format(number)).write_text(text + "\n")
     return [
-        f"the policy of the deployer lacks what AWS::{kind} needs: add it in infra/deployer.py"
-        for kind in sorted(set(kinds.values()) - NEEDS.keys())
+        f"the policy of the deployer lacks what AWS::{kind} needs: add it in infra/deployer_actions.py"
+        for kind in sorted(set(kinds.values()) - ACTIONS_BY_TYPE.keys())
     ]
 
 
 def _statements(
-    kinds: set[str], settings: Settings, values: Mapping[str, str]
+    kinds: set[str], settings: DeploymentSettings, values: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     named = settings.repository_bucket not in (CREATE, NONE)
     buckets = [f"{settings.name}-storage-*", *([settings.repository_bucket] if named else [])]
-    needs = dict.fromkeys(need for kind in sorted(kinds & NEEDS.keys()) for need in NEEDS[kind])
+    needs = dict.fromkeys(
+        need for kind in sorted(kinds & ACTIONS_BY_TYPE.keys()) for need in ACTIONS_BY_TYPE[kind]
+    )
     of_assets = [_OF_ASSET_KEY] if settings.asset_key else []
     for need in (*needs, *_OF_CDK, *of_assets):
         resources = (
@@ -99,7 +101,7 @@ def _arn(service: str, resource: str, values: Mapping[str, str]) -> str:
 
 
 def _conditions(
-    need: Need, settings: Settings, region: str
+    need: Actions, settings: DeploymentSettings, region: str
 ) -> Iterator[tuple[list[str], dict[str, Any]]]:
     """Yield the actions of a need, apart by their condition."""
     actions = need.actions.split()

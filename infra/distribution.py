@@ -13,14 +13,16 @@ from aws_cdk import aws_route53_targets as route53_targets
 from constructs import Construct
 
 from functions.web.paths import ASSETS
-from infra.addresses import address_of, tell_domain_target
-from infra.settings import Settings
+from infra.dns import add_dns_record, add_domain_target_output
+from infra.settings import DeploymentSettings
 
 
 class Distribution(Construct):
     """The distribution, with the settings' domain if there is one."""
 
-    def __init__(self, scope: Construct, settings: Settings, api: apigateway.HttpApi) -> None:
+    def __init__(
+        self, scope: Construct, settings: DeploymentSettings, api: apigateway.HttpApi
+    ) -> None:
         super().__init__(scope, "Distribution")
         stack = Stack.of(self)
         origin = cloudfront_origins.HttpOrigin(
@@ -62,6 +64,6 @@ class Distribution(Construct):
         if not is_named:
             return
         if settings.hosted_zone_id:
-            address_of(self, settings, route53_targets.CloudFrontTarget(self.distribution))
+            add_dns_record(self, settings, route53_targets.CloudFrontTarget(self.distribution))
         else:
-            tell_domain_target(self, settings, self.distribution.distribution_domain_name)
+            add_domain_target_output(self, settings, self.distribution.distribution_domain_name)

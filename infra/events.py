@@ -20,7 +20,7 @@ from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
 from graveler.tasks import TaskKind
 from infra.function import Function, Shape
 from infra.role import make_role
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
 EVENTS = Shape(
@@ -96,11 +96,11 @@ def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
         retention_period=_DEAD_LETTER_LIFE,
         removal_policy=RemovalPolicy.DESTROY,
     )
-    tell_queue(queue)
+    add_queue_url_output(queue)
     return queue
 
 
-def tell_queue(queue: sqs.Queue) -> None:
+def add_queue_url_output(queue: sqs.Queue) -> None:
     """Give the stack an output with the queue's URL, for reading and redriving."""
     name = "".join(queue.node.path.split("/")[1:])  # without the stack's
     CfnOutput(
@@ -111,7 +111,7 @@ def tell_queue(queue: sqs.Queue) -> None:
 class Events(Construct):
     """The bus with its archive, and the queues."""
 
-    def __init__(self, scope: Construct, settings: Settings) -> None:
+    def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:
         super().__init__(scope, "Events")
         self.bus = events.EventBus(self, "Bus", event_bus_name=settings.name)
         self.bus.archive(
@@ -163,7 +163,7 @@ class Events(Construct):
             retention_period=_DEAD_LETTER_LIFE,
             dead_letter_queue=sqs.DeadLetterQueue(queue=letters, max_receive_count=_RECEIVES_MAX),
         )
-        tell_queue(queue)
+        add_queue_url_output(queue)
         return queue
 
     def _deliver(
@@ -227,7 +227,7 @@ class Events(Construct):
         )
         mapping.node.add_dependency(function.role)
 
-    def export_with(self, settings: Settings, function: Function) -> None:
+    def export_with(self, settings: DeploymentSettings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent exports."""
         self._handle(
             "ExportMessages",
@@ -238,7 +238,7 @@ class Events(Construct):
             is_enabled=bool(settings.exports),
         )
 
-    def run_tasks_with(self, settings: Settings, function: Function) -> None:
+    def run_tasks_with(self, settings: DeploymentSettings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent tasks."""
         self._handle("TaskMessages", self.task_queue, function, settings.tasks_at_once)
 
@@ -264,7 +264,7 @@ class Events(Construct):
         mapping.node.add_dependency(function.role)
 
 
-class Schedule(Construct):
+class ScheduledCall(Construct):
     """A scheduled call of one target, by a role that may do only this."""
 
     def __init__(
@@ -312,9 +312,9 @@ class Schedule(Construct):
         )
 
 
-def clean_up_with(events_: Events, function: Function) -> Schedule:
+def clean_up_with(events_: Events, function: Function) -> ScheduledCall:
     """Call the cleanup function every few minutes."""
-    return Schedule(
+    return ScheduledCall(
         events_,
         "Cleanup",
         description="Drops staging tokens and repositories that nobody reads any more",
@@ -326,11 +326,11 @@ def clean_up_with(events_: Events, function: Function) -> Schedule:
     )
 
 
-def dump_with(events_: Events, expression: str) -> Schedule:
+def dump_with(events_: Events, expression: str) -> ScheduledCall:
     """Send the tasks function the message that starts the dumps of all repositories."""
     events_.report_failed_dumps()
     queue_arn = events_.task_queue.queue_arn
-    return Schedule(
+    return ScheduledCall(
         events_,
         "Dumps",
         description="Dumps the refs of every repository",

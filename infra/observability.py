@@ -10,7 +10,7 @@ from constructs import Construct
 from infra.alarms import AT_LEAST, BELOW, Alarms
 from infra.dashboard import Dashboard
 from infra.jobs import collection_age_max_s, watched_collections
-from infra.watched import PERIOD, Watched, throttles, waiting
+from infra.metrics import PERIOD, MonitoredParts, throttled_requests, visible_messages
 
 # An export may take long, but each message is handled within one invocation.
 _EXPORT_WAIT_MAX = Duration.hours(2)
@@ -28,10 +28,10 @@ _MISSED_BEATS = 2
 class Observability(Construct):
     """A topic, an alarm for everything that a person has to examine, and a dashboard."""
 
-    def __init__(self, scope: Construct, watched: Watched) -> None:
+    def __init__(self, scope: Construct, parts: MonitoredParts) -> None:
         super().__init__(scope, "Observability")
-        self._settings = watched.settings
-        self._watched = watched
+        self._settings = parts.settings
+        self._parts = parts
         self.topic = self._find_topic()
         self._alarms = Alarms(self, self._settings, self.topic)
         # The names of alarms that end the rollout of a bad version.
@@ -42,7 +42,7 @@ class Observability(Construct):
         self._watch_queues()
         self._watch_tables()
         if not self._settings.economy:
-            Dashboard(watched).add_to(self, self._alarms.made)
+            Dashboard(parts).add_to(self, self._alarms.made)
 
     def _find_topic(self) -> sns.ITopic:
         """Return the topic that the settings name, or make one."""
@@ -56,7 +56,7 @@ class Observability(Construct):
             self,
             "Alarms",
             display_name=f"Alarms of {self._settings.name}",
-            master_key=self._watched.storage.key,
+            master_key=self._parts.storage.key,
             enforce_ssl=True,
         )
         topic.add_to_resource_policy(
@@ -99,7 +99,7 @@ class Observability(Construct):
             self.judges.append(name)
 
     def _watch_api(self) -> None:
-        stage = self._watched.api.stage
+        stage = self._parts.api.stage
         self._alarm(
             "api-server-errors",
             "Requests fail by our fault",
@@ -116,7 +116,7 @@ class Observability(Construct):
         )
 
     def _watch_functions(self) -> None:
-        for function in self._watched.functions:
+        for function in self._parts.functions:
             name = function.shape.name
             metrics = function.alias
             self._alarm(
@@ -133,7 +133,7 @@ class Observability(Construct):
                 threshold=1,
                 periods=3,
             )
-        published = self._watched.function("events")
+        published = self._parts.function("events")
         self._alarm(
             "events-late",
             "Events wait to be published",
@@ -150,7 +150,7 @@ class Observability(Construct):
             self._alarm(
                 f"{name}-silent",
                 what,
-                self._watched.function(name).alias.metric_invocations(period=_BEAT),
+                self._parts.function(name).alias.metric_invocations(period=_BEAT),
                 threshold=1,
                 periods=_MISSED_BEATS,
                 comparison=BELOW,
@@ -160,14 +160,14 @@ class Observability(Construct):
             self._alarm(
                 "collections-late",
                 "The last successful garbage collection was too long ago",
-                self._watched.own_metric("cleanup", "CollectionAge", "Maximum", _BEAT),
+                self._parts.own_metric("cleanup", "CollectionAge", "Maximum", _BEAT),
                 threshold=collection_age_max_s(self._settings),
                 periods=_MISSED_BEATS,
                 is_silence_fault=True,
             )
 
     def _watch_queues(self) -> None:
-        events, jobs = self._watched.events, self._watched.jobs
+        events, jobs = self._parts.events, self._parts.jobs
         for construct_id, description, queue in (
             ("events-unpublished", "Events could not be published for a day", events.unpublished),
             ("events-undelivered", "A rule or a schedule could not deliver", events.undelivered),
@@ -189,7 +189,7 @@ class Observability(Construct):
             ("tasks-failed", "A task failed by our fault", events.failed_tasks),
             ("jobs-failed", "A run of garbage collection or of an export job failed", jobs.failed),
         ):
-            self._alarm(construct_id, description, waiting(queue), threshold=1)
+            self._alarm(construct_id, description, visible_messages(queue), threshold=1)
         self._alarm(
             "exports-late",
             "Messages of exports wait",
@@ -204,11 +204,11 @@ class Observability(Construct):
         )
 
     def _watch_tables(self) -> None:
-        for name, table in self._watched.tables:
+        for name, table in self._parts.tables:
             self._alarm(
                 f"{name}-throttles",
                 f"DynamoDB refuses requests to the {name} table",
-                throttles(table),
+                throttled_requests(table),
                 threshold=10,
                 periods=3,
             )

@@ -7,11 +7,11 @@ CORS rule the page.
 from aws_cdk import Stack
 
 from graveler.aws.s3.requests import HOST_LABEL
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.settings.rules import CREATE, NONE
 
 
-def of_page(stack: Stack, settings: Settings) -> tuple[str, ...]:
+def of_page(stack: Stack, settings: DeploymentSettings) -> tuple[str, ...]:
     """Return the origins of our own page; none if no page is served.
 
     Without a domain, the address is made with the service stack, after the storage stack and its
@@ -27,7 +27,7 @@ def of_page(stack: Stack, settings: Settings) -> tuple[str, ...]:
     return (f"https://*.execute-api.{stack.region}.{stack.url_suffix}",)
 
 
-def of_buckets(stack: Stack, settings: Settings, made: str | None) -> tuple[str, ...]:
+def of_buckets(stack: Stack, settings: DeploymentSettings, made: str | None) -> tuple[str, ...]:
     """Return where presigned URLs lead; made is the name of the storage stack's bucket.
 
     The buckets are taken to be in the deployment's region; `bucket_origins` has the others.

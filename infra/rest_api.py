@@ -12,10 +12,10 @@ from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
-from infra.addresses import address_of, tell_domain_target
-from infra.api import ACCESS_LOG, tell_access_log
+from infra.dns import add_dns_record, add_domain_target_output
 from infra.function import Function, log_group
-from infra.settings import Settings
+from infra.http_api import ACCESS_LOG, add_access_log_output
+from infra.settings import DeploymentSettings
 from infra.web import add_rest_routes
 
 # Part of the endpoint's path, unless there is a domain.
@@ -26,7 +26,11 @@ class RestApi(Construct):
     """The API, all of whose requests call one function, except those for the web page."""
 
     def __init__(
-        self, scope: Construct, settings: Settings, function: Function, page: Function | None
+        self,
+        scope: Construct,
+        settings: DeploymentSettings,
+        function: Function,
+        page: Function | None,
     ) -> None:
         super().__init__(scope, "Api")
         self.access_log = log_group(self, "AccessLog", settings)
@@ -64,9 +68,11 @@ class RestApi(Construct):
             )
         self.endpoint = self._endpoint(settings)
         CfnOutput(self, "Endpoint", value=self.endpoint, description="What clients are given")
-        tell_access_log(self, self.access_log)
+        add_access_log_output(self, self.access_log)
 
-    def _endpoint_configuration(self, settings: Settings) -> apigateway.EndpointConfiguration:
+    def _endpoint_configuration(
+        self, settings: DeploymentSettings
+    ) -> apigateway.EndpointConfiguration:
         if not settings.vpc_endpoints:
             return apigateway.EndpointConfiguration(types=[apigateway.EndpointType.REGIONAL])
         found = [
@@ -79,7 +85,7 @@ class RestApi(Construct):
             types=[apigateway.EndpointType.PRIVATE], vpc_endpoints=found
         )
 
-    def _endpoint(self, settings: Settings) -> str:
+    def _endpoint(self, settings: DeploymentSettings) -> str:
         """Return the URL for clients, after making the domain if there is one.
 
         A URL with a path is taken as it is, so it includes the API's own prefix.
@@ -97,7 +103,7 @@ class RestApi(Construct):
             )
         return f"https://{host}/{_STAGE}/api/v1"
 
-    def _add_domain(self, settings: Settings) -> None:
+    def _add_domain(self, settings: DeploymentSettings) -> None:
         domain = apigateway.DomainName(
             self,
             "Domain",
@@ -112,12 +118,12 @@ class RestApi(Construct):
         target, zone = domain.domain_name_alias_domain_name, domain.domain_name_alias_hosted_zone_id
         if settings.hosted_zone_id:
             record = route53_targets.ApiGatewayv2DomainProperties(target, zone)
-            address_of(self, settings, record)
+            add_dns_record(self, settings, record)
         else:
-            tell_domain_target(self, settings, target)
+            add_domain_target_output(self, settings, target)
 
 
-def _policy(settings: Settings) -> iam.PolicyDocument | None:
+def _policy(settings: DeploymentSettings) -> iam.PolicyDocument | None:
     """Return who may reach a private API: requests through its endpoints only."""
     if not settings.vpc_endpoints:
         return None

@@ -6,7 +6,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.sizes import json_length_max
+from infra.template_sizes import json_length_max
 
 # IAM counts the characters of documents without white space: of all inline policies of a role, and
 # of one managed policy.
@@ -63,7 +63,7 @@ def documents(
                 found.append([])
                 free = MANAGED_LENGTH_MAX - _EMPTY_DOCUMENT
                 continue
-            fitting = max(fitting, 1)  # one that fits nowhere: infra/limits.py reports it
+            fitting = max(fitting, 1)  # one that fits nowhere: infra/aws_quotas.py reports it
             found[-1].append(
                 statement
                 if fitting == len(statement.resources)

@@ -16,7 +16,7 @@ from constructs import Construct
 from infra.events import service_principal
 from infra.function import Function
 from infra.observability import Observability
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.settings.rules import AT_ONCE
 
 # Ten minutes are twice the period of the alarms.
@@ -30,7 +30,11 @@ class Rollout(Construct):
     """The deployment group of the API's alias."""
 
     def __init__(
-        self, scope: Construct, settings: Settings, function: Function, watching: Observability
+        self,
+        scope: Construct,
+        settings: DeploymentSettings,
+        function: Function,
+        watching: Observability,
     ) -> None:
         super().__init__(scope, "Rollout")
         application = codedeploy.CfnApplication(
@@ -98,6 +102,6 @@ class Rollout(Construct):
         )
 
 
-def is_gradual(settings: Settings) -> bool:
+def is_gradual(settings: DeploymentSettings) -> bool:
     """Whether CodeDeploy moves the API's alias."""
     return settings.rollout != AT_ONCE

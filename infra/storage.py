@@ -14,7 +14,7 @@ from constructs import Construct
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
 from graveler.aws.secret_cipher import secret_cipher
 from infra import origins
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.settings.rules import CREATE, NONE
 
 # An upload that is unfinished after a week was given up. Its parts cost as much as objects.
@@ -43,7 +43,7 @@ _PRIVATE_BUCKET: Mapping[str, Any] = {
 class Storage(Stack):
     """The stateful part of a deployment."""
 
-    def __init__(self, scope: Construct, settings: Settings) -> None:
+    def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:
         name = f"{settings.name}-storage"
         super().__init__(
             scope,

@@ -8,7 +8,7 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from functions.web.paths import METHODS, PATHS
 from infra import origins
 from infra.function import Function, Shape
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
 SHAPE = Shape(
@@ -21,7 +21,7 @@ SHAPE = Shape(
 )
 
 
-def make_function(stack: Stack, settings: Settings, storage: Storage) -> Function:
+def make_function(stack: Stack, settings: DeploymentSettings, storage: Storage) -> Function:
     """Make the function, which knows where presigned URLs lead."""
     buckets = origins.of_buckets(stack, settings, storage.repositories_name)
     return Function(

@@ -12,13 +12,13 @@ from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.access import Access
 from infra.alarms import BELOW, Alarms
 from infra.gateway.network import TASK_PORT, Network
-from infra.gateway.task import Task
-from infra.settings import Settings
+from infra.gateway.task import GatewayTask
+from infra.metrics import PERIOD
+from infra.role_permissions import RolePermissions
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
-from infra.watched import PERIOD
 
 # Scaling holds the average there. An upload that saturates one task leaves room on the others.
 _CPU_TARGET_PERCENT = 60
@@ -32,23 +32,23 @@ _DRAINING = Duration.minutes(2)
 _START_MAX = Duration.minutes(1)
 
 
-class Gateway(Stack):
+class GatewayStack(Stack):
     """The load balancer, the tasks, and their alarms."""
 
     def __init__(
-        self, scope: Construct, settings: Settings, storage: Storage, topic: sns.ITopic
+        self, scope: Construct, settings: DeploymentSettings, storage: Storage, topic: sns.ITopic
     ) -> None:
         super().__init__(
             scope, f"{settings.name}-gateway", description="Graveler: the S3 gateway on Fargate"
         )
         self._settings = settings
         self._network = Network(self, settings)
-        self._task = Task(self, settings, storage, Access(self, storage, settings))
+        self._task = GatewayTask(self, settings, storage, RolePermissions(self, storage, settings))
         self._service = self._make_service()
         self._balancer, self._targets = self._balance()
         self._scale()
         self._watch(Alarms(self, settings, topic))
-        self._tell_endpoint()
+        self._add_outputs()
 
     def _make_service(self) -> ecs.FargateService:
         name = f"{self._settings.name}-gateway"
@@ -175,7 +175,7 @@ class Gateway(Stack):
             periods=3,
         )
 
-    def _tell_endpoint(self) -> None:
+    def _add_outputs(self) -> None:
         settings, target = self._settings, self._balancer.load_balancer_dns_name
         scheme = "https" if settings.gateway_certificate_arn else "http"
         CfnOutput(self, "GatewayEndpoint", value=f"{scheme}://{settings.gateway_domain or target}")

@@ -10,11 +10,11 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra import packages
-from infra.access import Access
 from infra.function import incarnation, log_group
 from infra.gateway.network import TASK_PORT
 from infra.role import make_role
-from infra.settings import Settings
+from infra.role_permissions import RolePermissions
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
 # A task that ends lets its requests finish. The first is Fargate's longest.
@@ -24,11 +24,15 @@ _FINISH = Duration.seconds(110)
 _OPEN_FILES_MAX = 65_535
 
 
-class Task(Construct):
+class GatewayTask(Construct):
     """The definition of the service's tasks."""
 
     def __init__(
-        self, scope: Construct, settings: Settings, storage: Storage, access: Access
+        self,
+        scope: Construct,
+        settings: DeploymentSettings,
+        storage: Storage,
+        permissions: RolePermissions,
     ) -> None:
         super().__init__(scope, "Task")
         self._settings = settings
@@ -52,7 +56,7 @@ class Task(Construct):
                 operating_system_family=ecs.OperatingSystemFamily.LINUX,
             ),
             # CDK would grant more than each statement here.
-            task_role=self._make_role("Role", "", "may do", access.gateway()),
+            task_role=self._make_role("Role", "", "may do", permissions.gateway()),
             execution_role=self._make_role(
                 "StartRole", "-start", "needs before it runs", self._starting()
             ),

@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from graveler.export.settings import ExportSettings
-from infra.settings.forms import PARSERS
-from infra.settings.places import Place
+from infra.settings.parsers import PARSERS
 from infra.settings.rules import AT_ONCE, CREATE, NONE, STAGES, default_name, problems_of
+from infra.settings.s3_locations import S3Location
 
 # Where cdk.json has settings: by stage, and by the name of a deployment, which go first.
 STAGES_KEY = "stages"
@@ -31,7 +31,7 @@ class NoStageError(SettingsError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class DeploymentSettings:
     """One deployment.
 
     stage: dev may be deleted completely; prod keeps its data and needs an address for alarms.
@@ -96,9 +96,9 @@ class Settings:
     name: str = ""
     repository_bucket: str = CREATE
     undelete_days: int = 0
-    namespaces: tuple[Place, ...] = ()
-    readable: tuple[Place, ...] = ()
-    exports: tuple[Place, ...] = ()
+    namespaces: tuple[S3Location, ...] = ()
+    readable: tuple[S3Location, ...] = ()
+    exports: tuple[S3Location, ...] = ()
     bucket_keys: tuple[str, ...] = ()
     asset_key: str = ""
     alarm_email: str = ""
@@ -136,9 +136,9 @@ class Settings:
     gc_repositories: tuple[str, ...] = ()
     gc_deletes: bool = True
     gc_deletions_max: int = 1_000_000
-    gc_outputs: tuple[Place, ...] = ()
+    gc_outputs: tuple[S3Location, ...] = ()
     dump_schedule: str = ""
-    dump_place: tuple[Place, ...] = ()
+    dump_place: tuple[S3Location, ...] = ()
     iam_login_server_id: str = ""
     gateway: str = NONE
     gateway_domain: str = ""
@@ -185,7 +185,7 @@ class Settings:
         return self.traces and not self.economy
 
     @classmethod
-    def of(cls, context: Mapping[str, Any]) -> "Settings":
+    def of(cls, context: Mapping[str, Any]) -> "DeploymentSettings":
         """Return the settings of a context.
 
         Raises:
@@ -227,7 +227,11 @@ _STAGE_MISSING = f"stage is missing: {_SET_STAGE}"
 
 
 def _defaults() -> Mapping[str, Any]:
-    return {each.name: each.default for each in fields(Settings) if each.default is not MISSING}
+    return {
+        each.name: each.default
+        for each in fields(DeploymentSettings)
+        if each.default is not MISSING
+    }
 
 
 def _given(context: Mapping[str, Any], part: str, key: object) -> dict[str, Any]:
@@ -249,7 +253,7 @@ def _malformed_parts(context: Mapping[str, Any]) -> Iterator[str]:
 
 def _unknown_names(context: Mapping[str, Any]) -> Iterator[str]:
     """Yield a problem for each name that is neither a setting nor a key of CDK."""
-    names = {each.name for each in fields(Settings)}
+    names = {each.name for each in fields(DeploymentSettings)}
     for name in sorted(context.keys() - names - _OTHER_KEYS):
         if not name.startswith("@") and ":" not in name:
             yield _unknown(name, names, "on the command line or in cdk.json")

@@ -6,7 +6,7 @@ from ipaddress import ip_network
 from typing import Any
 
 from infra.schedules import is_schedule
-from infra.settings.places import Place, check_bucket
+from infra.settings.s3_locations import S3Location, check_bucket
 
 STAGES = ("dev", "prod")
 
@@ -252,7 +252,7 @@ def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the problems of places of exports, which overwrite and delete objects there."""
     namespaces = values["namespaces"] or ()
     if values["repository_bucket"] not in (None, CREATE, NONE):
-        namespaces += (Place(values["repository_bucket"]),)
+        namespaces += (S3Location(values["repository_bucket"]),)
     for export in values["exports"] or ():
         for namespace in namespaces:
             if export.overlaps(namespace):
@@ -326,7 +326,7 @@ def _misplaced_dumps(values: Mapping[str, Any]) -> Iterator[str]:
         yield f"dump_place has {len(places)} places: set one"
     others = (values["namespaces"] or ()) + (values["exports"] or ())
     if values["repository_bucket"] not in (None, CREATE, NONE):
-        others += (Place(values["repository_bucket"]),)
+        others += (S3Location(values["repository_bucket"]),)
     for place in places:
         if not place.prefix.endswith("/") and place.prefix:
             yield f"dump_place: {place.uri} is not a folder: end it with /"

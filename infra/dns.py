@@ -4,10 +4,12 @@ from aws_cdk import CfnOutput
 from aws_cdk import aws_route53 as route53
 from constructs import Construct
 
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 
 
-def address_of(scope: Construct, settings: Settings, target: route53.IAliasRecordTarget) -> None:
+def add_dns_record(
+    scope: Construct, settings: DeploymentSettings, target: route53.IAliasRecordTarget
+) -> None:
     """Make the DNS record of the domain in the hosted zone."""
     zone = route53.HostedZone.from_hosted_zone_attributes(
         scope,
@@ -24,7 +26,7 @@ def address_of(scope: Construct, settings: Settings, target: route53.IAliasRecor
     )
 
 
-def tell_domain_target(scope: Construct, settings: Settings, target: str) -> None:
+def add_domain_target_output(scope: Construct, settings: DeploymentSettings, target: str) -> None:
     """Give the stack an output with the target of a CNAME record that others make."""
     CfnOutput(
         scope,

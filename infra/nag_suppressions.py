@@ -7,7 +7,7 @@ from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 
 _PACK = "AwsSolutions"
 
@@ -116,8 +116,8 @@ OF_STATEMENTS: Mapping[str, str] = {
 }
 
 
-def acknowledge_exceptions(
-    storage: Stack, service: Stack, gateway: Stack | None, settings: Settings
+def add_nag_suppressions(
+    storage: Stack, service: Stack, gateway: Stack | None, settings: DeploymentSettings
 ) -> None:
     """Register the exceptions with cdk-nag."""
     of_storage, of_service = _OF_STORAGE, dict(_OF_SERVICE)

@@ -11,14 +11,14 @@ _PREFIX = re.compile(r"[A-Za-z0-9!_.'()/=+@:,& -]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class S3Location:
     """A bucket and a prefix of keys in it."""
 
     bucket: str
     prefix: str = ""
 
     @classmethod
-    def of(cls, uri: str) -> "Place":
+    def of(cls, uri: str) -> "S3Location":
         """Return the place of `s3://bucket/prefix`.
 
         Raises:
@@ -38,7 +38,7 @@ class Place:
         """`s3://bucket/prefix`."""
         return f"s3://{self.bucket}/{self.prefix}"
 
-    def overlaps(self, other: "Place") -> bool:
+    def overlaps(self, other: "S3Location") -> bool:
         """Whether a key can match both; like policies, it compares characters."""
         one, two = self.prefix, other.prefix
         return self.bucket == other.bucket and (one.startswith(two) or two.startswith(one))

@@ -23,8 +23,8 @@ from graveler.aws.dynamodb.models import (
     REPOSITORIES,
 )
 from graveler.aws.hook_targets import PARAMETER_STORE, SECRETS_MANAGER
-from infra.settings import Settings
-from infra.settings.places import Place
+from infra.settings import DeploymentSettings
+from infra.settings.s3_locations import S3Location
 from infra.storage import Storage
 
 _OF_REPOSITORIES = (REPOSITORIES, "repository#*")
@@ -56,18 +56,18 @@ _PUT = ("s3:AbortMultipartUpload", "s3:PutObject")
 
 
 @dataclass(frozen=True)
-class Access:
+class RolePermissions:
     """The statements of one deployment's roles; stack is the stack that has the roles."""
 
     stack: Stack
     storage: Storage
-    settings: Settings
+    settings: DeploymentSettings
 
     @property
-    def namespaces(self) -> tuple[Place, ...]:
+    def namespaces(self) -> tuple[S3Location, ...]:
         """The places where repositories may have their storage namespaces."""
         made = self.storage.repositories_name
-        own = (Place(made),) if made else ()
+        own = (S3Location(made),) if made else ()
         return own + self.settings.namespaces
 
     # Roles
@@ -309,7 +309,7 @@ class Access:
         stack = self.stack
         return f"arn:{stack.partition}:{service}:{stack.region}:{stack.account}:{kind}{name}"
 
-    def _read_lakes(self, more: Iterable[Place] = ()) -> list[iam.PolicyStatement]:
+    def _read_lakes(self, more: Iterable[S3Location] = ()) -> list[iam.PolicyStatement]:
         """Allow reading all objects that repositories may refer to, and what is in more places.
 
         Without the permission to list its bucket, S3 reports a missing object as forbidden. The
@@ -327,7 +327,7 @@ class Access:
         return [self._objects("KeepDumps", ("s3:PutObject",), places)] if places else []
 
     def _objects(
-        self, sid: str, actions: Iterable[str], places: Iterable[Place]
+        self, sid: str, actions: Iterable[str], places: Iterable[S3Location]
     ) -> iam.PolicyStatement:
         return _statement(sid, actions, [self._arn(f"{p.bucket}/{p.prefix}*") for p in places])
 
@@ -344,7 +344,7 @@ class Access:
         return f"arn:{self.stack.partition}:s3:::{resource}"
 
     def _buckets(
-        self, sid: str, actions: Iterable[str], places: Iterable[Place]
+        self, sid: str, actions: Iterable[str], places: Iterable[S3Location]
     ) -> iam.PolicyStatement:
         buckets = dict.fromkeys(place.bucket for place in places)  # without duplicates, in order
         return _statement(sid, actions, [self._arn(bucket) for bucket in buckets])

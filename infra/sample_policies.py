@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from infra.deployer import write_deployer
-from infra.settings import Settings
-from infra.sizes import json_length_max
+from infra.settings import DeploymentSettings
+from infra.template_sizes import json_length_max
 
 FOLDER = "policies"
 BUCKET_POLICY_BYTES_MAX = 20_480
@@ -24,14 +24,14 @@ _BUCKET = re.compile(r"arn:[a-z-]+:s3:::([^/]+)(/.*)?")
 
 
 @dataclass(frozen=True)
-class Home:
+class AwsEnvironment:
     """The account and region that a deployment is for, or placeholders for a person to replace."""
 
     account: str
     region: str
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> "Home":
+    def of(cls, environment: Mapping[str, str]) -> "AwsEnvironment":
         """Return what CDK's command line tells the app, where it has credentials."""
         return cls(
             environment.get("CDK_DEFAULT_ACCOUNT") or "ACCOUNT",
@@ -62,12 +62,12 @@ class Home:
         return ""
 
 
-def write_samples(folder: Path, settings: Settings) -> list[str]:
+def write_sample_policies(folder: Path, settings: DeploymentSettings) -> list[str]:
     """Write those of buckets and keys that are not made here, and of deployers; return warnings."""
     target = folder / FOLDER
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
-    home = Home.of(os.environ)
+    home = AwsEnvironment.of(os.environ)
     roles = {
         arn: statements
         for stack in (
@@ -107,7 +107,7 @@ def _resources(folder: Path, stack: str) -> Mapping[str, Any]:
 
 
 def _roles(
-    resources: Mapping[str, Any], home: Home
+    resources: Mapping[str, Any], home: AwsEnvironment
 ) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     """Yield the ARN and the statements of each role with a name."""
     for resource in resources.values():
@@ -128,7 +128,7 @@ Grant = tuple[str, str, tuple[str, ...], tuple[str, ...]]  # role, Sid, actions,
 
 
 def _of_bucket(
-    roles: Mapping[str, Sequence[Mapping[str, Any]]], bucket: str, home: Home
+    roles: Mapping[str, Sequence[Mapping[str, Any]]], bucket: str, home: AwsEnvironment
 ) -> Iterator[tuple[Grant, None]]:
     for role, statements in roles.items():
         for statement in statements:
