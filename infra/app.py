@@ -53,7 +53,7 @@ def main(
     """Synthesize; return 1 after printing why if the settings cannot be deployed.
 
     Without a context and an output, both come from variables of the `cdk` command.
-    Portable templates take the place of their archives as parameters, and need no CDK.
+    Portable templates have parameters for the location of their archives, and need no CDK.
     """
     app = aws_cdk.App(
         analytics_reporting=False,
@@ -74,7 +74,7 @@ def main(
         return 1
     if portable:
         add_parameters(app)
-    # Other deployments' templates would count in the checks and the samples below.
+    # The checks and the sample policies below must not include other deployments' templates.
     for earlier in Path(app.outdir).glob("*.template.json"):
         earlier.unlink()
     folder = Path(app.synth().directory)

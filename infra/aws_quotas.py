@@ -1,7 +1,8 @@
-"""The limits of AWS's services that a synth can exceed, each with a remedy.
+"""The quotas of AWS that a synth can exceed, each with a remedy.
 
-CloudFormation would find most of them only in the middle of a deployment. Sizes are upper bounds:
-some texts are known only then. The numbers are from AWS's pages of quotas.
+CloudFormation would report most of them only in the middle of a deployment. Sizes are upper bounds,
+because some texts are known only then. The numbers are as of November 2026, from each service's
+"Quotas" page in AWS's documentation.
 """
 
 import json
@@ -15,12 +16,14 @@ from typing import Any
 from infra.role import INLINE_LENGTH_MAX, MANAGED_LENGTH_MAX
 from infra.template_sizes import filled, json_length_max, text_length_max
 
+BUCKET_POLICY_BYTES_MAX = 20_480
+
 _ASSET = re.compile(r"[0-9a-f]{64}\.zip")
 
 
 @dataclass(frozen=True, slots=True)
 class SizeQuota:
-    """A limit of a property of a kind of resource, without `AWS::`; `size` measures its value."""
+    """The maximum of a property of a resource type, without `AWS::`; `size` measures its value."""
 
     kind: str
     key: str
@@ -113,7 +116,7 @@ QUOTAS = (
     SizeQuota("Logs::LogGroup", "LogGroupName", 512, _CHARACTERS, _text, _SHORTER_NAME),
     SizeQuota("S3::Bucket", "BucketName", 63, _CHARACTERS, _text, "shorten `repository_bucket`"),
     SizeQuota("S3::Bucket", "CorsConfiguration", 65_536, _BYTES, _json, _FEWER_ORIGINS),
-    SizeQuota("S3::BucketPolicy", "PolicyDocument", 20_480, _BYTES, _json, _OURS),
+    SizeQuota("S3::BucketPolicy", "PolicyDocument", BUCKET_POLICY_BYTES_MAX, _BYTES, _json, _OURS),
     SizeQuota("SNS::Topic", "DisplayName", 100, _CHARACTERS, _text, _SHORTER_NAME),
     SizeQuota("SNS::TopicPolicy", "PolicyDocument", 30_720, _BYTES, _json, _OURS),
     SizeQuota("SQS::QueuePolicy", "PolicyDocument", 8_192, _BYTES, _json, _OURS),
@@ -122,7 +125,7 @@ QUOTAS = (
     SizeQuota("SecretsManager::Secret", "Description", 2_048, _CHARACTERS, _text, _OURS),
 )
 
-# A resource of any kind.
+# Of a resource of any type.
 _TAGS_MAX = 50
 _TEMPLATE_BYTES_MAX = 1_000_000
 _TEMPLATE_COUNTS = (
@@ -137,7 +140,7 @@ _CODE_BYTES_MAX = 250 * 1024 * 1024
 
 
 def exceeded_quotas(folder: Path) -> list[str]:
-    """Return a line for each limit that the templates in the output of a synth exceed."""
+    """Return a line for each quota that the templates in a synth's folder exceed."""
     problems: list[str] = []
     for path in sorted(folder.glob("*.template.json")):
         stack = path.name.removesuffix(".template.json")

@@ -1,4 +1,7 @@
-"""What CloudFormation needs for each kind of resource that templates may have."""
+"""The actions that CloudFormation needs for each resource type in the templates.
+
+As of November 2026, with the names of AWS's "Service Authorization Reference". Not tried on AWS.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +11,11 @@ from dataclasses import dataclass
 class Actions:
     """Actions of a service on resources; `@` is the deployment's name.
 
-    A resource is what follows the account in an ARN; `arn:…` is a whole one, `*` is any.
+    A resource is the part of an ARN after the account; `arn:…` is a whole ARN, `*` is any.
     """
 
     service: str
-    actions: str
+    names: str
     resources: str = "*"
     condition: str = ""
 
@@ -21,7 +24,7 @@ _TAGS = "ListTagsForResource TagResource UntagResource"
 _APIS = "arn:{partition}:apigateway:{region}::/*"
 _DISTRIBUTIONS = "arn:{partition}:cloudfront::{account}:distribution/*"
 _API = Actions("apigateway", "DELETE GET PATCH POST PUT", _APIS)
-# API Gateway writes access logs by a delivery, and has a role of its own for domains.
+# API Gateway delivers access logs by a log delivery, and has a service-linked role for domains.
 _API_LOG = Actions(
     "logs",
     "CreateLogDelivery DeleteLogDelivery DescribeLogGroups DescribeResourcePolicies GetLogDelivery "
@@ -75,13 +78,13 @@ _PASS_ROLE = Actions("iam", "PassRole", "arn:{partition}:iam::{account}:role/@-*
 
 
 def _service_role(service: str) -> Actions:
-    """Return the need of the role by which a service acts, which an account makes once."""
+    """Return the action that creates a service-linked role, once in an account."""
     role = f"arn:{{partition}}:iam::{{account}}:role/aws-service-role/{service}.amazonaws.com/*"
     return Actions("iam", "CreateServiceLinkedRole", role)
 
 
-# Of the S3 gateway. What is made in a VPC has no name, so its tags say whose it is; an action that
-# makes something there also asks for what it is made in, and no condition holds for both.
+# Of the S3 gateway. Resources in a VPC have no names, so tags identify ours. An action that creates
+# one also needs the VPC, and no condition holds for both.
 _NETWORK = (
     Actions(
         "ec2",
@@ -112,7 +115,7 @@ _BALANCER = (
         "RemoveListenerCertificates RemoveTags SetSecurityGroups SetSubnets",
         "loadbalancer/net/@-s3/* listener/net/@-s3/*",
     ),
-    # CloudFormation makes the names of target groups.
+    # CloudFormation chooses the names of target groups.
     Actions("elasticloadbalancing", "CreateTargetGroup", "*", "tagged"),
     Actions(
         "elasticloadbalancing",
@@ -191,7 +194,7 @@ ACTIONS_BY_TYPE: Mapping[str, Sequence[Actions]] = {
         ),
     ),
     "CloudFront::Distribution": (
-        # AWS makes the IDs of distributions, so their tags say whose they are.
+        # AWS chooses the IDs of distributions, so tags identify ours.
         Actions(
             "cloudfront",
             f"CreateDistribution GetDistribution GetDistributionConfig {_TAGS}",
@@ -240,7 +243,7 @@ ACTIONS_BY_TYPE: Mapping[str, Sequence[Actions]] = {
             "table/@-storage-*",
         ),
     ),
-    # CloudFormation makes its name, which may be shortened.
+    # CloudFormation chooses its name, and may shorten it.
     "Events::Archive": (
         Actions("events", "CreateArchive DeleteArchive DescribeArchive UpdateArchive", "archive/*"),
     ),
@@ -311,7 +314,7 @@ ACTIONS_BY_TYPE: Mapping[str, Sequence[Actions]] = {
         Actions("ec2", "DescribeSecurityGroups DescribeSubnets DescribeVpcs"),
     ),
     "Lambda::LayerVersion": (
-        # CloudFormation makes its name.
+        # CloudFormation chooses its name.
         Actions("lambda", "DeleteLayerVersion GetLayerVersion PublishLayerVersion", "layer:*"),
     ),
     "Lambda::Permission": (_FUNCTION,),
@@ -354,7 +357,7 @@ ACTIONS_BY_TYPE: Mapping[str, Sequence[Actions]] = {
         _PASS_ROLE,
     ),
     "SecretsManager::Secret": (
-        # CloudFormation makes its name, of the logical ID, which differs without a key.
+        # CloudFormation derives its name from the logical ID, which differs without a key.
         Actions(
             "secretsmanager",
             "CreateSecret DeleteSecret DescribeSecret GetResourcePolicy GetSecretValue "

@@ -1,4 +1,4 @@
-"""The addresses of a custom domain: its DNS record, or what others must point theirs to."""
+"""The DNS record of the custom domain."""
 
 from aws_cdk import CfnOutput
 from aws_cdk import aws_route53 as route53
@@ -7,10 +7,21 @@ from constructs import Construct
 from infra.settings import DeploymentSettings
 
 
-def add_dns_record(
-    scope: Construct, settings: DeploymentSettings, target: route53.IAliasRecordTarget
+def point_domain_at(
+    scope: Construct, settings: DeploymentSettings, alias: route53.IAliasRecordTarget, host: str
 ) -> None:
-    """Make the DNS record of the domain in the hosted zone."""
+    """Make the domain's record in the hosted zone.
+
+    Without a hosted zone, add an output with the host that a CNAME record must name.
+    """
+    if not settings.hosted_zone_id:
+        CfnOutput(
+            scope,
+            "DomainTarget",
+            value=host,
+            description=f"The target of a CNAME record of {settings.domain_name}",
+        )
+        return
     zone = route53.HostedZone.from_hosted_zone_attributes(
         scope,
         "Zone",
@@ -22,15 +33,5 @@ def add_dns_record(
         "Address",
         zone=zone,
         record_name=f"{settings.domain_name}.",
-        target=route53.RecordTarget.from_alias(target),
-    )
-
-
-def add_domain_target_output(scope: Construct, settings: DeploymentSettings, target: str) -> None:
-    """Give the stack an output with the target of a CNAME record that others make."""
-    CfnOutput(
-        scope,
-        "DomainTarget",
-        value=target,
-        description=f"What a CNAME record of {settings.domain_name} must point to",
+        target=route53.RecordTarget.from_alias(alias),
     )

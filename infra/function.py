@@ -1,4 +1,4 @@
-"""A Lambda function with its code, log, role, and the alias by which it is called."""
+"""A Lambda function with its code, log and role, and the alias that callers use."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -39,8 +39,8 @@ class Shape:
     timeout: Duration
     # The maximum of concurrent invocations, if the account's quota allows to reserve it.
     reserved: int | None = None
-    # Whether it continues by messages to its own queue. Lambda would stop this as an endless loop
-    # after sixteen calls.
+    # Whether it continues by messages to its own queue. Lambda would take this for an endless loop,
+    # and stop it after sixteen calls.
     calls_itself: bool = False
     # A new process resumes a snapshot of one that has started.
     snap_start: bool = False
@@ -141,7 +141,7 @@ class Function(Construct):
 
 
 def _network() -> Iterable[iam.PolicyStatement]:
-    """Yield what Lambda needs, in the function's name, to connect it to a VPC."""
+    """Yield the permissions with which Lambda connects the function to a VPC."""
     yield iam.PolicyStatement(
         sid="NetworkInterfaces",
         actions=[
@@ -152,15 +152,14 @@ def _network() -> Iterable[iam.PolicyStatement]:
             "ec2:DescribeSubnets",
             "ec2:UnassignPrivateIpAddresses",
         ],
-        resources=["*"],  # it makes and describes them before it knows their names
+        resources=["*"],  # Lambda acts before the interfaces have names
     )
 
 
 def incarnation() -> str:
-    """Return the part of the stack's ARN that no stack of the same name has had before.
+    """Return the part of the stack's ARN that differs from earlier stacks of the same name.
 
-    Production keeps its logs. If they had fixed names, the stack could not be deleted and created
-    again.
+    Production keeps its logs. With fixed names, they would prevent a new stack of the same name.
     """
     return Fn.select(2, Fn.split("/", Aws.STACK_ID))
 

@@ -11,13 +11,13 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
 from infra.distribution import Distribution
-from infra.dns import add_dns_record, add_domain_target_output
+from infra.dns import point_domain_at
 from infra.function import Function, Shape, log_group
 from infra.settings import DeploymentSettings
 from infra.web import add_http_routes
 
-# API Gateway's timeout is 30 s: a longer invocation would answer nobody. A second less, and an
-# invocation that is cut off says so in the function's log and metrics.
+# API Gateway's timeout is 30 s. With a second less, an invocation that is cut off appears in the
+# function's log and metrics.
 SHAPE = Shape(
     name="api",
     # A whole CPU: besides the stores, a request waits for signing, SSTables and JSON, and in a cold
@@ -99,8 +99,7 @@ class HttpApi(Construct):
             destination_arn=self.access_log.log_group_arn, format=ACCESS_LOG
         )
         self.endpoint = self._endpoint(settings, domain)
-        CfnOutput(self, "Endpoint", value=self.endpoint, description="What clients are given")
-        add_access_log_output(self, self.access_log)
+        add_outputs(self, self.endpoint, self.access_log)
 
     def _endpoint(self, settings: DeploymentSettings, domain: apigateway.DomainName | None) -> str:
         if settings.cloudfront:
@@ -123,19 +122,16 @@ class HttpApi(Construct):
             ),
             security_policy=apigateway.SecurityPolicy.TLS_1_2,
         )
-        target, zone = domain.regional_domain_name, domain.regional_hosted_zone_id
-        if settings.hosted_zone_id:
-            record = route53_targets.ApiGatewayv2DomainProperties(target, zone)
-            add_dns_record(self, settings, record)
-        else:
-            add_domain_target_output(self, settings, target)
+        host, zone = domain.regional_domain_name, domain.regional_hosted_zone_id
+        alias = route53_targets.ApiGatewayv2DomainProperties(host, zone)
+        point_domain_at(self, settings, alias, host)
         return domain
 
 
 def _cors(settings: DeploymentSettings) -> apigateway.CorsPreflightOptions | None:
-    """Return what browsers may do from pages of other origins; None without such origins.
+    """Return the rule for pages of other origins; None without such origins.
 
-    Such pages send a key pair or a token, never our cookie, which is for our own pages.
+    Such pages send a key pair or a token. Our cookie is for our own pages only.
     """
     if not settings.cors_origins:
         return None
@@ -148,8 +144,9 @@ def _cors(settings: DeploymentSettings) -> apigateway.CorsPreflightOptions | Non
     )
 
 
-def add_access_log_output(scope: Construct, log: logs.ILogGroup) -> None:
-    """Give the stack an output with the name of the log of requests."""
+def add_outputs(scope: Construct, endpoint: str, log: logs.ILogGroup) -> None:
+    """Add outputs with the endpoint and the name of the access log."""
+    CfnOutput(scope, "Endpoint", value=endpoint, description="The endpoint for clients")
     CfnOutput(
         Stack.of(scope),
         "AccessLog",

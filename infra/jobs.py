@@ -21,14 +21,14 @@ from infra.schedules import longest_gap_s
 from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
-# Spark 3.5.4 and Python 3.11. tests/infra/glue-5.0.txt has the packages that it brings, with which
-# the jobs are tested.
+# Spark 3.5.4 and Python 3.11, as of November 2026, from "AWS Glue versions" in Glue's guide. The
+# jobs are tested with its packages, which tests/infra/glue-5.0.txt lists.
 _GLUE_VERSION = "5.0"
 # The smallest type: 4 CPUs and 16 GB. Glue scales their number with the work.
 _WORKER = "G.1X"
 
 _GC_MINUTES_MAX = 12 * 60
-# For Glue to start a run, and for the schedule to repeat its call.
+# For Glue's start of a run, and for repeated calls of the schedule.
 _COLLECTION_START_S = 60 * 60
 # After that time, a branch has had many new commits. The next run continues where this one ended.
 _EXPORT_MINUTES_MAX = 12 * 60
@@ -160,7 +160,7 @@ class Jobs(Construct):
         )
 
     def _logs(self, construct_id: str, prefix: str, role_name: str) -> None:
-        """Make the logs that Glue would make itself, and keep for ever."""
+        """Make the logs, which Glue would otherwise make itself and keep for ever."""
         folder = f"{prefix}/{self._settings.name}-role/{role_name}"
         for stream in ("error", "output"):
             log_group(
@@ -174,7 +174,7 @@ class Jobs(Construct):
     def _runtime(
         self, script: assets.Asset, in_glue: str, temporary: str
     ) -> Iterable[iam.PolicyStatement]:
-        """Yield what Glue does for any job: load code, write logs, metrics and scratch files."""
+        """Yield Glue's own permissions for a job: load code, write logs, metrics, scratch files."""
         stack = Stack.of(self)
         loaded = (script, self._code)
         yield iam.PolicyStatement(
@@ -253,7 +253,7 @@ class Jobs(Construct):
 
 
 def _of_collections(settings: DeploymentSettings) -> dict[str, str]:
-    """Return the arguments of every collection that does not say otherwise."""
+    """Return the default arguments of a collection."""
     arguments = {"--do_sweep": str(settings.gc_deletes).lower()}
     if settings.gc_deletions_max:
         arguments["--maximum_deletions"] = str(settings.gc_deletions_max)
@@ -266,7 +266,7 @@ def job_arn(scope: Construct, name: str) -> str:
 
 
 def job_name(settings: DeploymentSettings, name: str) -> str:
-    """Return the name in Glue of a job, which functions need before the job exists."""
+    """Return a job's name in Glue, which functions need before the job exists."""
     return f"{settings.name}-{name.replace('_', '-')}"
 
 
@@ -276,9 +276,9 @@ def export_prefixes(settings: DeploymentSettings) -> str:
 
 
 def watched_collections(settings: DeploymentSettings) -> list[str]:
-    """Return the series of collections that must not grow old: those of the schedules.
+    """Return the series of scheduled collections, whose age has an alarm.
 
-    To measure their age costs a metric, which `economy` saves.
+    The age is a metric that costs money, so `economy` has none.
     """
     if not settings.gc_schedule or settings.economy:
         return []
@@ -289,6 +289,6 @@ def watched_collections(settings: DeploymentSettings) -> list[str]:
 
 
 def collection_age_max_s(settings: DeploymentSettings) -> int:
-    """Return the age of the last successful collection at which somebody has to look."""
-    # A run may be the shortest possible, and the next one the longest.
+    """Return the age of the last successful collection that raises the alarm."""
+    # The last run may have been the shortest possible, and the next one may be the longest.
     return longest_gap_s(settings.gc_schedule) + _GC_MINUTES_MAX * 60 + _COLLECTION_START_S

@@ -1,4 +1,4 @@
-"""The parts of a deployment that are observed, and their metrics."""
+"""The parts of a deployment that alarms and the dashboard show, and their metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ PERIOD = Duration.minutes(5)
 
 @dataclass(frozen=True)
 class MonitoredParts:
-    """The parts of one deployment."""
+    """The parts of one deployment that have metrics."""
 
     settings: DeploymentSettings
     storage: Storage

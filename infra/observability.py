@@ -1,13 +1,12 @@
 """Alarms and their topic; docs/operations.md says what each alarm means."""
 
 from aws_cdk import CfnOutput, Duration
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from infra.alarms import AT_LEAST, BELOW, Alarms
+from infra.alarms import BELOW, Alarms
 from infra.dashboard import Dashboard
 from infra.jobs import collection_age_max_s, watched_collections
 from infra.metrics import PERIOD, MonitoredParts, throttled_requests, visible_messages
@@ -20,13 +19,13 @@ _PUBLISH_WAIT_MAX = Duration.minutes(5)
 # The 99th percentile of the latency that raises an alarm.
 _SLOW_ANSWER = Duration.seconds(10)
 
-# A sweep may take a quarter of an hour, and is followed by the next.
+# A sweep may take a quarter of an hour, and the next one follows.
 _BEAT = Duration.minutes(15)
 _MISSED_BEATS = 2
 
 
 class Observability(Construct):
-    """A topic, an alarm for everything that a person has to examine, and a dashboard."""
+    """A topic, alarms for all faults that a person must examine, and a dashboard."""
 
     def __init__(self, scope: Construct, parts: MonitoredParts) -> None:
         super().__init__(scope, "Observability")
@@ -34,8 +33,7 @@ class Observability(Construct):
         self._parts = parts
         self.topic = self._find_topic()
         self._alarms = Alarms(self, self._settings, self.topic)
-        # The names of alarms that end the rollout of a bad version.
-        self.judges: list[str] = []
+        self.judges = self._alarms.judges
         self._watch_api()
         self._watch_functions()
         self._watch_life()
@@ -48,7 +46,7 @@ class Observability(Construct):
         """Return the topic that the settings name, or make one."""
         given = self._settings.alarm_topic_arn
         topic = sns.Topic.from_topic_arn(self, "Alarms", given) if given else self._make_topic()
-        CfnOutput(self, "Topic", value=topic.topic_arn, description="Where alarms are told")
+        CfnOutput(self, "Topic", value=topic.topic_arn, description="The topic of all alarms")
         return topic
 
     def _make_topic(self) -> sns.Topic:
@@ -74,40 +72,16 @@ class Observability(Construct):
 
     # Alarms
 
-    def _alarm(
-        self,
-        construct_id: str,
-        description: str,
-        metric: cloudwatch.IMetric,
-        threshold: float,
-        periods: int = 1,
-        comparison: cloudwatch.ComparisonOperator = AT_LEAST,
-        *,
-        is_silence_fault: bool = False,
-        is_judge: bool = False,
-    ) -> None:
-        name = self._alarms.add(
-            construct_id,
-            description,
-            metric,
-            threshold,
-            periods,
-            comparison,
-            is_silence_fault=is_silence_fault,
-        )
-        if is_judge and name:
-            self.judges.append(name)
-
     def _watch_api(self) -> None:
         stage = self._parts.api.stage
-        self._alarm(
+        self._alarms.add(
             "api-server-errors",
             "Requests fail by our fault",
             stage.metric_server_error(period=PERIOD),
             threshold=5,
             is_judge=True,
         )
-        self._alarm(
+        self._alarms.add(
             "api-slow",
             "One request in a hundred takes very long",
             stage.metric_latency(period=PERIOD, statistic="p99"),
@@ -119,22 +93,22 @@ class Observability(Construct):
         for function in self._parts.functions:
             name = function.shape.name
             metrics = function.alias
-            self._alarm(
+            self._alarms.add(
                 f"{name}-errors",
                 f"The function {name} fails",
                 metrics.metric_errors(period=PERIOD),
                 threshold=1,
                 is_judge=True,
             )
-            self._alarm(
+            self._alarms.add(
                 f"{name}-throttles",
-                f"The function {name} may not run as often as it is called",
+                f"Lambda throttles the function {name}",
                 metrics.metric_throttles(period=PERIOD),
                 threshold=1,
                 periods=3,
             )
         published = self._parts.function("events")
-        self._alarm(
+        self._alarms.add(
             "events-late",
             "Events wait to be published",
             published.alias.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
@@ -142,12 +116,12 @@ class Observability(Construct):
         )
 
     def _watch_life(self) -> None:
-        """Watch what has to happen whether there are requests or not."""
+        """Watch the functions that must be called even without requests."""
         for name, what in (
             ("cleanup", "The cleanup is not called"),
             ("events", "The outbox is not read: no event is published"),
         ):
-            self._alarm(
+            self._alarms.add(
                 f"{name}-silent",
                 what,
                 self._parts.function(name).alias.metric_invocations(period=_BEAT),
@@ -157,7 +131,7 @@ class Observability(Construct):
                 is_silence_fault=True,
             )
         if watched_collections(self._settings):
-            self._alarm(
+            self._alarms.add(
                 "collections-late",
                 "The last successful garbage collection was too long ago",
                 self._parts.own_metric("cleanup", "CollectionAge", "Maximum", _BEAT),
@@ -173,7 +147,7 @@ class Observability(Construct):
             ("events-undelivered", "A rule or a schedule could not deliver", events.undelivered),
             (
                 "export-dead-letters",
-                "A branch's export fails again and again",
+                "A branch's export fails repeatedly",
                 events.export_dead_letters,
             ),
             (
@@ -183,20 +157,20 @@ class Observability(Construct):
             ),
             (
                 "task-dead-letters",
-                "Messages of a task fail again and again",
+                "Messages of a task fail repeatedly",
                 events.task_dead_letters,
             ),
             ("tasks-failed", "A task failed by our fault", events.failed_tasks),
             ("jobs-failed", "A run of garbage collection or of an export job failed", jobs.failed),
         ):
-            self._alarm(construct_id, description, visible_messages(queue), threshold=1)
-        self._alarm(
+            self._alarms.add(construct_id, description, visible_messages(queue), threshold=1)
+        self._alarms.add(
             "exports-late",
             "Messages of exports wait",
             events.export_queue.metric_approximate_age_of_oldest_message(period=PERIOD),
             threshold=_EXPORT_WAIT_MAX.to_seconds(),
         )
-        self._alarm(
+        self._alarms.add(
             "tasks-late",
             "Messages of tasks wait",
             events.task_queue.metric_approximate_age_of_oldest_message(period=PERIOD),
@@ -205,7 +179,7 @@ class Observability(Construct):
 
     def _watch_tables(self) -> None:
         for name, table in self._parts.tables:
-            self._alarm(
+            self._alarms.add(
                 f"{name}-throttles",
                 f"DynamoDB refuses requests to the {name} table",
                 throttled_requests(table),

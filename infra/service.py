@@ -1,4 +1,4 @@
-"""The stack of everything that computes. It can be deleted and created again without loss."""
+"""The stack of all functions, jobs and alarms. It can be deleted and created again without loss."""
 
 from dataclasses import replace
 
@@ -63,7 +63,7 @@ class Service(Stack):
         )
         parts = MonitoredParts(settings, storage, gateway, self.events, jobs, functions)
         watching = Observability(self, parts)
-        # For other stacks.
+        # Other stacks use it.
         self.topic = watching.topic
         if settings.monthly_budget_usd:
             add_budget(self, settings)
@@ -186,7 +186,7 @@ class Service(Stack):
         )
 
     def _cipher_environment(self) -> dict[str, str]:
-        """Return what encrypts users' secrets: the key, or else the one secret."""
+        """Return the variables of the cipher of users' secrets: the key, or else the one secret."""
         variables = self._storage.cipher_variables
         if self._storage.key:
             return variables
@@ -194,7 +194,7 @@ class Service(Stack):
         return {**variables, "GRAVELER_CIPHER_SECRET": secret}
 
     def _committing_environment(self) -> dict[str, str]:
-        """Return what functions need that commit, merge and start tasks."""
+        """Return the variables of functions that commit, merge and start tasks."""
         return {
             "GRAVELER_IGNORE_ACTIONS": str(self._settings.ignore_actions).lower(),
             "GRAVELER_HOOK_FUNCTIONS": ",".join(self._settings.hook_functions),
@@ -205,5 +205,5 @@ class Service(Stack):
         }
 
     def _namespace_prefix(self) -> str:
-        """Return the place that clients suggest for a new repository: the first."""
+        """Return the place that clients suggest for a new repository: the first one."""
         return self._permissions.namespaces[0].uri

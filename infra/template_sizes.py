@@ -1,4 +1,4 @@
-"""Upper bounds of texts and documents of which CloudFormation knows parts only as it deploys."""
+"""Upper bounds of the sizes of texts and documents whose parts are known only in a deployment."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The S3 gateway as a service on Fargate, behind a load balancer that passes bytes on.
+"""The S3 gateway as a service on Fargate, behind a network load balancer.
 
 It holds no state: the stack can be deleted and created again without loss.
 """
@@ -20,14 +20,14 @@ from infra.role_permissions import RolePermissions
 from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
-# Scaling holds the average there. An upload that saturates one task leaves room on the others.
+# The target of scaling. An upload that saturates one task leaves room on the others.
 _CPU_TARGET_PERCENT = 60
-# With as many tasks as there may be, the average rises above the target, and stays there.
+# At the maximum number of tasks, the average can rise above the target, and stay there.
 _CPU_BUSY_PERCENT = 85
 _SCALE_OUT_PAUSE = Duration.minutes(1)
 _SCALE_IN_PAUSE = Duration.minutes(5)
 
-# How long requests may go on that a task has when it is to end. Then it has Task's own time.
+# How long a task may finish its requests, without new ones, before ECS stops it (`task.py`).
 _DRAINING = Duration.minutes(2)
 _START_MAX = Duration.minutes(1)
 
@@ -62,18 +62,18 @@ class GatewayStack(Stack):
             assign_public_ip=self._network.is_public,
             vpc_subnets=self._network.subnets,
             security_groups=[self._network.task_group],
-            # A new version runs before an old task ends, and goes back if it does not start.
+            # A new version runs before an old task ends; one that does not start is rolled back.
             min_healthy_percent=100,
             max_healthy_percent=200,
             circuit_breaker=ecs.DeploymentCircuitBreaker(enable=True, rollback=True),
             health_check_grace_period=_START_MAX,
-            # The load balancer sends no bytes across zones, so each zone needs a task.
+            # The load balancer sends no traffic across zones, so each zone needs a task.
             availability_zone_rebalancing=ecs.AvailabilityZoneRebalancing.ENABLED,
             propagate_tags=ecs.PropagatedTagSource.SERVICE,
         )
         made = service.node.default_child
         assert isinstance(made, ecs.CfnService)
-        # A deployment leaves as many tasks as the load has asked for.
+        # A deployment does not change the number of tasks, which follows the load.
         made.add_property_deletion_override("DesiredCount")
         return service
 
@@ -87,7 +87,7 @@ class GatewayStack(Stack):
             vpc_subnets=network.subnets,
             internet_facing=network.is_public,
             security_groups=[network.balancer_group],
-            # Bytes that cross zones cost 0.01 USD a GB in each direction.
+            # Traffic across zones costs 0.01 USD a GB in each direction (November 2026).
             cross_zone_enabled=False,
         )
         targets = balancing.NetworkTargetGroup(
@@ -187,7 +187,7 @@ class GatewayStack(Stack):
                 self,
                 "GatewayTarget",
                 value=target,
-                description=f"What a CNAME record of {settings.gateway_domain} must point to",
+                description=f"The target of a CNAME record of {settings.gateway_domain}",
             )
             return
         self._add_addresses()

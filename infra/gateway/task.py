@@ -1,4 +1,4 @@
-"""One task of the S3 gateway: its image, its environment, its log, and what it may do."""
+"""One task of the S3 gateway: its image, environment, log and roles."""
 
 from collections.abc import Iterable, Mapping
 
@@ -17,7 +17,7 @@ from infra.role_permissions import RolePermissions
 from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
-# A task that ends lets its requests finish. The first is Fargate's longest.
+# A task that ends lets its requests finish. The first is Fargate's maximum.
 _STOP = Duration.seconds(120)
 _FINISH = Duration.seconds(110)
 # The connections of clients, those to S3, and cached files.
@@ -55,7 +55,7 @@ class GatewayTask(Construct):
                 cpu_architecture=ecs.CpuArchitecture.ARM64,
                 operating_system_family=ecs.OperatingSystemFamily.LINUX,
             ),
-            # CDK would grant more than each statement here.
+            # CDK would grant more than these statements.
             task_role=self._make_role("Role", "", "may do", permissions.gateway()),
             execution_role=self._make_role(
                 "StartRole", "-start", "needs before it runs", self._starting()
@@ -70,7 +70,7 @@ class GatewayTask(Construct):
             logging=ecs.LogDrivers.aws_logs(
                 log_group=self.log,
                 stream_prefix="task",
-                # A log that does not answer must not hold up requests.
+                # A log that does not answer must not delay requests.
                 mode=ecs.AwsLogDriverMode.NON_BLOCKING,
             ),
             port_mappings=[ecs.PortMapping(container_port=TASK_PORT)],
@@ -101,7 +101,7 @@ class GatewayTask(Construct):
         return role.without_policy_updates()
 
     def _starting(self) -> Iterable[iam.PolicyStatement]:
-        """Yield what Fargate does for a task: it loads the image, and writes the log."""
+        """Yield Fargate's own permissions for a task: to load the image, and to write the log."""
         yield iam.PolicyStatement(
             sid="AskRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]
         )

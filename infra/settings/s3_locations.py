@@ -1,4 +1,4 @@
-"""Places in S3 that a deployment may use."""
+"""The places in S3 that a deployment may use."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 _BUCKET = re.compile(r"(?!xn--|sthree-|amzn-s3-demo-)[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]")
 _IP_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}")
 _RESERVED_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")
-# Characters that a policy takes literally; "*", "?" and "$" would have another meaning.
+# The characters that a policy takes literally: "*", "?" and "$" have a meaning.
 _PREFIX = re.compile(r"[A-Za-z0-9!_.'()/=+@:,& -]*")
 
 
@@ -45,10 +45,10 @@ class S3Location:
 
 
 def check_bucket(name: str) -> None:
-    """Check that S3 accepts the name of a bucket.
+    """Check the name of a bucket.
 
     Raises:
-        ValueError: S3 does not.
+        ValueError: S3 would refuse it.
     """
     if (
         not _BUCKET.fullmatch(name)

@@ -93,7 +93,7 @@ def test_every_kind_of_resource_has_what_cloudformation_needs_for_it(deployment_
         for each in statements(deployment.folder)
         for action in each["Action"]
     }
-    assert {need.service for kind in kinds for need in ACTIONS_BY_TYPE[kind]} <= services
+    assert {each.service for kind in kinds for each in ACTIONS_BY_TYPE[kind]} <= services
 
 
 def test_a_kind_that_is_not_known_is_reported(tmp_path):
