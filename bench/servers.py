@@ -11,8 +11,8 @@ from glue_jobs.session import Deployment, deployment
 from graveler.aws import connect
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.settings import Settings
-from local.ports import free_port
 from local.stores import start_dynamodb, start_s3proxy
+from local.tcp_ports import free_port
 
 _REGION = "us-east-1"
 

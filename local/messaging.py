@@ -12,11 +12,10 @@ from uuid import uuid4
 
 import msgspec
 
-from local.bus import EventBus
-from local.delivery import md5_of
-from local.jobs import Jobs, TooManyJobsError
-from local.ports import HOST
+from local.bus import LocalEventBus
+from local.glue import LocalGlue, TooManyJobsError
 from local.processes import StartError
+from local.queue_delivery import md5_of
 from local.queues import (
     DELAY_S_MAX,
     MESSAGE_BYTES_MAX,
@@ -26,6 +25,7 @@ from local.queues import (
     queue_arn,
     queue_url,
 )
+from local.tcp_ports import HOST
 
 logger = logging.getLogger(__name__)
 
@@ -109,10 +109,10 @@ class _StartJobRun(_Parameters):
     arguments: dict[str, str] = {}
 
 
-class Services:
+class AwsServices:
     """The operations of EventBridge, SQS and Glue on one bus, its queues, and the jobs."""
 
-    def __init__(self, bus: EventBus, queues: Queues, jobs: Jobs, endpoint: str) -> None:
+    def __init__(self, bus: LocalEventBus, queues: Queues, jobs: LocalGlue, endpoint: str) -> None:
         self._bus = bus
         self._queues = queues
         self._jobs = jobs
@@ -289,7 +289,7 @@ def _require_within(name: str, value: int, lowest: int, highest: int) -> None:
         raise ServiceError("InvalidParameterValue", message)
 
 
-def server(services: Services, port: int) -> ThreadingHTTPServer:
+def server(services: AwsServices, port: int) -> ThreadingHTTPServer:
     """Return an HTTP server of the services on the port; the caller runs it."""
     handler = type("_Handler", (_Requests,), {"services": services})
     return ThreadingHTTPServer((HOST, port), handler)
@@ -298,7 +298,7 @@ def server(services: Services, port: int) -> ThreadingHTTPServer:
 class _Requests(BaseHTTPRequestHandler):
     """One connection."""
 
-    services: ClassVar[Services]
+    services: ClassVar[AwsServices]
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # head and body in one packet
     disable_nagle_algorithm = True

@@ -5,9 +5,9 @@ hours, continues in a child of it, and deletes records after a day. Records are 
 order, and a shard's records after those of its parent.
 
 The position in a shard is stored when a batch is done, before the next one is read. After a
-restart, delivery continues behind the position. A batch that was delivered while its position was
-not stored is delivered again, so delivery is at least once. A record that fails blocks all behind
-it until it succeeds, as with Lambda, which gives up only when the stream deletes the record.
+restart, delivery continues behind the position. A batch whose position was not stored is delivered
+again, so delivery is at least once. A failed record blocks all records behind it until it succeeds.
+Lambda does the same, and gives up only when the stream deletes the record.
 """
 
 import json
@@ -21,8 +21,8 @@ import msgspec
 from botocore.exceptions import ClientError
 
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
-from local.lambda_runtime import Function
-from local.patterns import Pattern, matches
+from local.event_patterns import Pattern, matches
+from local.lambda_runtime import LocalFunction
 from local.private_files import write_private
 
 logger = logging.getLogger(__name__)
@@ -50,27 +50,27 @@ class NotDoneError(Exception):
     """The function did not process a record."""
 
 
-class Position(msgspec.Struct, frozen=True):
-    """How far a shard was delivered: up to a sequence number ("" at the start), or completely."""
+class ShardPosition(msgspec.Struct, frozen=True):
+    """The end of a shard's delivered part: a sequence number ("" at the start), or all of it."""
 
     sequence_number: str = ""
     is_done: bool = False
 
 
-class Positions:
+class ShardPositions:
     """The positions in all shards, in a file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._positions: dict[str, Position] = {}
+        self._positions: dict[str, ShardPosition] = {}
         if path.exists():
-            self._positions = msgspec.json.decode(path.read_bytes(), type=dict[str, Position])
+            self._positions = msgspec.json.decode(path.read_bytes(), type=dict[str, ShardPosition])
 
-    def get(self, shard_id: str) -> Position:
+    def get(self, shard_id: str) -> ShardPosition:
         """Return the position in the shard."""
-        return self._positions.get(shard_id, Position())
+        return self._positions.get(shard_id, ShardPosition())
 
-    def put(self, shard_id: str, position: Position) -> None:
+    def put(self, shard_id: str, position: ShardPosition) -> None:
         """Store the position in the shard."""
         self._store(self._positions | {shard_id: position})
 
@@ -80,7 +80,7 @@ class Positions:
         if kept != self._positions:
             self._store(kept)
 
-    def _store(self, positions: dict[str, Position]) -> None:
+    def _store(self, positions: dict[str, ShardPosition]) -> None:
         write_private(self._path, msgspec.json.encode(positions))
         self._positions = positions
 
@@ -92,8 +92,8 @@ class StreamDelivery:
         self,
         client: StreamClient,
         stream_arn: str,
-        positions: Positions,
-        function: Function,
+        positions: ShardPositions,
+        function: LocalFunction,
         pattern: Pattern,
     ) -> None:
         self._client = client
@@ -106,7 +106,7 @@ class StreamDelivery:
         self._iterators: dict[str, str] = {}
 
     def deliver_forever(self) -> None:
-        """Deliver records as they arrive; pause after a failure, longer after each."""
+        """Deliver records as they arrive; after each failure, pause for longer."""
         failures = 0
         while True:
             try:
@@ -170,7 +170,7 @@ class StreamDelivery:
         if next_iterator := answer.get("NextShardIterator"):
             self._iterators[shard_id] = next_iterator
             return len(records) == RECORDS_PER_BATCH_MAX
-        self._positions.put(shard_id, Position(is_done=True))
+        self._positions.put(shard_id, ShardPosition(is_done=True))
         self._iterators.pop(shard_id, None)
         self._parents = None  # the shard may have a child by now
         return True
@@ -213,7 +213,7 @@ class StreamDelivery:
     def _store(self, shard_id: str, done: Sequence[Record]) -> None:
         if done:
             number = done[-1]["dynamodb"]["SequenceNumber"]
-            self._positions.put(shard_id, Position(number))
+            self._positions.put(shard_id, ShardPosition(number))
 
     def _count_done(self, batch: Sequence[Record]) -> int:
         """Return how many records the function processed, counted from the first."""

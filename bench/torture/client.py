@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from local.ports import HOST
+from local.tcp_ports import HOST
 
 
 class UnsentError(Exception):

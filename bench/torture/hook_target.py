@@ -4,7 +4,7 @@ import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
-from local.ports import HOST
+from local.tcp_ports import HOST
 
 _HELD_S_MAX = 50.0
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from bench.torture.proxy import Proxy
 from local.config import ROOT
-from local.ports import is_free, is_healthy
 from local.processes import Child, StartError
+from local.tcp_ports import is_free, is_healthy
 
 READY = "Graveler is ready."
 _STARTS_MAX = 5

@@ -25,8 +25,8 @@ from bench.torture.lives import Lives
 from bench.torture.prepared import prepare
 from bench.torture.stack import TorturedStack
 from bench.torture.tasks import StartedTask
-from local.ports import HOST
 from local.stores import BUCKET
+from local.tcp_ports import HOST
 
 _KNOWN_MAX = 12
 _TRIES = 60

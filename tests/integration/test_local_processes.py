@@ -6,10 +6,10 @@ import pytest
 
 from graveler.http.requests import AccessKey
 from local import logs, processes
-from local.config import Config
-from local.ports import free_port, is_free, is_listening
+from local.config import StackConfig
 from local.processes import Child, StartError
 from local.stores import start_dynamodb
+from local.tcp_ports import free_port, is_free, is_listening
 
 
 def python(code, tmp_path):
@@ -66,7 +66,7 @@ def test_a_log_keeps_its_last_two_parts_at_most(tmp_path, monkeypatch):
 
 
 def test_functions_see_nothing_of_the_users_own_aws_account_or_proxy(tmp_path):
-    config = Config(
+    config = StackConfig(
         port=1,
         s3_port=2,
         dynamodb_port=3,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from local import logs
-from local.bus import EventBus, Rule
+from local.bus import EventRule, LocalEventBus
 
 
 @pytest.fixture
@@ -15,8 +15,8 @@ def journal(tmp_path):
 
 @pytest.fixture
 def bus(world, journal):
-    rule = Rule({"source": ["graveler"], "detail-type": ["Commit Created"]}, "work")
-    return EventBus("tested", [rule], world.queues, journal)
+    rule = EventRule({"source": ["graveler"], "detail-type": ["Commit Created"]}, "work")
+    return LocalEventBus("tested", [rule], world.queues, journal)
 
 
 def lines(journal):
@@ -53,9 +53,9 @@ def test_only_events_that_match_the_rule_are_queued_but_all_are_recorded(world, 
 
 
 def test_every_rule_that_matches_gets_the_event(world, journal):
-    everything = Rule({}, "dead")
-    also = Rule({"source": ["graveler"]}, "work")
-    EventBus("tested", [everything, also], world.queues, journal).put("graveler", "X", {})
+    everything = EventRule({}, "dead")
+    also = EventRule({"source": ["graveler"]}, "work")
+    LocalEventBus("tested", [everything, also], world.queues, journal).put("graveler", "X", {})
     assert len(world.bodies("work")) == len(world.bodies("dead")) == 1
 
 
