@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.garbage_collection.options import Options
+from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.garbage_collection.run import run
 from graveler.model import Commit
 from graveler.operations import commits, links, objects, repositories, retention, writes
@@ -123,6 +123,6 @@ class Collected:
 
     def collect(self, observe: Callable[[str], None] = lambda _: None, **options: Any) -> Report:
         """One run of the job."""
-        whole = Options(repository=self.name, **options)
+        whole = CollectionOptions(repository=self.name, **options)
         (report,) = run(self.spark, deployment(self.world), whole, observe)
         return report
