@@ -26,7 +26,7 @@ _REST_S = 0.03
 # Faults of a request:
 # - refuse: it is reset, and does not arrive
 # - late, twice: it arrives late; with "twice" it is reset before, so that the client sends another
-# - lose, stall, cut: the answer is lost, at once or later, or its second half is
+# - lose, stall, cut: the answer is lost, at once or later, or its second half is lost
 # - delay, hang: the answer is late; with "hang" perhaps after the client's timeout
 FAULTS = ("refuse", "late", "twice", "lose", "stall", "cut", "delay", "hang")
 
