@@ -4,7 +4,8 @@ import json
 import re
 from typing import Any
 
-# The longest value of each, in any partition.
+# The longest value of each in any partition, as of November 2026, from botocore's
+# list of endpoints.
 _PSEUDO_PARAMETERS = {
     "AWS::AccountId": 12,
     "AWS::Partition": len("aws-us-gov"),

@@ -52,7 +52,7 @@ class _RefusedError(Exception):
         self.status = status
 
 
-class _Answer(msgspec.Struct):
+class _HandlerAnswer(msgspec.Struct):
     """A handler's answer, with API Gateway's defaults."""
 
     statusCode: int = 200  # noqa: N815 - API Gateway's name
@@ -63,7 +63,7 @@ class _Answer(msgspec.Struct):
     isBase64Encoded: bool = False  # noqa: N815
 
 
-_decode_answer = msgspec.json.Decoder(_Answer, strict=False).decode
+_decode_answer = msgspec.json.Decoder(_HandlerAnswer, strict=False).decode
 
 
 class ApiRoutes:
@@ -232,7 +232,7 @@ def _text_of(content_type: str, body: bytes) -> str | None:
         return None
 
 
-def _response_of(answer: _Answer) -> tuple[int, list[tuple[str, str]], bytes]:
+def _response_of(answer: _HandlerAnswer) -> tuple[int, list[tuple[str, str]], bytes]:
     body = (answer.body or "").encode()
     if answer.isBase64Encoded:
         body = binascii.a2b_base64(body, strict_mode=True)

@@ -11,8 +11,8 @@ from typing import Any
 from uuid import uuid4
 
 from local.event_patterns import Pattern, matches
+from local.files import bound_log
 from local.lambda_runtime import ACCOUNT, REGION
-from local.logs import bound
 from local.queues import Queues
 
 
@@ -72,7 +72,7 @@ class LocalEventBus:
     def _record(self, text: str) -> None:
         line = f"{text}\n".encode()
         with self._journal_lock:
-            bound(self._journal)
+            bound_log(self._journal)
             file = os.open(self._journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
                 os.write(file, line)

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from graveler.aws.environment import FromEnvironment
 from graveler.errors import CorruptDataError
-from local.private_files import write_private
+from local.files import write_private
 
 _KEY_BITS = 256
 _NONCE_BYTES = 12

@@ -14,8 +14,8 @@ from threading import BoundedSemaphore
 from uuid import uuid4
 
 from local.config import ROOT
+from local.files import bound_log
 from local.job import command
-from local.logs import bound
 from local.processes import die_with_parent
 
 logger = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class LocalGlue:
         self._log.parent.mkdir(parents=True, exist_ok=True)
         try:
             with self._log.open("ab") as output:
-                bound(self._log)
+                bound_log(self._log)
                 done = subprocess.run(
                     [sys.executable, "-m", "local.glue", str(os.getpid()), *words],
                     stdin=subprocess.DEVNULL,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graveler.http.requests import AccessKey
-from local.private_files import write_private
+from local.files import write_private
 from local.processes import Child, StartError
 from local.tcp_ports import HOST, is_listening
 

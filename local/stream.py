@@ -22,8 +22,8 @@ from botocore.exceptions import ClientError
 
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from local.event_patterns import Pattern, matches
+from local.files import write_private
 from local.lambda_runtime import LocalFunction
-from local.private_files import write_private
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ PAUSES_S = (0.5, 1, 2, 5, 10, 30)
 _ENVELOPE_BYTES = 1024
 
 # A record as Lambda passes it to a function.
-Record = dict[str, Any]
+StreamRecord = dict[str, Any]
 
 
 class StreamClient(Protocol):
@@ -189,12 +189,12 @@ class StreamDelivery:
             "ShardIterator"
         ]
 
-    def _as_lambda_passes(self, record: Mapping[str, Any]) -> Record:
+    def _as_lambda_passes(self, record: Mapping[str, Any]) -> StreamRecord:
         created = record["dynamodb"]["ApproximateCreationDateTime"].timestamp()
         change = {**record["dynamodb"], "ApproximateCreationDateTime": created}
         return {**record, "dynamodb": change, "eventSourceARN": self._stream_arn}
 
-    def _deliver(self, shard_id: str, records: Sequence[Record]) -> None:
+    def _deliver(self, shard_id: str, records: Sequence[StreamRecord]) -> None:
         """Have the function process the records, and store the position behind those done.
 
         Raises:
@@ -210,12 +210,12 @@ class StreamDelivery:
                 raise NotDoneError(f"{self._function.name} did not process record {failed}")
         self._store(shard_id, records)
 
-    def _store(self, shard_id: str, done: Sequence[Record]) -> None:
+    def _store(self, shard_id: str, done: Sequence[StreamRecord]) -> None:
         if done:
             number = done[-1]["dynamodb"]["SequenceNumber"]
             self._positions.put(shard_id, ShardPosition(number))
 
-    def _count_done(self, batch: Sequence[Record]) -> int:
+    def _count_done(self, batch: Sequence[StreamRecord]) -> int:
         """Return how many records the function processed, counted from the first."""
         try:
             answer = json.loads(self._function.invoke({"Records": batch}))
@@ -231,13 +231,13 @@ class StreamDelivery:
         return min(numbers.index(number) if number in numbers else 0 for number in failed)
 
 
-def _sequence_number(record: Record) -> int:
+def _sequence_number(record: StreamRecord) -> int:
     return int(record["dynamodb"]["SequenceNumber"])
 
 
-def _batches(records: Sequence[Record]) -> Iterator[Sequence[Record]]:
+def _batches(records: Sequence[StreamRecord]) -> Iterator[Sequence[StreamRecord]]:
     """Yield the records in their order, in batches that Lambda can carry."""
-    batch: list[Record] = []
+    batch: list[StreamRecord] = []
     left_bytes = LAMBDA_PAYLOAD_BYTES_MAX - _ENVELOPE_BYTES
     for record in records:
         size_bytes = len(msgspec.json.encode(record)) + 1

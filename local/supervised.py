@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from local.logs import bound
+from local.files import bound_log
 from local.processes import START_TIMEOUT_S, StartError
 
 DELAY_FIRST_S = 0.5
@@ -84,7 +84,7 @@ class Supervised:
                 self._process = self._start()
                 self._since_s = self._now_s()
             return
-        bound(process.log)
+        bound_log(process.log)
         try:
             process.check_alive()
             if not self._is_known_ready:

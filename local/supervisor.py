@@ -21,7 +21,7 @@ from typing import IO
 import msgspec
 
 from local.config import ENVIRONMENT, ROOT, StackConfig, data_folder
-from local.private_files import write_private
+from local.files import write_private
 from local.processes import Child, StartError
 from local.stores import start_dynamodb, start_s3proxy
 from local.supervised import Say, Supervised

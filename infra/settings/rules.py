@@ -147,6 +147,7 @@ _CHOICES: Mapping[str, tuple[object, ...]] = {
     "gateway_cpu": GATEWAY_CPUS,
 }
 
+# Bounds of AWS are as of November 2026, from each service's "Quotas" page.
 _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),

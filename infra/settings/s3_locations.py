@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+# As of November 2026, from "General purpose bucket naming rules" in S3's guide.
 _BUCKET = re.compile(r"(?!xn--|sthree-|amzn-s3-demo-)[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]")
 _IP_ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}")
 _RESERVED_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from graveler.http.requests import AccessKey
-from local import logs, processes
+from local import files, processes
 from local.config import StackConfig
 from local.processes import Child, StartError
 from local.stores import start_dynamodb
@@ -54,13 +54,13 @@ def test_a_missing_java_or_jar_is_named_with_the_remedy(tmp_path, monkeypatch):
 
 
 def test_a_log_keeps_its_last_two_parts_at_most(tmp_path, monkeypatch):
-    monkeypatch.setattr(logs, "LOG_BYTES_MAX", 10)
+    monkeypatch.setattr(files, "LOG_BYTES_MAX", 10)
     log = tmp_path / "api.log"
     with log.open("ab") as writer:  # as the process that goes on writing
         for text in (b"first and long\n", b"second and long\n", b"third\n"):
             writer.write(text)
             writer.flush()
-            logs.bound(log)
+            files.bound_log(log)
     assert log.read_bytes() == b"third\n"
     assert (tmp_path / "api.log.1").read_bytes() == b"second and long\n"
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from local import logs
+from local import files
 from local.bus import EventRule, LocalEventBus
 
 
@@ -70,7 +70,7 @@ def test_the_file_is_there_before_the_first_event(bus, journal):
 
 
 def test_the_file_is_bounded_and_loses_nothing_that_is_new(bus, journal, monkeypatch):
-    monkeypatch.setattr(logs, "LOG_BYTES_MAX", 500)
+    monkeypatch.setattr(files, "LOG_BYTES_MAX", 500)
     numbers = [str(number) for number in range(20)]
     for number in numbers:
         bus.put("graveler", "Commit Created", {"number": number})
