@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glue_jobs.arguments import settings_in
-from graveler.export.stretches import STRETCH_OBJECTS_MIN
+from graveler.export.slices import SLICE_OBJECTS_MIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,8 +15,8 @@ class ExportOptions:
     repository: str
     branch: str
     run_id: str = ""
-    # About the number of possibly changed objects in one worker's stretch.
-    stretch_objects: int = STRETCH_OBJECTS_MIN
+    # About the number of possibly changed objects in one worker's slice.
+    slice_objects: int = SLICE_OBJECTS_MIN
 
 
 def parse(words: Sequence[str]) -> tuple[ExportOptions, dict[str, str]]:
@@ -35,7 +35,7 @@ def parse(words: Sequence[str]) -> tuple[ExportOptions, dict[str, str]]:
         "--stretch-objects",
         "--stretch_objects",
         type=int,
-        default=STRETCH_OBJECTS_MIN,
+        default=SLICE_OBJECTS_MIN,
         help="objects that a worker carries out at a time (default: %(default)s)",
     )
     known, rest = parser.parse_known_args(list(words))

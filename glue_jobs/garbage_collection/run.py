@@ -82,18 +82,17 @@ from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, Round, sweep
 from glue_jobs.session import JobDeployment, executors_errors, join_by_sorting
 from graveler.addresses import newest_first
+from graveler.branches.pages import every_repository
+from graveler.engine import Engine
 from graveler.errors import ContentionError, GravelerError, NotFoundError, PreconditionFailedError
 from graveler.model import Repository
-from graveler.operations.engine import Engine
 from graveler.operations.garbage import holds_metadata, neighbours, upload_addresses
-from graveler.operations.protocol.pages import every_repository
 from graveler.operations.retention import changeable_repository
 from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder
-from graveler.retention.looks import FRUITLESS_LOOKS_MAX, begin_look
-from graveler.retention.report import Report, event_detail, summary, text
-from graveler.retention.runs import BEGINNING_FILE, SUMMARY_FILE, TEXT_FILE, Beginning
-from graveler.retention.series import series_of
+from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, begin_look
+from graveler.retention.report import CollectionReport, event_detail, summary, text
+from graveler.retention.runs import BEGINNING_FILE, SUMMARY_FILE, TEXT_FILE, Beginning, series_of
 from graveler.times import NS_PER_S, rfc3339
 
 EVENT = "garbage_collection_finished"
@@ -108,7 +107,7 @@ def run(
     deployment: JobDeployment,
     options: CollectionOptions,
     observe: Observe = _ignore,
-) -> list[Report]:
+) -> list[CollectionReport]:
     """Collect the garbage of one repository, or of every one that is not read-only.
 
     observe is called after each step: leased, listed, staged, commits, ranges, marked, looked and
@@ -123,7 +122,7 @@ def run(
     names = [options.repository]
     if not options.repository:
         names = [each.name for each in every_repository(deployment.engine) if not each.read_only]
-    reports: list[Report] = []
+    reports: list[CollectionReport] = []
     failures: list[GravelerError] = []
     for name in names:
         try:
@@ -145,7 +144,7 @@ def collect(
     options: CollectionOptions,
     name: str,
     observe: Observe = _ignore,
-) -> Report:
+) -> CollectionReport:
     """Collect the garbage of the repository.
 
     Raises:
@@ -158,7 +157,7 @@ def collect(
     repository = changeable_repository(engine, name)
     run_id = options.run_id or newest_first(engine.names.new_uid())
     start_ns = engine.clock.now_ns()
-    report = Report(
+    report = CollectionReport(
         run_id=run_id,
         mark_id=options.mark_id or run_id,
         repository=name,
@@ -191,7 +190,7 @@ def collect(
     return report
 
 
-def _begin(engine: Engine, report: Report, folder_uri: str) -> None:
+def _begin(engine: Engine, report: CollectionReport, folder_uri: str) -> None:
     """Store that the run begins.
 
     A lost answer may have started two jobs for one requested run. The lease belongs to the run, so
@@ -226,7 +225,7 @@ def _cutoff_ns(options: CollectionOptions, now_ns: int) -> int:
 class _Timed:
     """Reports each step and its duration."""
 
-    def __init__(self, report: Report, observe: Observe) -> None:
+    def __init__(self, report: CollectionReport, observe: Observe) -> None:
         self._report = report
         self._observe = observe
         self._since_s = time.monotonic()
@@ -248,7 +247,7 @@ class _CollectionRun:
         deployment: JobDeployment,
         repository: Repository,
         options: CollectionOptions,
-        report: Report,
+        report: CollectionReport,
         lease: CollectionLease,
         observe: Observe,
     ) -> None:
