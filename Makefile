@@ -120,7 +120,7 @@ dist: install ## Write a folder that deploys STAGE without this checkout or CDK:
 	$(PYTHON) -m infra.dist $(STAGE) $(SET)
 
 # The tests that run the embedded stack and the jobs, for some ten minutes; the roles of a deployment
-# are held against what they did (tests/infra/test_access.py).
+# are held against what they did (tests/infra/test_role_permissions.py).
 ACTIONS := tests/infra/actions.txt
 RECORDED := tests/acceptance tests/seeds tests/integration/test_local_delivery.py tests/integration/test_export_job.py \
   $(wildcard tests/integration/test_garbage_collection*.py)

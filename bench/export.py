@@ -21,9 +21,9 @@ from bench.figures import Figure, Spent, in_fresh_process, peak_memory_mb, spent
 from bench.gc.watch import DRIVER, JVM, WORKERS, Watch
 from bench.report import printed
 from bench.servers import servers
-from glue_jobs.export.options import Options
+from glue_jobs.export.options import ExportOptions
 from glue_jobs.export.run import run
-from glue_jobs.session import Deployment, local_spark
+from glue_jobs.session import JobDeployment, local_spark
 from graveler.aws import connect
 from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
@@ -205,7 +205,7 @@ def increment(objects: int, changes: int, status_path: str) -> Iterator[Figure]:
             yield Figure(f"  {kind}", count, "requests")
 
 
-def counted(made: Deployment, requests: Counter[str]) -> Engine:
+def counted(made: JobDeployment, requests: Counter[str]) -> Engine:
     """Return an engine with empty caches that counts its requests to the stores by kind."""
     settings = made.settings
     client = connect.s3_client(settings, settings.s3_endpoint)
@@ -260,7 +260,7 @@ def job(objects: int) -> Iterator[Figure]:
         watch = Watch()
         spark = local_spark("bench-export")
         watch.step("start of Spark")
-        options = Options(repository=REPOSITORY, branch="main")
+        options = ExportOptions(repository=REPOSITORY, branch="main")
         run(spark, replace(made, engine=lake.engine), options)
         watch.step("export")
         watch.end()

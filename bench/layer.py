@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from local.ports import free_port
 from local.stores import start_dynamodb, start_s3proxy
+from local.tcp_ports import free_port
 from tests.support.fakes.function_events import EVENTS
 from tests.support.servers import runtime
 from tests.support.servers.runtime import Client, Lambda

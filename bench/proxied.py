@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from local import supervisor
-from local.config import Config
-from local.ports import HOST
+from local.config import StackConfig
 from local.processes import StartError, die_with_parent
+from local.tcp_ports import HOST
 
 
-class ProxiedConfig(Config):
+class ProxiedConfig(StackConfig):
     """A stack with a fixed port for DynamoDB Local, and proxies before both stores."""
 
     @classmethod
@@ -26,7 +26,7 @@ class ProxiedConfig(Config):
 
     def handler_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         dynamodb, s3 = environment["PROXIED_DYNAMODB_PROXY"], environment["PROXIED_S3_PROXY"]
-        return Config.handler_environment(self, environment) | {
+        return StackConfig.handler_environment(self, environment) | {
             "GRAVELER_DYNAMODB_ENDPOINT": f"http://{HOST}:{dynamodb}",
             "GRAVELER_S3_ENDPOINT": f"http://{HOST}:{s3}",
         }
@@ -34,7 +34,7 @@ class ProxiedConfig(Config):
 
 def main() -> int:
     die_with_parent(os.getppid())
-    supervisor.Config = ProxiedConfig
+    supervisor.StackConfig = ProxiedConfig
     try:
         supervisor.run(os.environ, lambda text: print(text, flush=True))
     except StartError as error:

@@ -7,18 +7,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from functions.api import key_pairs
-from glue_jobs.session import Deployment, deployment
+from glue_jobs.session import JobDeployment, deployment
 from graveler.aws import connect
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.settings import Settings
-from local.ports import free_port
 from local.stores import start_dynamodb, start_s3proxy
+from local.tcp_ports import free_port
 
 _REGION = "us-east-1"
 
 
 @contextmanager
-def servers() -> Iterator[Deployment]:
+def servers() -> Iterator[JobDeployment]:
     """A deployment on its own servers, with its data in a temporary folder."""
     with servers_in() as (made, _):
         yield made
@@ -27,7 +27,7 @@ def servers() -> Iterator[Deployment]:
 @contextmanager
 def servers_in(
     parent: Path | None = None, *, in_memory: bool = True
-) -> Iterator[tuple[Deployment, Path]]:
+) -> Iterator[tuple[JobDeployment, Path]]:
     """As `servers`, with the temporary folder in parent; also the folder of the buckets.
 
     Unless in_memory, DynamoDB Local stores its data as that of the embedded stack does.

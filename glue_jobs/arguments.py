@@ -6,8 +6,8 @@ from dataclasses import fields
 from graveler.aws.settings import Settings
 from graveler.errors import InvalidInputError
 
-# The prefixes of the arguments that Glue itself adds: those in "AWS Glue job parameters", and the
-# names of job and run.
+# The prefixes of the arguments that Glue itself adds: as of November 2026, those in "AWS Glue job
+# parameters", and the names of job and run.
 _OF_GLUE = (
     *("additional-", "auto-", "class", "conf", "continuous-", "custom-", "customer-", "datalake-"),
     *("disable-", "enable-", "encryption-", "executor-", "extra-", "job-", "job_", "python-"),
@@ -25,8 +25,8 @@ def settings_in(words: Sequence[str], unnamed: Sequence[str] = ()) -> dict[str, 
         unnamed: more names. Their values may come without a name, in this order, but never empty.
 
     Raises:
-        InvalidInputError: an argument is unknown, has no name, is empty, or contradicts another: a
-            mistyped command must not do harm.
+        InvalidInputError: an argument is unknown, has no name, is empty, or contradicts another.
+            So a mistyped command does no harm.
     """
     known = {field.name for field in fields(Settings)} | {*unnamed}
     given: dict[str, str] = {}

@@ -29,7 +29,7 @@ from graveler.aws.settings import Settings
 from graveler.engine import Engine
 from graveler.ports import JobStore, ObjectStore, StagingStore
 
-# No client waits: a store that is busy for a minute must not end a job of an hour.
+# No client waits, and a store that is busy for a minute must not end a job of an hour.
 _RETRIES = Retries().patient(120.0)
 
 # The last line of the Python traceback of an executor's error.
@@ -40,7 +40,7 @@ _NOT_FOR_JOBS = ("cipher", "kms_key_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Deployment:
+class JobDeployment:
     """The driver's stores, and the settings with which executors connect."""
 
     engine: Engine
@@ -49,7 +49,7 @@ class Deployment:
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
+class ExecutorStores:
     """The stores of an executor."""
 
     objects: ObjectStore
@@ -69,25 +69,25 @@ def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -
     if "region" in arguments:
         given["AWS_REGION"] = arguments["region"]
     settings = Settings.from_environment({**environment, **given})
-    # Executors get the settings, so these go nowhere.
+    # Executors get the settings as text, so these are removed.
     return replace(settings, cipher="", kms_key_id="")
 
 
-def deployment(settings: Settings) -> Deployment:
+def deployment(settings: Settings) -> JobDeployment:
     """Return the stores of the settings, for the driver."""
     tables = _tables(settings)
     # Jobs sign nothing, so they need no permission to decrypt the signing key.
-    return Deployment(
+    return JobDeployment(
         wiring.engine_over(settings, tables, signing_key=b""), DynamoJobStore(tables), settings
     )
 
 
 @lru_cache(maxsize=1)
-def stores(settings: Settings) -> Stores:
+def stores(settings: Settings) -> ExecutorStores:
     """Return the stores of the settings, for an executor."""
     s3 = S3(connect.s3_client(settings, settings.s3_endpoint), _RETRIES)
     tables = _tables(settings)
-    return Stores(
+    return ExecutorStores(
         S3ObjectStore(s3), S3CommittedFiles(s3), DynamoStagingStore(tables), DynamoJobStore(tables)
     )
 
@@ -120,8 +120,8 @@ def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:
 def join_by_sorting(spark: SparkSession) -> None:
     """Make joins sort both sides, which spills to disk, instead of broadcasting a small side.
 
-    Any side may be all objects, and Spark judges by compressed bytes: it would send ten million
-    addresses that compress well to each executor, in memory.
+    Any side may be all objects, and Spark judges by compressed bytes: it would broadcast ten
+    million addresses that compress well, into each executor's memory.
     """
     for threshold in ("autoBroadcastJoinThreshold", "adaptive.autoBroadcastJoinThreshold"):
         spark.conf.set(f"spark.sql.{threshold}", -1)

@@ -5,13 +5,13 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 
 AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 
-# The alarms that `economy` keeps: what users notice, what everybody overlooks, and what costs most
-# when it fails. An idle cleanup, stream or events function raises the second.
+# The alarms that `economy` keeps: failures that users notice, silent ones, and the costliest ones.
+# `events-silent` fires if the cleanup, the stream or the events function is idle.
 _ECONOMY = frozenset(
     {"api-server-errors", "events-silent", "gateway-down", "gateway-errors", "jobs-failed"}
 )
@@ -20,11 +20,13 @@ _ECONOMY = frozenset(
 class Alarms:
     """The alarms below one construct; docs/operations.md says what each means."""
 
-    def __init__(self, scope: Construct, settings: Settings, topic: sns.ITopic) -> None:
+    def __init__(self, scope: Construct, settings: DeploymentSettings, topic: sns.ITopic) -> None:
         self._scope = scope
         self._settings = settings
         self._topic = topic
         self.made: list[cloudwatch.Alarm] = []
+        # The names of alarms that end the rollout of a bad version.
+        self.judges: list[str] = []
 
     def add(
         self,
@@ -36,10 +38,11 @@ class Alarms:
         comparison: cloudwatch.ComparisonOperator = AT_LEAST,
         *,
         is_silence_fault: bool = False,
-    ) -> str | None:
-        """Make an alarm; return its name, or None if the settings do without it."""
+        is_judge: bool = False,
+    ) -> None:
+        """Make an alarm, unless the settings do without it; a judge ends a bad rollout."""
         if self._settings.economy and construct_id not in _ECONOMY:
-            return None
+            return
         missing = cloudwatch.TreatMissingData
         name = f"{self._settings.name}-{construct_id}"
         alarm = cloudwatch.Alarm(
@@ -51,10 +54,11 @@ class Alarms:
             threshold=threshold,
             evaluation_periods=periods,
             comparison_operator=comparison,
-            # Without requests there are no data, which is fine. What beats always has some.
+            # Without requests there are no data, which is no fault. A heartbeat always has data.
             treat_missing_data=missing.BREACHING if is_silence_fault else missing.NOT_BREACHING,
         )
         alarm.add_alarm_action(actions.SnsAction(self._topic))
         alarm.add_ok_action(actions.SnsAction(self._topic))
         self.made.append(alarm)
-        return name
+        if is_judge:
+            self.judges.append(name)

@@ -9,26 +9,26 @@ from aws_cdk import Annotations, CfnWaitConditionHandle, Stack, Tags, Validation
 from aws_cdk import aws_iam as iam
 from cdk_nag import AwsSolutionsChecks
 
-from infra.exceptions import acknowledge_exceptions
-from infra.gateway.stack import Gateway
-from infra.limits import exceeded
+from infra.aws_quotas import exceeded_quotas
+from infra.gateway.stack import GatewayStack
+from infra.nag_suppressions import add_nag_suppressions
 from infra.portable import add_parameters, portable_synthesizer
-from infra.samples import write_samples
+from infra.sample_policies import write_sample_policies
 from infra.service import Service
-from infra.settings import NoStageError, Settings, SettingsError
+from infra.settings import DeploymentSettings, NoStageError, SettingsError
 from infra.storage import Storage
 
 
-def build(app: aws_cdk.App) -> Settings:
+def build(app: aws_cdk.App) -> DeploymentSettings:
     """Add the stacks of the stage that the app's context names; return the settings.
 
     Raises:
         SettingsError: the context cannot be deployed.
     """
-    settings = Settings.of(app.node.get_all_context())
+    settings = DeploymentSettings.of(app.node.get_all_context())
     storage = Storage(app, settings)
     service = Service(app, settings, storage)
-    gateway = Gateway(app, settings, storage, service.topic) if settings.has_gateway else None
+    gateway = GatewayStack(app, settings, storage, service.topic) if settings.has_gateway else None
     Tags.of(app).add("graveler:stage", settings.stage)
     Tags.of(app).add("graveler:name", settings.name)
     for tag in settings.tags:
@@ -39,7 +39,7 @@ def build(app: aws_cdk.App) -> Settings:
             service, "PermissionsBoundary", settings.permissions_boundary
         )
         iam.PermissionsBoundary.of(app).apply(boundary)
-    acknowledge_exceptions(storage, service, gateway, settings)
+    add_nag_suppressions(storage, service, gateway, settings)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     return settings
 
@@ -53,7 +53,7 @@ def main(
     """Synthesize; return 1 after printing why if the settings cannot be deployed.
 
     Without a context and an output, both come from variables of the `cdk` command.
-    Portable templates take the place of their archives as parameters, and need no CDK.
+    Portable templates have parameters for the location of their archives, and need no CDK.
     """
     app = aws_cdk.App(
         analytics_reporting=False,
@@ -74,14 +74,14 @@ def main(
         return 1
     if portable:
         add_parameters(app)
-    # Other deployments' templates would count in the checks and the samples below.
+    # The checks and the sample policies below must not include other deployments' templates.
     for earlier in Path(app.outdir).glob("*.template.json"):
         earlier.unlink()
     folder = Path(app.synth().directory)
-    if problems := exceeded(folder):
+    if problems := exceeded_quotas(folder):
         sys.stderr.write("".join(f"{problem}\n" for problem in problems))
         return 1
-    for warning in write_samples(folder, settings):
+    for warning in write_sample_policies(folder, settings):
         sys.stderr.write(f"warning: {warning}\n")
     return 0
 

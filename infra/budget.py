@@ -1,19 +1,19 @@
-"""A monthly budget: messages when the account's costs reach parts of it."""
+"""A monthly budget: messages when the account's costs approach and reach it."""
 
 from aws_cdk import aws_budgets as budgets
 from constructs import Construct
 
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 
-# Per cent of the budget that was really spent.
+# Actual costs, in per cent of the budget.
 _THRESHOLDS = (80, 100)
 
 
-def add_budget(scope: Construct, settings: Settings) -> None:
+def add_budget(scope: Construct, settings: DeploymentSettings) -> None:
     """Make the budget, with messages to the address or the topic of alarms.
 
-    It covers the whole account: costs by tag need a tag that somebody activated for billing, and
-    without that such a budget stays at zero.
+    It covers the whole account. A budget by tag stays at zero until the tag is activated for
+    billing.
     """
     subscriber = {"subscriptionType": "EMAIL", "address": settings.alarm_email}
     if settings.alarm_topic_arn:

@@ -7,7 +7,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.watched import PERIOD, Watched, waiting
+from infra.metrics import PERIOD, MonitoredParts, visible_messages
 
 _WIDTH = 24
 
@@ -16,14 +16,14 @@ _WIDTH = 24
 class Dashboard:
     """Alarms first, then requests, functions, stores and queues."""
 
-    watched: Watched
+    parts: MonitoredParts
 
     def add_to(self, scope: Construct, alarms: Sequence[cloudwatch.IAlarm]) -> None:
         """Make the dashboard in the scope, with the alarms at its top."""
         dashboard = cloudwatch.Dashboard(
             scope,
             "Dashboard",
-            dashboard_name=self.watched.settings.name,
+            dashboard_name=self.parts.settings.name,
             default_interval=Duration.hours(6),
         )
         dashboard.add_widgets(
@@ -34,14 +34,14 @@ class Dashboard:
         dashboard.add_widgets(*self._api_graphs())
         dashboard.add_widgets(*self._function_graphs())
         dashboard.add_widgets(*self._store_graphs())
-        if self.watched.settings.metrics != "none":
+        if self.parts.settings.metrics != "none":
             dashboard.add_widgets(*self._usage_graphs())
-        if self.watched.settings.metrics == "operations":
+        if self.parts.settings.metrics == "operations":
             dashboard.add_widgets(*self._operation_graphs())
         dashboard.add_widgets(self._operation_table())
 
     def _api_graphs(self) -> list[cloudwatch.GraphWidget]:
-        stage = self.watched.api.stage
+        stage = self.parts.api.stage
         latencies = [stage.metric_latency(statistic=each) for each in ("p50", "p90", "p99")]
         return [
             _graph("Requests", [stage.metric_count()]),
@@ -52,7 +52,7 @@ class Dashboard:
         ]
 
     def _function_graphs(self) -> list[cloudwatch.GraphWidget]:
-        functions = [each.function for each in self.watched.functions]
+        functions = [each.function for each in self.parts.functions]
         return [
             _graph("Calls", [each.metric_invocations() for each in functions]),
             _graph(
@@ -67,10 +67,10 @@ class Dashboard:
         ]
 
     def _store_graphs(self) -> list[cloudwatch.GraphWidget]:
-        events = self.watched.events
+        events = self.parts.events
         consumed = [
             metric
-            for _, table in self.watched.tables
+            for _, table in self.parts.tables
             for metric in (
                 table.metric_consumed_read_capacity_units(),
                 table.metric_consumed_write_capacity_units(),
@@ -85,7 +85,7 @@ class Dashboard:
             events.failed_tasks,
             events.unpublished,
             events.undelivered,
-            self.watched.jobs.failed,
+            self.parts.jobs.failed,
         )
         oldest = [
             queue.metric_approximate_age_of_oldest_message()
@@ -93,20 +93,20 @@ class Dashboard:
         ]
         return [
             _graph("Capacity units", consumed),
-            _graph("Messages", [waiting(queue) for queue in queues]),
+            _graph("Messages", [visible_messages(queue) for queue in queues]),
             _graph("Oldest message of exports and tasks, s", oldest),
         ]
 
     def _usage_graphs(self) -> list[cloudwatch.GraphWidget]:
         hits, misses = (
-            self.watched.own_metric("api", "CacheHits"),
-            self.watched.own_metric("api", "CacheMisses"),
+            self.parts.own_metric("api", "CacheHits"),
+            self.parts.own_metric("api", "CacheMisses"),
         )
-        requests = self.watched.own_metric("api", "Latency", "SampleCount")
+        requests = self.parts.own_metric("api", "Latency", "SampleCount")
         per_request = [
             cloudwatch.MathExpression(
                 expression=f"FILL({used}, 0) / requests",
-                using_metrics={used: self.watched.own_metric("api", name), "requests": requests},
+                using_metrics={used: self.parts.own_metric("api", name), "requests": requests},
                 period=PERIOD,
                 label=label,
             )
@@ -122,7 +122,7 @@ class Dashboard:
             label="hits, %",
         )
         copied = [
-            self.watched.own_metric("export", name) for name in ("ObjectsCopied", "ObjectsDeleted")
+            self.parts.own_metric("export", name) for name in ("ObjectsCopied", "ObjectsDeleted")
         ]
         return [
             _graph("Requests to the stores, per request of the API", per_request),
@@ -130,7 +130,7 @@ class Dashboard:
             _graph(
                 "Objects of exports; bytes",
                 copied,
-                [self.watched.own_metric("export", "BytesCopied")],
+                [self.parts.own_metric("export", "BytesCopied")],
             ),
         ]
 
@@ -148,7 +148,7 @@ class Dashboard:
         """Return a chart of the API's operations with the highest values of a metric."""
         found = (
             f'{{Graveler,service,operation}} MetricName="{name}" '
-            f'service="{self.watched.settings.name}-api"'
+            f'service="{self.parts.settings.name}-api"'
         )
         seconds = PERIOD.to_seconds()
         return cloudwatch.MathExpression(
@@ -162,7 +162,7 @@ class Dashboard:
         """Return a table of each operation's cost, from the log, which needs no metrics."""
         return cloudwatch.LogQueryWidget(
             title="Operations of the API",
-            log_group_names=[self.watched.function("api").log.log_group_name],
+            log_group_names=[self.parts.function("api").log.log_group_name],
             view=cloudwatch.LogQueryVisualizationType.TABLE,
             query_lines=[
                 'filter message = "request"',

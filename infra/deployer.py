@@ -1,8 +1,8 @@
-"""The policy of the role with which CloudFormation makes the stacks: what their resources need.
+"""The policies of the role with which CloudFormation creates the stacks.
 
-CDK's bootstrap gives that role all permissions unless it gets others. These follow from the kinds
-of resources in the templates, and are bound to the deployment's name where IAM can. They have not
-been tried on AWS.
+By default, CDK's bootstrap gives that role all permissions. These policies follow from the resource
+types in the templates, and are limited to the deployment's name where IAM can. They have not been
+tried on AWS.
 """
 
 import json
@@ -10,22 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from infra.needs import NEEDS, ROLE, Need
+from infra.deployer_actions import ACTIONS_BY_TYPE, ROLE, Actions
 from infra.role import MANAGED_LENGTH_MAX
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.settings.rules import CREATE, NONE
-from infra.sizes import json_length_max
+from infra.template_sizes import json_length_max
 
 FILE = "deployer-{}.json"
 
-
-# What CloudFormation reads for templates of CDK: the archives, and the version of the bootstrap.
+# CloudFormation reads these for CDK's templates: the archives, and the bootstrap's version.
 _OF_CDK = (
-    Need("s3", "GetObject", "arn:{partition}:s3:::cdk-*-assets-{account}-*/*"),
-    Need("ssm", "GetParameter GetParameters", "parameter/cdk-bootstrap/*"),
+    Actions("s3", "GetObject", "arn:{partition}:s3:::cdk-*-assets-{account}-*/*"),
+    Actions("ssm", "GetParameter GetParameters", "parameter/cdk-bootstrap/*"),
 )
-# Lambda reads archives as whoever makes the function, also from a bucket with a key.
-_OF_ASSET_KEY = Need("kms", "Decrypt", "{asset_key}", "through S3")
+# Lambda reads archives with the creator's permissions, which must include the bucket's key.
+_OF_ASSET_KEY = Actions("kms", "Decrypt", "{asset_key}", "through S3")
 _PASSED_TO = (
     "codedeploy.amazonaws.com",
     "glue.amazonaws.com",
@@ -33,22 +32,22 @@ _PASSED_TO = (
     "scheduler.amazonaws.com",
 )
 _PASSED_WITH_GATEWAY = ("ecs-tasks.amazonaws.com",)
-# With a permissions boundary, no role without it is made or gets more permissions.
+# With a permissions boundary, these actions are allowed only on roles that have it.
 _BOUNDED = frozenset(
     {"AttachRolePolicy", "CreateRole", "PutRolePermissionsBoundary", "PutRolePolicy"}
 )
 
 
 def write_deployer(
-    folder: Path, settings: Settings, partition: str, region: str, account: str
+    folder: Path, settings: DeploymentSettings, partition: str, region: str, account: str
 ) -> list[str]:
-    """Write the policies into the folder; return a warning for each kind that is not known."""
-    kinds = {
+    """Write the policies into the folder; return a warning for each unknown resource type."""
+    types = {
         logical_id: resource["Type"].removeprefix("AWS::")
         for path in folder.glob("*.template.json")
         for logical_id, resource in json.loads(path.read_text())["Resources"].items()
     }
-    secrets = [each for each, kind in kinds.items() if kind == "SecretsManager::Secret"]
+    secrets = [each for each, type_ in types.items() if type_ == "SecretsManager::Secret"]
     values = {
         "partition": partition,
         "region": region,
@@ -57,33 +56,34 @@ def write_deployer(
         "asset_key": settings.asset_key,
         "secret": "".join(secrets),  # a deployment has one
     }
-    statements = list(_statements(set(kinds.values()), settings, values))
+    statements = list(_statements(set(types.values()), settings, values))
     for number, document in enumerate(_packed(statements), start=1):
         text = json.dumps({"Version": "2012-10-17", "Statement": document}, indent=2)
         (folder / "policies" / FILE.format(number)).write_text(text + "\n")
     return [
-        f"the policy of the deployer lacks what AWS::{kind} needs: add it in infra/deployer.py"
-        for kind in sorted(set(kinds.values()) - NEEDS.keys())
+        f"the deployer's policy lacks what AWS::{type_} needs: add it in infra/deployer_actions.py"
+        for type_ in sorted(set(types.values()) - ACTIONS_BY_TYPE.keys())
     ]
 
 
 def _statements(
-    kinds: set[str], settings: Settings, values: Mapping[str, str]
+    types: set[str], settings: DeploymentSettings, values: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     named = settings.repository_bucket not in (CREATE, NONE)
     buckets = [f"{settings.name}-storage-*", *([settings.repository_bucket] if named else [])]
-    needs = dict.fromkeys(need for kind in sorted(kinds & NEEDS.keys()) for need in NEEDS[kind])
+    known = sorted(types & ACTIONS_BY_TYPE.keys())
+    needed = dict.fromkeys(each for type_ in known for each in ACTIONS_BY_TYPE[type_])
     of_assets = [_OF_ASSET_KEY] if settings.asset_key else []
-    for need in (*needs, *_OF_CDK, *of_assets):
+    for actions in (*needed, *_OF_CDK, *of_assets):
         resources = (
             [f"arn:{values['partition']}:s3:::{bucket}" for bucket in buckets]
-            if need.resources == "{buckets}"
-            else [_arn(need.service, each, values) for each in need.resources.split()]
+            if actions.resources == "{buckets}"
+            else [_arn(actions.service, each, values) for each in actions.resources.split()]
         )
-        for actions, condition in _conditions(need, settings, values["region"]):
+        for names, condition in _conditions(actions, settings, values["region"]):
             yield {
                 "Effect": "Allow",
-                "Action": [f"{need.service}:{action}" for action in actions],
+                "Action": [f"{actions.service}:{name}" for name in names],
                 "Resource": [each.replace("@", settings.name) for each in resources],
                 **({"Condition": condition} if condition else {}),
             }
@@ -99,14 +99,14 @@ def _arn(service: str, resource: str, values: Mapping[str, str]) -> str:
 
 
 def _conditions(
-    need: Need, settings: Settings, region: str
+    actions: Actions, settings: DeploymentSettings, region: str
 ) -> Iterator[tuple[list[str], dict[str, Any]]]:
-    """Yield the actions of a need, apart by their condition."""
-    actions = need.actions.split()
-    if need is ROLE and settings.permissions_boundary:
+    """Yield the names of the actions, grouped by condition."""
+    names = actions.names.split()
+    if actions is ROLE and settings.permissions_boundary:
         bound = {"StringEquals": {"iam:PermissionsBoundary": settings.permissions_boundary}}
-        yield [each for each in actions if each in _BOUNDED], bound
-        yield [each for each in actions if each not in _BOUNDED], {}
+        yield [each for each in names if each in _BOUNDED], bound
+        yield [each for each in names if each not in _BOUNDED], {}
         return
     services = [*_PASSED_TO, *(_PASSED_WITH_GATEWAY if settings.has_gateway else ())]
     conditions: Mapping[str, dict[str, Any]] = {
@@ -116,11 +116,11 @@ def _conditions(
         "through S3": {"StringLike": {"kms:ViaService": f"s3.{region}.amazonaws.com*"}},
         "ours": {"StringEquals": {"aws:ResourceTag/graveler:name": settings.name}},
     }
-    yield actions, conditions[need.condition]
+    yield names, conditions[actions.condition]
 
 
 def _packed(statements: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Return the statements in as many documents as IAM's limit of a managed policy asks for."""
+    """Return the statements in documents, each small enough for a managed policy."""
     found: list[list[dict[str, Any]]] = [[]]
     for statement in statements:
         document = {"Version": "2012-10-17", "Statement": [*found[-1], statement]}

@@ -34,7 +34,7 @@ def write(synthesized: Path, output: Path) -> Path:
         shutil.copyfile(template, folder / template.name)
     used = service.read_text() + storage.read_text()
     for path in synthesized.iterdir():
-        # A synth's folder may also hold what an earlier synth needed.
+        # The folder may also hold assets of an earlier synth.
         if (asset := _ASSET.fullmatch(path.name)) and asset[1] in used:
             shutil.copyfile(path, folder / ASSETS / asset[1])
     shutil.copytree(synthesized / "policies", folder / "policies")

@@ -1,7 +1,7 @@
 """CloudFront in front of the HTTP API, if the settings ask for it.
 
-Browsers get the page's assets from an edge nearby. Everything else passes through: the API decides
-what a path means, so a deep link needs no function at the edge, and no error is rewritten.
+CloudFront caches the page's assets, and passes everything else on. The API decides what a path
+means, so a deep link needs no function at the edge, and no error is rewritten.
 """
 
 from aws_cdk import Stack
@@ -13,14 +13,16 @@ from aws_cdk import aws_route53_targets as route53_targets
 from constructs import Construct
 
 from functions.web.paths import ASSETS
-from infra.addresses import address_of, tell_domain_target
-from infra.settings import Settings
+from infra.dns import point_domain_at
+from infra.settings import DeploymentSettings
 
 
 class Distribution(Construct):
     """The distribution, with the settings' domain if there is one."""
 
-    def __init__(self, scope: Construct, settings: Settings, api: apigateway.HttpApi) -> None:
+    def __init__(
+        self, scope: Construct, settings: DeploymentSettings, api: apigateway.HttpApi
+    ) -> None:
         super().__init__(scope, "Distribution")
         stack = Stack.of(self)
         origin = cloudfront_origins.HttpOrigin(
@@ -57,11 +59,8 @@ class Distribution(Construct):
                 )
             },
         )
-        host = settings.domain_name or self.distribution.distribution_domain_name
-        self.endpoint = f"https://{host}"
-        if not is_named:
-            return
-        if settings.hosted_zone_id:
-            address_of(self, settings, route53_targets.CloudFrontTarget(self.distribution))
-        else:
-            tell_domain_target(self, settings, self.distribution.distribution_domain_name)
+        host = self.distribution.distribution_domain_name
+        self.endpoint = f"https://{settings.domain_name or host}"
+        if is_named:
+            alias = route53_targets.CloudFrontTarget(self.distribution)
+            point_domain_at(self, settings, alias, host)

@@ -20,12 +20,13 @@ from graveler.model.tasks import TaskKind
 from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
 from infra.function import Function, Shape
 from infra.role import make_role
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
 EVENTS = Shape(
     name="events",
-    # It sends ten events a request, one batch at a time and shard. boto3's import takes longest.
+    # It sends ten events a request, and one batch at a time for each shard. boto3's import takes
+    # longest.
     memory_mb=512,
     timeout=Duration.seconds(60),
 )
@@ -57,7 +58,7 @@ CLEANUP = Shape(
     # It queries and deletes one page after the other.
     memory_mb=512,
     timeout=Duration.minutes(15),
-    # A second, concurrent one would drop the same again.
+    # A concurrent second call would drop the same records again.
     reserved=1,
 )
 
@@ -67,7 +68,7 @@ _CLEANUP_PERIOD = "rate(5 minutes)"
 _VISIBILITY = Duration.minutes(6 * 15)
 _RECEIVES_MAX = 5
 
-# The codes of errors that are our fault: the API answers them with 5xx, but 501 is an answer.
+# The codes of errors that are our fault: those with status 5xx, except 501.
 _OUR_FAULTS = sorted(
     error.code for error, status in STATUSES.items() if status >= 500 and status != 501
 )
@@ -81,8 +82,8 @@ _RECORDS_AT_ONCE = 100
 
 def service_principal(scope: Construct, service: str) -> iam.ServicePrincipal:
     """Return the service as a principal that acts for this account only."""
-    of_us = {"StringEquals": {"aws:SourceAccount": Stack.of(scope).account}}
-    return iam.ServicePrincipal(f"{service}.amazonaws.com", conditions=of_us)
+    for_us = {"StringEquals": {"aws:SourceAccount": Stack.of(scope).account}}
+    return iam.ServicePrincipal(f"{service}.amazonaws.com", conditions=for_us)
 
 
 def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
@@ -90,18 +91,18 @@ def dead_letters(scope: Construct, construct_id: str) -> sqs.Queue:
     queue = sqs.Queue(
         scope,
         construct_id,
-        # With SQS's own keys, EventBridge and Lambda need no permission on a key of ours.
+        # With SQS's own keys, EventBridge and Lambda need no permission for our key.
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         enforce_ssl=True,
         retention_period=_DEAD_LETTER_LIFE,
         removal_policy=RemovalPolicy.DESTROY,
     )
-    tell_queue(queue)
+    add_queue_url_output(queue)
     return queue
 
 
-def tell_queue(queue: sqs.Queue) -> None:
-    """Give the stack an output with the queue's URL, for reading and redriving."""
+def add_queue_url_output(queue: sqs.Queue) -> None:
+    """Add an output with the queue's URL, for reading and redriving."""
     name = "".join(queue.node.path.split("/")[1:])  # without the stack's
     CfnOutput(
         Stack.of(queue), f"{name}Url", value=queue.queue_url, description="See docs/repairs.md"
@@ -111,7 +112,7 @@ def tell_queue(queue: sqs.Queue) -> None:
 class Events(Construct):
     """The bus with its archive, and the queues."""
 
-    def __init__(self, scope: Construct, settings: Settings) -> None:
+    def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:
         super().__init__(scope, "Events")
         self.bus = events.EventBus(self, "Bus", event_bus_name=settings.name)
         self.bus.archive(
@@ -143,7 +144,7 @@ class Events(Construct):
     def report_failed_dumps(self) -> None:
         """Report scheduled dumps that were refused, such as by the bucket of their copies.
 
-        Nobody waits for them. Those that failed by our fault are reported with all failed tasks.
+        No client waits for them. Dumps that failed by our fault are among all failed tasks.
         """
         detail: dict[str, list[Any]] = {
             "task_kind": [TaskKind.DUMP],
@@ -153,7 +154,7 @@ class Events(Construct):
         self._deliver("DumpFailed", ["task_failed"], self.failed_tasks, detail)
 
     def _queue_of_function(self, construct_id: str, letters: sqs.Queue) -> sqs.Queue:
-        """Make a queue whose messages a function handles; letters get what it cannot handle."""
+        """Make a queue of a function; letters gets the messages that the function cannot handle."""
         queue = sqs.Queue(
             self,
             construct_id,
@@ -163,7 +164,7 @@ class Events(Construct):
             retention_period=_DEAD_LETTER_LIFE,
             dead_letter_queue=sqs.DeadLetterQueue(queue=letters, max_receive_count=_RECEIVES_MAX),
         )
-        tell_queue(queue)
+        add_queue_url_output(queue)
         return queue
 
     def _deliver(
@@ -175,7 +176,7 @@ class Events(Construct):
         *,
         is_enabled: bool = True,
     ) -> None:
-        """Let a rule send events of the kinds to the queue; only those with the detail, if any."""
+        """Make a rule that sends events of the kinds, and with the detail, to the queue."""
         pattern = events.EventPattern(
             source=[SOURCE], detail_type=[detail_type(kind) for kind in kinds], detail=detail
         )
@@ -191,8 +192,8 @@ class Events(Construct):
     def publish_from(self, storage: Storage, function: Function) -> None:
         """Deliver the outbox of the refs table to the function, in order, until it is published.
 
-        Batches are not bisected: the function reports the first record to deliver again. The beat
-        of each sweep comes, too: without it, a silent stream could not be told from a dead one.
+        Batches are not bisected: the function reports the first record to deliver again. The
+        heartbeat of each sweep is delivered, too: it distinguishes an idle stream from a dead one.
         """
         beat = lambda_.FilterCriteria.filter(
             {
@@ -219,7 +220,7 @@ class Events(Construct):
             batch_size=_RECORDS_AT_ONCE,
             bisect_batch_on_function_error=False,
             function_response_types=["ReportBatchItemFailures"],
-            # Retries end by the record's age.
+            # The record's age ends the retries.
             maximum_retry_attempts=-1,
             maximum_record_age_in_seconds=_RECORD_AGE_MAX.to_seconds(),
             destination_config={"onFailure": {"destination": self.unpublished.queue_arn}},
@@ -227,18 +228,18 @@ class Events(Construct):
         )
         mapping.node.add_dependency(function.role)
 
-    def export_with(self, settings: Settings, function: Function) -> None:
+    def export_with(self, settings: DeploymentSettings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent exports."""
         self._handle(
             "ExportMessages",
             self.export_queue,
             function,
             settings.exports_at_once,
-            # Polling costs money. Without places for exports, there is nothing to export.
+            # Polling costs money, and without places for exports there are none.
             is_enabled=bool(settings.exports),
         )
 
-    def run_tasks_with(self, settings: Settings, function: Function) -> None:
+    def run_tasks_with(self, settings: DeploymentSettings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent tasks."""
         self._handle("TaskMessages", self.task_queue, function, settings.tasks_at_once)
 
@@ -264,8 +265,8 @@ class Events(Construct):
         mapping.node.add_dependency(function.role)
 
 
-class Schedule(Construct):
-    """A scheduled call of one target, by a role that may do only this."""
+class ScheduledCall(Construct):
+    """A scheduled call of one target, by a role that allows only this call."""
 
     def __init__(
         self,
@@ -312,12 +313,12 @@ class Schedule(Construct):
         )
 
 
-def clean_up_with(events_: Events, function: Function) -> Schedule:
+def clean_up_with(events_: Events, function: Function) -> ScheduledCall:
     """Call the cleanup function every few minutes."""
-    return Schedule(
+    return ScheduledCall(
         events_,
         "Cleanup",
-        description="Drops staging tokens and repositories that nobody reads any more",
+        description="Drops staging tokens and repositories that have no readers any more",
         expression=_CLEANUP_PERIOD,
         target=function.alias.function_arn,
         action="lambda:InvokeFunction",
@@ -326,11 +327,11 @@ def clean_up_with(events_: Events, function: Function) -> Schedule:
     )
 
 
-def dump_with(events_: Events, expression: str) -> Schedule:
+def dump_with(events_: Events, expression: str) -> ScheduledCall:
     """Send the tasks function the message that starts the dumps of all repositories."""
     events_.report_failed_dumps()
     queue_arn = events_.task_queue.queue_arn
-    return Schedule(
+    return ScheduledCall(
         events_,
         "Dumps",
         description="Dumps the refs of every repository",

@@ -1,4 +1,4 @@
-"""A Lambda function with its code, log, role, and the alias by which it is called."""
+"""A Lambda function with its code, log and role, and the alias that callers use."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from constructs import Construct
 
 from infra import packages
 from infra.role import make_role
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 
 ARCHITECTURE = lambda_.Architecture.ARM_64  # a fifth cheaper than x86_64, and all wheels exist
 RUNTIME = lambda_.Runtime.PYTHON_3_13
@@ -39,8 +39,8 @@ class Shape:
     timeout: Duration
     # The maximum of concurrent invocations, if the account's quota allows to reserve it.
     reserved: int | None = None
-    # Whether it continues by messages to its own queue. Lambda would stop this as an endless loop
-    # after sixteen calls.
+    # Whether it continues by messages to its own queue. Lambda would take this for an endless loop,
+    # and stop it after sixteen calls.
     calls_itself: bool = False
     # A new process resumes a snapshot of one that has started.
     snap_start: bool = False
@@ -56,7 +56,7 @@ class Function(Construct):
     def __init__(
         self,
         scope: Construct,
-        settings: Settings,
+        settings: DeploymentSettings,
         shape: Shape,
         layer: lambda_.ILayerVersion | None,
         statements: Iterable[iam.PolicyStatement],
@@ -141,7 +141,7 @@ class Function(Construct):
 
 
 def _network() -> Iterable[iam.PolicyStatement]:
-    """Yield what Lambda needs, in the function's name, to connect it to a VPC."""
+    """Yield the permissions with which Lambda connects the function to a VPC."""
     yield iam.PolicyStatement(
         sid="NetworkInterfaces",
         actions=[
@@ -152,15 +152,14 @@ def _network() -> Iterable[iam.PolicyStatement]:
             "ec2:DescribeSubnets",
             "ec2:UnassignPrivateIpAddresses",
         ],
-        resources=["*"],  # it makes and describes them before it knows their names
+        resources=["*"],  # Lambda acts before the interfaces have names
     )
 
 
 def incarnation() -> str:
-    """Return the part of the stack's ARN that no stack of the same name has had before.
+    """Return the part of the stack's ARN that differs from earlier stacks of the same name.
 
-    Production keeps its logs. If they had fixed names, the stack could not be deleted and created
-    again.
+    Production keeps its logs. With fixed names, they would prevent a new stack of the same name.
     """
     return Fn.select(2, Fn.split("/", Aws.STACK_ID))
 
@@ -168,7 +167,7 @@ def incarnation() -> str:
 def log_group(
     scope: Construct,
     construct_id: str,
-    settings: Settings,
+    settings: DeploymentSettings,
     name: str | None = None,
     key: kms.IKey | None = None,
 ) -> logs.LogGroup:

@@ -13,22 +13,22 @@ from constructs import Construct
 
 from graveler.retention.runs import series_of
 from infra import packages
-from infra.access import Access
-from infra.events import Events, Schedule, dead_letters
+from infra.events import Events, ScheduledCall, dead_letters
 from infra.function import incarnation, log_group
 from infra.role import make_role
+from infra.role_permissions import RolePermissions
 from infra.schedules import longest_gap_s
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
-# Spark 3.5.4 and Python 3.11. tests/infra/glue-5.0.txt has the packages that it brings, with which
-# the jobs are tested.
+# Spark 3.5.4 and Python 3.11, as of November 2026, from "AWS Glue versions" in Glue's guide. The
+# jobs are tested with its packages, which tests/infra/glue-5.0.txt lists.
 _GLUE_VERSION = "5.0"
 # The smallest type: 4 CPUs and 16 GB. Glue scales their number with the work.
 _WORKER = "G.1X"
 
 _GC_MINUTES_MAX = 12 * 60
-# For Glue to start a run, and for the schedule to repeat its call.
+# For Glue's start of a run, and for repeated calls of the schedule.
 _COLLECTION_START_S = 60 * 60
 # After that time, a branch has had many new commits. The next run continues where this one ended.
 _EXPORT_MINUTES_MAX = 12 * 60
@@ -45,10 +45,10 @@ class Jobs(Construct):
     def __init__(
         self,
         scope: Construct,
-        settings: Settings,
+        settings: DeploymentSettings,
         storage: Storage,
         events_: Events,
-        access: Access,
+        permissions: RolePermissions,
     ) -> None:
         super().__init__(scope, "Jobs")
         self._settings = settings
@@ -63,7 +63,7 @@ class Jobs(Construct):
         }
         self.garbage_collection = self._make_job(
             GARBAGE_COLLECTION,
-            access.garbage_collection(),
+            permissions.garbage_collection(),
             arguments | _of_collections(settings),
             minutes_max=_GC_MINUTES_MAX,
             # A lease allows one run for each repository; runs over others are concurrent.
@@ -72,7 +72,7 @@ class Jobs(Construct):
         queue = events_.export_queue
         self.export = self._make_job(
             EXPORT,
-            access.export_job(queue.queue_arn),
+            permissions.export_job(queue.queue_arn),
             arguments
             | {
                 "--export_queue_url": queue.queue_url,
@@ -160,7 +160,7 @@ class Jobs(Construct):
         )
 
     def _logs(self, construct_id: str, prefix: str, role_name: str) -> None:
-        """Make the logs that Glue would make itself, and keep for ever."""
+        """Make the logs, which Glue would otherwise make itself and keep for ever."""
         folder = f"{prefix}/{self._settings.name}-role/{role_name}"
         for stream in ("error", "output"):
             log_group(
@@ -174,7 +174,7 @@ class Jobs(Construct):
     def _runtime(
         self, script: assets.Asset, in_glue: str, temporary: str
     ) -> Iterable[iam.PolicyStatement]:
-        """Yield what Glue does for any job: load code, write logs, metrics and scratch files."""
+        """Yield Glue's own permissions for a job: load code, write logs, metrics, scratch files."""
         stack = Stack.of(self)
         loaded = (script, self._code)
         yield iam.PolicyStatement(
@@ -232,14 +232,14 @@ class Jobs(Construct):
         )
         rule.add_target(targets.SqsQueue(self.failed))
 
-    def _schedule(self, settings: Settings, events_: Events) -> None:
+    def _schedule(self, settings: DeploymentSettings, events_: Events) -> None:
         """Make a schedule for each named repository, or one for all repositories."""
         job = self.garbage_collection
         for repository in settings.gc_repositories or ("",):
             call: dict[str, object] = {"JobName": job.name}
             if repository:
                 call["Arguments"] = {"--repository": repository}
-            Schedule(
+            ScheduledCall(
                 self,
                 f"Collect{repository or 'All'}",
                 description=f"Garbage collection of {repository or 'every repository'}",
@@ -252,8 +252,8 @@ class Jobs(Construct):
             )
 
 
-def _of_collections(settings: Settings) -> dict[str, str]:
-    """Return the arguments of every collection that does not say otherwise."""
+def _of_collections(settings: DeploymentSettings) -> dict[str, str]:
+    """Return the default arguments of a collection."""
     arguments = {"--do_sweep": str(settings.gc_deletes).lower()}
     if settings.gc_deletions_max:
         arguments["--maximum_deletions"] = str(settings.gc_deletions_max)
@@ -265,20 +265,20 @@ def job_arn(scope: Construct, name: str) -> str:
     return Stack.of(scope).format_arn(service="glue", resource="job", resource_name=name)
 
 
-def job_name(settings: Settings, name: str) -> str:
-    """Return the name in Glue of a job, which functions need before the job exists."""
+def job_name(settings: DeploymentSettings, name: str) -> str:
+    """Return a job's name in Glue, which functions need before the job exists."""
     return f"{settings.name}-{name.replace('_', '-')}"
 
 
-def export_prefixes(settings: Settings) -> str:
+def export_prefixes(settings: DeploymentSettings) -> str:
     """Return where branches may be exported, in the form of graveler.aws.settings."""
     return ",".join(place.uri for place in settings.exports)
 
 
-def watched_collections(settings: Settings) -> list[str]:
-    """Return the series of collections that must not grow old: those of the schedules.
+def watched_collections(settings: DeploymentSettings) -> list[str]:
+    """Return the series of scheduled collections, whose age has an alarm.
 
-    To measure their age costs a metric, which `economy` saves.
+    The age is a metric that costs money, so `economy` has none.
     """
     if not settings.gc_schedule or settings.economy:
         return []
@@ -288,7 +288,7 @@ def watched_collections(settings: Settings) -> list[str]:
     ]
 
 
-def collection_age_max_s(settings: Settings) -> int:
-    """Return the age of the last successful collection at which somebody has to look."""
-    # A run may be the shortest possible, and the next one the longest.
+def collection_age_max_s(settings: DeploymentSettings) -> int:
+    """Return the age of the last successful collection that raises the alarm."""
+    # The last run may have been the shortest possible, and the next one may be the longest.
     return longest_gap_s(settings.gc_schedule) + _GC_MINUTES_MAX * 60 + _COLLECTION_START_S

@@ -1,16 +1,15 @@
 """Alarms and their topic; docs/operations.md says what each alarm means."""
 
 from aws_cdk import CfnOutput, Duration
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from infra.alarms import AT_LEAST, BELOW, Alarms
+from infra.alarms import BELOW, Alarms
 from infra.dashboard import Dashboard
 from infra.jobs import collection_age_max_s, watched_collections
-from infra.watched import PERIOD, Watched, throttles, waiting
+from infra.metrics import PERIOD, MonitoredParts, throttled_requests, visible_messages
 
 # An export may take long, but each message is handled within one invocation.
 _EXPORT_WAIT_MAX = Duration.hours(2)
@@ -20,35 +19,34 @@ _PUBLISH_WAIT_MAX = Duration.minutes(5)
 # The 99th percentile of the latency that raises an alarm.
 _SLOW_ANSWER = Duration.seconds(10)
 
-# A sweep may take a quarter of an hour, and is followed by the next.
+# A sweep may take a quarter of an hour, and the next one follows.
 _BEAT = Duration.minutes(15)
 _MISSED_BEATS = 2
 
 
 class Observability(Construct):
-    """A topic, an alarm for everything that a person has to examine, and a dashboard."""
+    """A topic, alarms for all faults that a person must examine, and a dashboard."""
 
-    def __init__(self, scope: Construct, watched: Watched) -> None:
+    def __init__(self, scope: Construct, parts: MonitoredParts) -> None:
         super().__init__(scope, "Observability")
-        self._settings = watched.settings
-        self._watched = watched
+        self._settings = parts.settings
+        self._parts = parts
         self.topic = self._find_topic()
         self._alarms = Alarms(self, self._settings, self.topic)
-        # The names of alarms that end the rollout of a bad version.
-        self.judges: list[str] = []
+        self.judges = self._alarms.judges
         self._watch_api()
         self._watch_functions()
         self._watch_life()
         self._watch_queues()
         self._watch_tables()
         if not self._settings.economy:
-            Dashboard(watched).add_to(self, self._alarms.made)
+            Dashboard(parts).add_to(self, self._alarms.made)
 
     def _find_topic(self) -> sns.ITopic:
         """Return the topic that the settings name, or make one."""
         given = self._settings.alarm_topic_arn
         topic = sns.Topic.from_topic_arn(self, "Alarms", given) if given else self._make_topic()
-        CfnOutput(self, "Topic", value=topic.topic_arn, description="Where alarms are told")
+        CfnOutput(self, "Topic", value=topic.topic_arn, description="The topic of all alarms")
         return topic
 
     def _make_topic(self) -> sns.Topic:
@@ -56,7 +54,7 @@ class Observability(Construct):
             self,
             "Alarms",
             display_name=f"Alarms of {self._settings.name}",
-            master_key=self._watched.storage.key,
+            master_key=self._parts.storage.key,
             enforce_ssl=True,
         )
         topic.add_to_resource_policy(
@@ -74,40 +72,16 @@ class Observability(Construct):
 
     # Alarms
 
-    def _alarm(
-        self,
-        construct_id: str,
-        description: str,
-        metric: cloudwatch.IMetric,
-        threshold: float,
-        periods: int = 1,
-        comparison: cloudwatch.ComparisonOperator = AT_LEAST,
-        *,
-        is_silence_fault: bool = False,
-        is_judge: bool = False,
-    ) -> None:
-        name = self._alarms.add(
-            construct_id,
-            description,
-            metric,
-            threshold,
-            periods,
-            comparison,
-            is_silence_fault=is_silence_fault,
-        )
-        if is_judge and name:
-            self.judges.append(name)
-
     def _watch_api(self) -> None:
-        stage = self._watched.api.stage
-        self._alarm(
+        stage = self._parts.api.stage
+        self._alarms.add(
             "api-server-errors",
             "Requests fail by our fault",
             stage.metric_server_error(period=PERIOD),
             threshold=5,
             is_judge=True,
         )
-        self._alarm(
+        self._alarms.add(
             "api-slow",
             "One request in a hundred takes very long",
             stage.metric_latency(period=PERIOD, statistic="p99"),
@@ -116,25 +90,25 @@ class Observability(Construct):
         )
 
     def _watch_functions(self) -> None:
-        for function in self._watched.functions:
+        for function in self._parts.functions:
             name = function.shape.name
             metrics = function.alias
-            self._alarm(
+            self._alarms.add(
                 f"{name}-errors",
                 f"The function {name} fails",
                 metrics.metric_errors(period=PERIOD),
                 threshold=1,
                 is_judge=True,
             )
-            self._alarm(
+            self._alarms.add(
                 f"{name}-throttles",
-                f"The function {name} may not run as often as it is called",
+                f"Lambda throttles the function {name}",
                 metrics.metric_throttles(period=PERIOD),
                 threshold=1,
                 periods=3,
             )
-        published = self._watched.function("events")
-        self._alarm(
+        published = self._parts.function("events")
+        self._alarms.add(
             "events-late",
             "Events wait to be published",
             published.alias.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
@@ -142,38 +116,38 @@ class Observability(Construct):
         )
 
     def _watch_life(self) -> None:
-        """Watch what has to happen whether there are requests or not."""
+        """Watch the functions that must be called even without requests."""
         for name, what in (
             ("cleanup", "The cleanup is not called"),
             ("events", "The outbox is not read: no event is published"),
         ):
-            self._alarm(
+            self._alarms.add(
                 f"{name}-silent",
                 what,
-                self._watched.function(name).alias.metric_invocations(period=_BEAT),
+                self._parts.function(name).alias.metric_invocations(period=_BEAT),
                 threshold=1,
                 periods=_MISSED_BEATS,
                 comparison=BELOW,
                 is_silence_fault=True,
             )
         if watched_collections(self._settings):
-            self._alarm(
+            self._alarms.add(
                 "collections-late",
                 "The last successful garbage collection was too long ago",
-                self._watched.own_metric("cleanup", "CollectionAge", "Maximum", _BEAT),
+                self._parts.own_metric("cleanup", "CollectionAge", "Maximum", _BEAT),
                 threshold=collection_age_max_s(self._settings),
                 periods=_MISSED_BEATS,
                 is_silence_fault=True,
             )
 
     def _watch_queues(self) -> None:
-        events, jobs = self._watched.events, self._watched.jobs
+        events, jobs = self._parts.events, self._parts.jobs
         for construct_id, description, queue in (
             ("events-unpublished", "Events could not be published for a day", events.unpublished),
             ("events-undelivered", "A rule or a schedule could not deliver", events.undelivered),
             (
                 "export-dead-letters",
-                "A branch's export fails again and again",
+                "A branch's export fails repeatedly",
                 events.export_dead_letters,
             ),
             (
@@ -183,20 +157,20 @@ class Observability(Construct):
             ),
             (
                 "task-dead-letters",
-                "Messages of a task fail again and again",
+                "Messages of a task fail repeatedly",
                 events.task_dead_letters,
             ),
             ("tasks-failed", "A task failed by our fault", events.failed_tasks),
             ("jobs-failed", "A run of garbage collection or of an export job failed", jobs.failed),
         ):
-            self._alarm(construct_id, description, waiting(queue), threshold=1)
-        self._alarm(
+            self._alarms.add(construct_id, description, visible_messages(queue), threshold=1)
+        self._alarms.add(
             "exports-late",
             "Messages of exports wait",
             events.export_queue.metric_approximate_age_of_oldest_message(period=PERIOD),
             threshold=_EXPORT_WAIT_MAX.to_seconds(),
         )
-        self._alarm(
+        self._alarms.add(
             "tasks-late",
             "Messages of tasks wait",
             events.task_queue.metric_approximate_age_of_oldest_message(period=PERIOD),
@@ -204,11 +178,11 @@ class Observability(Construct):
         )
 
     def _watch_tables(self) -> None:
-        for name, table in self._watched.tables:
-            self._alarm(
+        for name, table in self._parts.tables:
+            self._alarms.add(
                 f"{name}-throttles",
                 f"DynamoDB refuses requests to the {name} table",
-                throttles(table),
+                throttled_requests(table),
                 threshold=10,
                 periods=3,
             )

@@ -1,22 +1,22 @@
-"""Where browsers go: the origins of the web page, and of the buckets that it reads and writes.
+"""The origins of the web page, and of the buckets that it reads and writes.
 
 A browser lets the page use a bucket only if the page's policy names the bucket, and the bucket's
-CORS rule the page.
+CORS rule names the page.
 """
 
 from aws_cdk import Stack
 
 from graveler.aws.s3.requests import HOST_LABEL
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.settings.rules import CREATE, NONE
 
 
-def of_page(stack: Stack, settings: Settings) -> tuple[str, ...]:
+def of_page(stack: Stack, settings: DeploymentSettings) -> tuple[str, ...]:
     """Return the origins of our own page; none if no page is served.
 
-    Without a domain, the address is made with the service stack, after the storage stack and its
-    rule. The rule then names all APIs of the region, or all of CloudFront. That lets in nobody:
-    CORS gives no rights, and what a presigned URL gives, its holder has anyway.
+    Without a domain, the address is known only after the storage stack and its rule are deployed.
+    The rule then names all APIs of the region, or all of CloudFront. That is safe: CORS gives no
+    rights, and the holder of a presigned URL can use it anyway.
     """
     if not settings.has_page:
         return ()
@@ -27,10 +27,10 @@ def of_page(stack: Stack, settings: Settings) -> tuple[str, ...]:
     return (f"https://*.execute-api.{stack.region}.{stack.url_suffix}",)
 
 
-def of_buckets(stack: Stack, settings: Settings, made: str | None) -> tuple[str, ...]:
-    """Return where presigned URLs lead; made is the name of the storage stack's bucket.
+def of_buckets(stack: Stack, settings: DeploymentSettings, made: str | None) -> tuple[str, ...]:
+    """Return the origins of presigned URLs; made is the name of the storage stack's bucket.
 
-    The buckets are taken to be in the deployment's region; `bucket_origins` has the others.
+    All buckets are assumed to be in the deployment's region; `bucket_origins` has the others.
     """
     host = f"s3.{stack.region}.{stack.url_suffix}"
     wanted = settings.repository_bucket
@@ -43,5 +43,5 @@ def of_buckets(stack: Stack, settings: Settings, made: str | None) -> tuple[str,
 
 
 def _of_bucket(name: str, host: str) -> str:
-    """Return the origin of the bucket; for a name that is no label of a host, its path as well."""
+    """Return the bucket's origin; with its path if the name cannot be a host's label."""
     return f"https://{name}.{host}" if HOST_LABEL.fullmatch(name) else f"https://{host}/{name}/"

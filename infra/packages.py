@@ -1,8 +1,8 @@
 """The archives that are deployed: the layer, the code of functions, the jobs.
 
-`make layer` builds the layer and the archive of the jobs, because they need the package index. The
-others are copies of sources, which each synth makes again. The same content gives the same bytes,
-so nothing unchanged is deployed.
+`make layer` builds the layer and the archive of the jobs, because they need the package index.
+Every synth builds the others, which contain only sources. Equal content gives equal bytes, so
+unchanged archives are not deployed again.
 """
 
 import shutil
@@ -19,7 +19,7 @@ from layers.graveler import build as layers
 from layers.graveler.archive import compile_sources, copy_sources, find_compiler, write_zip
 from layers.jobs import build as jobs
 
-# What each function's archive has besides its own modules.
+# The files of each function's archive besides its own modules.
 _OF_OTHERS = ("functions/__init__.py", "functions/starting.py", "functions/telemetry.py")
 _WEB = "web"
 _OF_WEB = (
@@ -59,8 +59,8 @@ def layer(architecture: str, *, compiled: bool) -> str:
 def function_code(name: str) -> str:
     """Return the path of the archive with a function's code; the engine is in the layer.
 
-    The web page's has no layer, and brings its built files. An archive contains bytecode if this
-    machine has the functions' Python.
+    The web page's archive needs no layer, and includes the page's files. An archive contains
+    bytecode if this machine has the functions' Python.
     """
     path = layers.OUTPUT / f"graveler-function-{name}.zip"
     compiler = _compiler()
@@ -76,7 +76,7 @@ def function_code(name: str) -> str:
 
 
 def gateway_folder() -> str:
-    """Return the path of the folder of which CDK lets Docker build the gateway's image."""
+    """Return the path of the folder from which Docker builds the gateway's image for CDK."""
     folder = gateway.folder_path()
     gateway.write_folder(folder)
     return str(folder)

@@ -1,4 +1,4 @@
-"""Templates that name the place of their archives by parameters, instead of CDK's own bucket."""
+"""Templates whose parameters name the location of the archives, instead of CDK's own bucket."""
 
 import aws_cdk
 from aws_cdk import CfnParameter, DefaultStackSynthesizer, Stack
@@ -10,7 +10,7 @@ PREFIX = "AssetsPrefix"
 
 
 def portable_synthesizer() -> DefaultStackSynthesizer:
-    """Return what writes the parameters where CDK's bucket and keys would be."""
+    """Return a synthesizer that writes the parameters in place of CDK's bucket and keys."""
     return DefaultStackSynthesizer(
         file_assets_bucket_name=f"${{{BUCKET}}}",
         bucket_prefix=f"${{{PREFIX}}}",
@@ -19,7 +19,7 @@ def portable_synthesizer() -> DefaultStackSynthesizer:
 
 
 def add_parameters(app: aws_cdk.App) -> None:
-    """Give the service's stack the parameters; the storage's has no archives."""
+    """Add the parameters to the service's stack. The storage's stack has no archives."""
     for stack in app.node.children:
         if isinstance(stack, Service):
             _add_parameters(stack)

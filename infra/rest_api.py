@@ -3,7 +3,7 @@
 docs/adr/0020-gateways.md says why there are two. Clients see the same API.
 """
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_certificatemanager as certificates
 from aws_cdk import aws_ec2 as ec2
@@ -12,10 +12,10 @@ from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
-from infra.addresses import address_of, tell_domain_target
-from infra.api import ACCESS_LOG, tell_access_log
+from infra.dns import point_domain_at
 from infra.function import Function, log_group
-from infra.settings import Settings
+from infra.http_api import ACCESS_LOG, add_outputs
+from infra.settings import DeploymentSettings
 from infra.web import add_rest_routes
 
 # Part of the endpoint's path, unless there is a domain.
@@ -23,10 +23,14 @@ _STAGE = "live"
 
 
 class RestApi(Construct):
-    """The API, all of whose requests call one function, except those for the web page."""
+    """The API. All requests call one function, except those for the web page."""
 
     def __init__(
-        self, scope: Construct, settings: Settings, function: Function, page: Function | None
+        self,
+        scope: Construct,
+        settings: DeploymentSettings,
+        function: Function,
+        page: Function | None,
     ) -> None:
         super().__init__(scope, "Api")
         self.access_log = log_group(self, "AccessLog", settings)
@@ -38,7 +42,7 @@ class RestApi(Construct):
             endpoint_configuration=self._endpoint_configuration(settings),
             policy=_policy(settings),
             disable_execute_api_endpoint=bool(settings.domain_name),
-            # Any content is passed on as it is, in base64.
+            # Any content is passed on unchanged, in base64.
             binary_media_types=["*/*"],
             cloud_watch_role=False,
             deploy_options=apigateway.StageOptions(
@@ -63,10 +67,11 @@ class RestApi(Construct):
                 web_acl_arn=settings.web_acl_arn,
             )
         self.endpoint = self._endpoint(settings)
-        CfnOutput(self, "Endpoint", value=self.endpoint, description="What clients are given")
-        tell_access_log(self, self.access_log)
+        add_outputs(self, self.endpoint, self.access_log)
 
-    def _endpoint_configuration(self, settings: Settings) -> apigateway.EndpointConfiguration:
+    def _endpoint_configuration(
+        self, settings: DeploymentSettings
+    ) -> apigateway.EndpointConfiguration:
         if not settings.vpc_endpoints:
             return apigateway.EndpointConfiguration(types=[apigateway.EndpointType.REGIONAL])
         found = [
@@ -79,10 +84,10 @@ class RestApi(Construct):
             types=[apigateway.EndpointType.PRIVATE], vpc_endpoints=found
         )
 
-    def _endpoint(self, settings: Settings) -> str:
+    def _endpoint(self, settings: DeploymentSettings) -> str:
         """Return the URL for clients, after making the domain if there is one.
 
-        A URL with a path is taken as it is, so it includes the API's own prefix.
+        Clients add nothing to a URL with a path, so it includes the API's own prefix.
         """
         if settings.domain_name:
             self._add_domain(settings)
@@ -90,14 +95,14 @@ class RestApi(Construct):
         stack = Stack.of(self)
         host = f"{self.rest_api.rest_api_id}.execute-api.{stack.region}.{stack.url_suffix}"
         if settings.vpc_endpoints:
-            # Works also where the endpoint has no private DNS.
+            # This host works also if the endpoint has no private DNS.
             host = (
                 f"{self.rest_api.rest_api_id}-{settings.vpc_endpoints[0]}.execute-api."
                 f"{stack.region}.{stack.url_suffix}"
             )
         return f"https://{host}/{_STAGE}/api/v1"
 
-    def _add_domain(self, settings: Settings) -> None:
+    def _add_domain(self, settings: DeploymentSettings) -> None:
         domain = apigateway.DomainName(
             self,
             "Domain",
@@ -109,16 +114,13 @@ class RestApi(Construct):
             security_policy=apigateway.SecurityPolicy.TLS_1_2,
         )
         domain.add_base_path_mapping(self.rest_api, stage=self.stage)
-        target, zone = domain.domain_name_alias_domain_name, domain.domain_name_alias_hosted_zone_id
-        if settings.hosted_zone_id:
-            record = route53_targets.ApiGatewayv2DomainProperties(target, zone)
-            address_of(self, settings, record)
-        else:
-            tell_domain_target(self, settings, target)
+        host, zone = domain.domain_name_alias_domain_name, domain.domain_name_alias_hosted_zone_id
+        alias = route53_targets.ApiGatewayv2DomainProperties(host, zone)
+        point_domain_at(self, settings, alias, host)
 
 
-def _policy(settings: Settings) -> iam.PolicyDocument | None:
-    """Return who may reach a private API: requests through its endpoints only."""
+def _policy(settings: DeploymentSettings) -> iam.PolicyDocument | None:
+    """Return the policy of a private API, which allows requests through its endpoints only."""
     if not settings.vpc_endpoints:
         return None
     return iam.PolicyDocument(

@@ -1,4 +1,4 @@
-"""Makes roles, and spreads what they may do over as many policies as IAM's limits ask for."""
+"""Makes roles, and distributes their statements over policies within IAM's quotas."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,10 +6,10 @@ from aws_cdk import Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.sizes import json_length_max
+from infra.template_sizes import json_length_max
 
-# IAM counts the characters of documents without white space: of all inline policies of a role, and
-# of one managed policy.
+# The maximum of all inline policies of a role, and of one managed policy, in characters without
+# white space. As of November 2026, from "IAM and AWS STS quotas".
 INLINE_LENGTH_MAX = 10_240
 MANAGED_LENGTH_MAX = 6_144
 
@@ -47,7 +47,8 @@ def documents(
 ) -> list[list[iam.PolicyStatement]]:
     """Return the statements in order, as one inline document and as many managed ones as needed.
 
-    A statement that does not fit into a document continues in the next, with more resources.
+    A statement that does not fit into a document continues in the next one, with the remaining
+    resources.
     """
     found: list[list[iam.PolicyStatement]] = [[]]
     free = INLINE_LENGTH_MAX - _EMPTY_DOCUMENT
@@ -63,7 +64,7 @@ def documents(
                 found.append([])
                 free = MANAGED_LENGTH_MAX - _EMPTY_DOCUMENT
                 continue
-            fitting = max(fitting, 1)  # one that fits nowhere: infra/limits.py reports it
+            fitting = max(fitting, 1)  # one that fits nowhere: infra/aws_quotas.py reports it
             found[-1].append(
                 statement
                 if fitting == len(statement.resources)

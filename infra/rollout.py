@@ -1,8 +1,8 @@
-"""How a new version of the API gets its users: at once, or by CodeDeploy, with alarms as the judge.
+"""How a new version of the API gets its users: at once, or by CodeDeploy, judged by alarms.
 
-The API's alias alone moves gradually. The other functions move at once, in the same deployment of
-the stack: their alarms are judges, too. If one fires, CodeDeploy moves the alias back, so the
-alias's update fails, and CloudFormation takes all functions back.
+Only the API's alias moves gradually. The other functions move at once, in the same deployment of
+the stack, and their alarms are judges, too. If one fires, CodeDeploy moves the alias back. The
+alias's update then fails, and CloudFormation rolls back all functions.
 """
 
 from collections.abc import Mapping
@@ -16,10 +16,11 @@ from constructs import Construct
 from infra.events import service_principal
 from infra.function import Function
 from infra.observability import Observability
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.settings.rules import AT_ONCE
 
-# Ten minutes are twice the period of the alarms.
+# The names are CodeDeploy's, as of November 2026, from "Working with deployment configurations".
+# Ten minutes are two periods of the alarms.
 _CONFIGURATIONS: Mapping[str, str] = {
     "canary": "CodeDeployDefault.LambdaCanary10Percent10Minutes",
     "linear": "CodeDeployDefault.LambdaLinear10PercentEvery1Minute",
@@ -30,7 +31,11 @@ class Rollout(Construct):
     """The deployment group of the API's alias."""
 
     def __init__(
-        self, scope: Construct, settings: Settings, function: Function, watching: Observability
+        self,
+        scope: Construct,
+        settings: DeploymentSettings,
+        function: Function,
+        watching: Observability,
     ) -> None:
         super().__init__(scope, "Rollout")
         application = codedeploy.CfnApplication(
@@ -88,7 +93,7 @@ class Rollout(Construct):
                             ],
                             resources=[arn, f"{arn}:{function.alias_name}"],
                         ),
-                        # It describes a list of alarms.
+                        # The action takes a list of alarms.
                         iam.PolicyStatement(
                             sid="AskAlarms", actions=["cloudwatch:DescribeAlarms"], resources=["*"]
                         ),
@@ -98,6 +103,6 @@ class Rollout(Construct):
         )
 
 
-def is_gradual(settings: Settings) -> bool:
+def is_gradual(settings: DeploymentSettings) -> bool:
     """Whether CodeDeploy moves the API's alias."""
     return settings.rollout != AT_ONCE

@@ -1,4 +1,7 @@
-"""Schedules in EventBridge Scheduler's syntax: whether it accepts them, and their longest gap."""
+"""Schedules in EventBridge Scheduler's syntax: their validity, and their longest gap.
+
+As of November 2026, from "Schedule types in EventBridge Scheduler" in its guide.
+"""
 
 import re
 
@@ -13,8 +16,8 @@ _RATE = re.compile(r"rate\(([1-9]\d*) (minute|hour|day)s?\)")
 _CRON = re.compile(r"cron\((\S+(?: \S+){5})\)")
 _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 _WEEK_DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
-# The fields of a cron expression: the lowest and highest number, names of the numbers, and a
-# pattern of what else may be an item.
+# The fields of a cron expression: the lowest and highest number, the names of the numbers, and a
+# pattern of other items.
 _FIELDS: tuple[tuple[int, int, list[str], str], ...] = (
     (0, 59, [], ""),
     (0, 23, [], ""),
@@ -33,7 +36,7 @@ def is_schedule(expression: str) -> bool:
     if not (cron := _CRON.fullmatch(expression)):
         return False
     fields = cron[1].split(" ")
-    # One of the two says which days; the other says nothing.
+    # One of the two selects days; the other must be `?`.
     if (fields[_MONTH_DAY] == "?") == (fields[_WEEK_DAY] == "?"):
         return False
     return all(
@@ -62,8 +65,8 @@ def _is_item(item: str, low: int, high: int, names: list[str], other: str) -> bo
 def longest_gap_s(expression: str) -> int:
     """Return an upper bound of the seconds between two calls of `rate(…)` or `cron(…)`.
 
-    Of a cron expression, the field of the longest unit that is restricted decides: some day of the
-    week is a week, some day of the month the longest month.
+    In a cron expression, the longest unit with a restriction decides. A day of the week gives a
+    week, a day of the month gives the longest month.
     """
     if rate := _RATE.fullmatch(expression):
         return int(rate[1]) * _UNITS[rate[2]]

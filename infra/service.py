@@ -1,4 +1,4 @@
-"""The stack of everything that computes. It can be deleted and created again without loss."""
+"""The stack of all functions, jobs and alarms. It can be deleted and created again without loss."""
 
 from dataclasses import replace
 
@@ -6,12 +6,11 @@ from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra import api, events, packages, web
-from infra.access import Access
-from infra.api import Api
+from infra import events, http_api, packages, web
 from infra.budget import add_budget
 from infra.events import Events
 from infra.function import ARCHITECTURE, RUNTIME, Function
+from infra.http_api import HttpApi
 from infra.jobs import (
     EXPORT,
     GARBAGE_COLLECTION,
@@ -21,22 +20,23 @@ from infra.jobs import (
     job_name,
     watched_collections,
 )
+from infra.metrics import MonitoredParts
 from infra.observability import Observability
 from infra.rest_api import RestApi
+from infra.role_permissions import RolePermissions
 from infra.rollout import Rollout, is_gradual
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
-from infra.watched import Watched
 
 
 class Service(Stack):
     """The stateless part of a deployment, over its storage."""
 
-    def __init__(self, scope: Construct, settings: Settings, storage: Storage) -> None:
+    def __init__(self, scope: Construct, settings: DeploymentSettings, storage: Storage) -> None:
         super().__init__(scope, settings.name, description="Graveler: functions, jobs and alarms")
         self._settings = settings
         self._storage = storage
-        self._access = Access(self, storage, settings)
+        self._permissions = RolePermissions(self, storage, settings)
         self._layer = lambda_.LayerVersion(
             self,
             "Layer",
@@ -57,11 +57,13 @@ class Service(Stack):
         ]
         page = web.make_function(self, settings, storage) if settings.has_page else None
         functions += [] if page is None else [page]
-        jobs = Jobs(self, settings, storage, self.events, self._access)
-        gateway = (RestApi if settings.has_rest_api else Api)(self, settings, functions[0], page)
-        watched = Watched(settings, storage, gateway, self.events, jobs, functions)
-        watching = Observability(self, watched)
-        # For other stacks.
+        jobs = Jobs(self, settings, storage, self.events, self._permissions)
+        gateway = (RestApi if settings.has_rest_api else HttpApi)(
+            self, settings, functions[0], page
+        )
+        parts = MonitoredParts(settings, storage, gateway, self.events, jobs, functions)
+        watching = Observability(self, parts)
+        # Other stacks use it.
         self.topic = watching.topic
         if settings.monthly_budget_usd:
             add_budget(self, settings)
@@ -75,12 +77,12 @@ class Service(Stack):
             self,
             self._settings,
             replace(
-                api.SHAPE,
+                http_api.SHAPE,
                 snap_start=self._settings.snap_start,
                 provisioned=self._settings.provisioned_concurrency,
             ),
             self._layer,
-            self._access.api(self.events.task_queue.queue_arn, job_arn(self, job)),
+            self._permissions.api(self.events.task_queue.queue_arn, job_arn(self, job)),
             self._engine_environment()
             | {
                 "GRAVELER_SETUP_TOKEN": self._storage.setup_token.secret_value.unsafe_unwrap(),
@@ -103,7 +105,7 @@ class Service(Stack):
             self._settings,
             events.EVENTS,
             self._layer,
-            self._access.events(bus_arn, self.events.unpublished.queue_arn),
+            self._permissions.events(bus_arn, self.events.unpublished.queue_arn),
             self._storage.table_variables | {"GRAVELER_EVENT_BUS": self.events.bus.event_bus_name},
         )
         self.events.publish_from(self._storage, function)
@@ -116,7 +118,7 @@ class Service(Stack):
             self._settings,
             events.EXPORT,
             self._layer,
-            self._access.export(self.events.export_queue.queue_arn, job_arn(self, job)),
+            self._permissions.export(self.events.export_queue.queue_arn, job_arn(self, job)),
             self._engine_environment()
             | {
                 "GRAVELER_EXPORT_QUEUE_URL": self.events.export_queue.queue_url,
@@ -134,7 +136,7 @@ class Service(Stack):
             self._settings,
             replace(events.SLICES, reserved=self._settings.slices_reserved),
             self._layer,
-            self._access.slices(),
+            self._permissions.slices(),
             self._engine_environment(),
         )
         queue_arn = self.events.task_queue.queue_arn
@@ -143,7 +145,7 @@ class Service(Stack):
             self._settings,
             events.TASKS,
             self._layer,
-            self._access.tasks(queue_arn, slices.alias.function_arn),
+            self._permissions.tasks(queue_arn, slices.alias.function_arn),
             self._engine_environment()
             | self._committing_environment()
             | {
@@ -163,7 +165,7 @@ class Service(Stack):
             self._settings,
             events.CLEANUP,
             self._layer,
-            self._access.cleanup(),
+            self._permissions.cleanup(),
             self._storage.table_variables
             | {"GRAVELER_WATCHED_COLLECTIONS": ",".join(watched_collections(self._settings))},
         )
@@ -184,7 +186,7 @@ class Service(Stack):
         )
 
     def _cipher_environment(self) -> dict[str, str]:
-        """Return what encrypts users' secrets: the key, or else the one secret."""
+        """Return the variables of the cipher of users' secrets: the key, or else the one secret."""
         variables = self._storage.cipher_variables
         if self._storage.key:
             return variables
@@ -192,7 +194,7 @@ class Service(Stack):
         return {**variables, "GRAVELER_CIPHER_SECRET": secret}
 
     def _committing_environment(self) -> dict[str, str]:
-        """Return what functions need that commit, merge and start tasks."""
+        """Return the variables of functions that commit, merge and start tasks."""
         return {
             "GRAVELER_IGNORE_ACTIONS": str(self._settings.ignore_actions).lower(),
             "GRAVELER_HOOK_FUNCTIONS": ",".join(self._settings.hook_functions),
@@ -203,5 +205,5 @@ class Service(Stack):
         }
 
     def _namespace_prefix(self) -> str:
-        """Return the place that clients suggest for a new repository: the first."""
-        return self._access.namespaces[0].uri
+        """Return the place that clients suggest for a new repository: the first one."""
+        return self._permissions.namespaces[0].uri

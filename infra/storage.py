@@ -1,4 +1,4 @@
-"""The stack of tables, buckets and the key. It outlives deployments: logical IDs never change."""
+"""The stack of tables, buckets and the key. It outlives deployments: no logical ID may change."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,19 +14,18 @@ from constructs import Construct
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
 from graveler.aws.secret_cipher import secret_cipher
 from infra import origins
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.settings.rules import CREATE, NONE
 
-# An upload that is unfinished after a week was given up. Its parts cost as much as objects.
+# An unfinished upload of a week ago was abandoned. Its parts cost as much as objects.
 _UPLOAD_LIFE = Duration.days(7)
 # Long enough to examine what went wrong in a job.
 _ARTEFACT_LIFE = Duration.days(30)
 
 # The methods of presigned URLs that browsers use.
 _CORS_METHODS = [s3.HttpMethods.GET, s3.HttpMethods.HEAD, s3.HttpMethods.PUT]
-# What pages read of the answers: a part's tag to complete its upload, and where a range lies.
+# The headers that pages read: a part's ETag to complete its upload, and the range of an answer.
 _CORS_EXPOSED = ["Content-Length", "Content-Range", "ETag"]
-
 
 # The properties of every bucket.
 _PRIVATE_BUCKET: Mapping[str, Any] = {
@@ -35,7 +34,7 @@ _PRIVATE_BUCKET: Mapping[str, Any] = {
     "object_ownership": s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
     "enforce_ssl": True,
     "minimum_tls_version": 1.2,
-    # If a first deployment fails, the next one can have the bucket's name again.
+    # If a first deployment fails, the next one can reuse the bucket's name.
     "removal_policy": RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
 }
 
@@ -43,7 +42,7 @@ _PRIVATE_BUCKET: Mapping[str, Any] = {
 class Storage(Stack):
     """The stateful part of a deployment."""
 
-    def __init__(self, scope: Construct, settings: Settings) -> None:
+    def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:
         name = f"{settings.name}-storage"
         super().__init__(
             scope,
@@ -68,13 +67,13 @@ class Storage(Stack):
         self.setup_token = self._make_setup_token()
         if self.key is None:
             # The service stack encrypts with this secret. While it does, CloudFormation refuses to
-            # remove the export, and so to give the deployment a key, which could not decrypt.
+            # remove the export, and so to add a key, which could not decrypt users' secrets.
             self.export_value(self.setup_token.secret_arn)
         self._add_outputs(repositories)
 
     @property
     def table_variables(self) -> dict[str, str]:
-        """The variables that name the tables in service to whatever computes."""
+        """The variables that name the tables in service, for functions, jobs and tasks."""
         return {
             "GRAVELER_REFS_TABLE": self.refs.table_name,
             "GRAVELER_STAGING_TABLE": self.staging.table_name,
@@ -82,13 +81,13 @@ class Storage(Stack):
 
     @property
     def cipher_variables(self) -> dict[str, str]:
-        """The variables that name what encrypts users' secrets; the one secret is none of them."""
+        """The variables that name the cipher of users' secrets, without the one secret itself."""
         if self.key:
             return {"GRAVELER_KMS_KEY_ID": self.key.key_id}
         return {"GRAVELER_CIPHER": f"{secret_cipher.__module__}:{secret_cipher.__name__}"}
 
     def _make_key(self) -> kms.Key:
-        """Make the one key; policies say who may use it, and through which service."""
+        """Make the only key. Its policies limit the users, and the service of each use."""
         key = kms.Key(
             self,
             "Key",
@@ -176,7 +175,7 @@ class Storage(Stack):
         made = self.made_refs, self.made_staging
         for table in made:
             # Other stacks switch to restored tables, and back, after this stack is deployed. Until
-            # then they refer to these exports, which must therefore stay.
+            # then they use these exports, so the exports must stay.
             self.export_value(table.table_arn)
             self.export_value(table.table_name)
         self.export_value(self.made_refs.table_stream_arn)
@@ -220,9 +219,9 @@ class Storage(Stack):
     def _make_repositories(self) -> s3.Bucket | None:
         """Make the bucket for repositories, unless the settings say `none`.
 
-        Versions are for undoing a deletion, as no object is overwritten; the lifecycle deletes them
-        after `undelete_days`. Without versioning, the rule stays for versions of the time before.
-        S3's own keys encrypt the bucket: an ETag is then the MD5 that clients compare.
+        No object is overwritten, so versions serve only to undo a deletion. The lifecycle deletes
+        them after `undelete_days`. Without versioning, the rule stays for earlier versions. S3's
+        own keys encrypt the bucket: an ETag is then the MD5 that clients compare.
         """
         wanted = self._settings.repository_bucket
         if wanted == NONE:
@@ -263,7 +262,7 @@ class Storage(Stack):
     def _make_setup_token(self) -> secretsmanager.Secret:
         """Make the secret whose reader may create the first administrator, once.
 
-        Without a key, users' secrets are encrypted under it, so it lives as long as the tables.
+        Without a key, users' secrets are encrypted under it, so it is kept as long as the tables.
         """
         what = "creates the first administrator, once"
         return secretsmanager.Secret(
@@ -283,7 +282,7 @@ class Storage(Stack):
             self,
             "Stage",
             value=self._settings.stage,
-            description="What `graveler doctor --deployment` expects of it",
+            description="The stage, for `graveler doctor --deployment`",
         )
         if repositories is not None:
             CfnOutput(
@@ -310,12 +309,12 @@ class Storage(Stack):
             self,
             "SetupTokenSecret",
             value=self.setup_token.secret_arn,
-            description="Who reads it may create the first administrator, once",
+            description="Its reader may create the first administrator, once",
         )
 
 
 def _keep_policy(bucket: s3.Bucket) -> s3.Bucket:
-    """Let the bucket's policy, which refuses plain HTTP, stay with the bucket."""
+    """Retain the bucket's policy, which refuses plain HTTP, with the bucket."""
     assert bucket.policy is not None
     bucket.policy.apply_removal_policy(_PRIVATE_BUCKET["removal_policy"])
     return bucket

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-# The oldest release of Node.js that CDK supports.
+# The oldest release of Node.js that CDK supports: November 2026, "Node.js version support" of CDK.
 _NODE_MIN = 22
 
 
@@ -34,7 +34,7 @@ def _node_release() -> int | None:
 def main(arguments: Sequence[str], output: Path | None = None, *, portable: bool = False) -> int:
     """Write templates to the output, CDK_OUTDIR or build/cdk.out; return the exit code.
 
-    Portable templates take the place of their archives as parameters, and need no CDK.
+    Portable templates have parameters for the location of their archives, and need no CDK.
     """
     if not arguments or any("=" not in each for each in arguments[1:]):
         command = "infra.dist" if portable else "infra.synth"
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str], output: Path | None = None, *, portable: bool
     stage, *pairs = arguments
     given = dict(pair.split("=", 1) for pair in pairs)
     output = output or Path(os.environ.get("CDK_OUTDIR", ROOT / "build" / "cdk.out"))
-    # The line above says in short what CDK says in a box of eleven lines.
+    # The line above replaces CDK's warning of eleven lines.
     os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", str(release))
     from infra import app  # noqa: PLC0415 - starts Node
 

@@ -8,7 +8,7 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from functions.web.paths import METHODS, PATHS
 from infra import origins
 from infra.function import Function, Shape
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
 SHAPE = Shape(
@@ -21,8 +21,8 @@ SHAPE = Shape(
 )
 
 
-def make_function(stack: Stack, settings: Settings, storage: Storage) -> Function:
-    """Make the function, which knows where presigned URLs lead."""
+def make_function(stack: Stack, settings: DeploymentSettings, storage: Storage) -> Function:
+    """Make the function, whose environment has the origins of presigned URLs."""
     buckets = origins.of_buckets(stack, settings, storage.repositories_name)
     return Function(
         stack, settings, SHAPE, None, (), {"GRAVELER_BUCKET_ORIGINS": " ".join(buckets)}
@@ -30,7 +30,7 @@ def make_function(stack: Stack, settings: Settings, storage: Storage) -> Functio
 
 
 def add_http_routes(api: http.HttpApi, function: Function) -> None:
-    """Give the function its routes; the default one stays the API's."""
+    """Add the function's routes. The default route stays the API's."""
     page = HttpLambdaIntegration(
         "Page",
         function.alias,
@@ -46,7 +46,7 @@ def add_http_routes(api: http.HttpApi, function: Function) -> None:
 def add_rest_routes(
     api: rest.RestApi, function: Function, rest_of_methods: rest.LambdaIntegration
 ) -> None:
-    """Give the function its methods; a path of its own takes the other methods to the API."""
+    """Add the function's methods. The other methods of its paths stay the API's."""
     page = rest.LambdaIntegration(
         function.alias, proxy=True, allow_test_invoke=False, scope_permission_to_method=False
     )

@@ -1,1 +1,1 @@
-"""Recipes of Lambda layers."""
+"""Builds of the deployed archives and of the gateway's image."""

@@ -30,7 +30,7 @@ class Archive:
     compiled: bool
 
     def is_needed(self, output: Path, compiler: str | None) -> bool:
-        """Whether it is missing, of other sources, or without the bytecode that it could have."""
+        """Whether it is missing, outdated, or lacks bytecode although there is a compiler."""
         path = self.path(output)
         if not path.is_file() or not self.is_current(path):
             return True

@@ -14,7 +14,7 @@ def main() -> int:
     parser.add_argument(
         "--die-with-parent",
         action="store_true",
-        help="end at once when the process that started this one ends",
+        help="end at once when the parent process ends",
     )
     if parser.parse_args().die_with_parent:
         die_with_parent(os.getppid())

@@ -10,12 +10,11 @@ from functions.web import paths
 from gateway.server.http import processes
 from gateway.server.http.connection import Limits
 from gateway.server.http.server import Handler
-from local.gateway import application
-from local.lambda_runtime import Function
-from local.ports import HOST
+from local.api_gateway import ApiRoutes, application
+from local.lambda_runtime import LocalFunction
 from local.processes import die_with_parent, parent_pid
-from local.routes import Routes
 from local.serving import one_port, wsgi
+from local.tcp_ports import HOST
 
 # For two cores, which the stores use as well. On a busy machine, one to three processes and eight
 # or sixteen requests at once performed alike, except that branch reads were faster with eight.
@@ -37,9 +36,9 @@ def api() -> tuple[Handler, Limits]:
     from gateway.server.settings import GatewaySettings  # noqa: PLC0415 - the same
 
     settings = GatewaySettings.from_environment(os.environ)
-    web = Function("graveler-web", web_handler, WEB_TIMEOUT_S)
-    routes = Routes(
-        Function("graveler-api", handler, API_TIMEOUT_S),
+    web = LocalFunction("graveler-web", web_handler, WEB_TIMEOUT_S)
+    routes = ApiRoutes(
+        LocalFunction("graveler-api", handler, API_TIMEOUT_S),
         {" ".join(route): web for route in paths.routes()},
     )
     both = one_port(

@@ -2,7 +2,7 @@
 
 Started by the supervisor as `python -m local.background PORT JOURNAL`. It serves the bus and the
 queues on the port, and stores their state beside the journal. So it may end at any moment: the next
-process does unfinished work again. It also runs jobs, which end with it, as Glue's may fail.
+process repeats unfinished work. It also runs jobs, which end with it, as a run in Glue may fail.
 """
 
 import logging
@@ -23,15 +23,15 @@ from functions.export.handler import handler as export
 from functions.tasks.handler import handler as run_tasks
 from graveler.aws import wiring
 from graveler.model.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
-from local.bus import EventBus, Rule
+from local.bus import EventRule, LocalEventBus
 from local.config import EVENT_BUS, EXPORT_QUEUE, TASK_QUEUE
-from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT, Delivery
-from local.jobs import JOBS_AT_ONCE, Jobs
-from local.lambda_runtime import Function
-from local.messaging import Services, server
-from local.ports import HOST
+from local.glue import JOBS_AT_ONCE, LocalGlue
+from local.lambda_runtime import LocalFunction
+from local.messaging import AwsServices, server
+from local.queue_delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT, QueueDelivery
 from local.queues import Queue, Queues
-from local.stream import Positions, StreamDelivery
+from local.stream import ShardPositions, StreamDelivery
+from local.tcp_ports import HOST
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +45,10 @@ EXPORTS_AT_ONCE = 4
 TASKS_AT_ONCE = 4
 RECEIVES_MAX = 5
 
-SCHEDULED = (Function("graveler-cleanup", clean_up, TIMEOUT_S),)
-EVENTS = Function("graveler-events", publish_events, EVENTS_TIMEOUT_S)
-EXPORT = Function("graveler-export", export, TIMEOUT_S)
-TASKS = Function("graveler-tasks", run_tasks, TIMEOUT_S)
+SCHEDULED = (LocalFunction("graveler-cleanup", clean_up, TIMEOUT_S),)
+EVENTS = LocalFunction("graveler-events", publish_events, EVENTS_TIMEOUT_S)
+EXPORT = LocalFunction("graveler-export", export, TIMEOUT_S)
+TASKS = LocalFunction("graveler-tasks", run_tasks, TIMEOUT_S)
 
 # The queues of functions, each with the queue of its dead letters.
 _SERVED = (EXPORT_QUEUE, TASK_QUEUE)
@@ -71,13 +71,13 @@ OUTBOX_ITEMS = {
     "dynamodb": {"Keys": {"sort": {"S": [{"prefix": "outbox#"}]}}},
 }
 
-# The events after which an export may have work to do.
-CALLS_FOR_EXPORT = Rule(
+# The events after which an export may have work.
+CALLS_FOR_EXPORT = EventRule(
     {"source": [SOURCE], "detail-type": [detail_type(kind) for kind in EXPORT_TRIGGERS]},
     EXPORT_QUEUE,
 )
 # The event of a new task: its first message may be lost.
-CALLS_FOR_TASKS = Rule(
+CALLS_FOR_TASKS = EventRule(
     {"source": [SOURCE], "detail-type": [detail_type(kind) for kind in TASK_TRIGGERS]},
     TASK_QUEUE,
 )
@@ -108,15 +108,15 @@ def stream_delivery(data: Path) -> StreamDelivery:
         region_name=settings.region,
         endpoint_url=settings.dynamodb_endpoint,
     )
-    positions = Positions(data / "stream.json")
+    positions = ShardPositions(data / "stream.json")
     return StreamDelivery(client, table["LatestStreamArn"], positions, EVENTS, OUTBOX_ITEMS)
 
 
 @contextmanager
 def _queues(data: Path) -> Iterator[Queues]:
-    """Open the queues. Messages that are in flight at the start belonged to a dead process."""
+    """Open the queues. Messages in flight at the start belonged to a dead process."""
     queues = Queues(data / "queues.sqlite", QUEUES)
-    # Count that receive: a message that kills the process must not be received forever.
+    # That receive counts: a message that kills the process must not be received for ever.
     for name in _SERVED:
         queues.take_back(name, counts=True)
     try:
@@ -130,12 +130,12 @@ def main(port: int, journal: Path) -> None:
     """Serve and deliver until a signal arrives or a part ends."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with _queues(journal.parent) as queues:
-        bus = EventBus(EVENT_BUS, [CALLS_FOR_EXPORT, CALLS_FOR_TASKS], queues, journal)
-        jobs = Jobs(journal.parent / "logs" / "jobs.log")
-        http = server(Services(bus, queues, jobs, f"http://{HOST}:{port}"), port)
-        wiring.engine()  # made here, because several threads would make it at the same time
-        exports = Delivery(queues, EXPORT_QUEUE, EXPORT)
-        tasks = Delivery(queues, TASK_QUEUE, TASKS)
+        bus = LocalEventBus(EVENT_BUS, [CALLS_FOR_EXPORT, CALLS_FOR_TASKS], queues, journal)
+        jobs = LocalGlue(journal.parent / "logs" / "jobs.log")
+        http = server(AwsServices(bus, queues, jobs, f"http://{HOST}:{port}"), port)
+        wiring.engine()  # here, because several threads would make it at the same time
+        exports = QueueDelivery(queues, EXPORT_QUEUE, EXPORT)
+        tasks = QueueDelivery(queues, TASK_QUEUE, TASKS)
         _run_all(
             http.serve_forever,
             stream_delivery(journal.parent).deliver_forever,

@@ -10,24 +10,26 @@ from threading import Lock
 from typing import Any
 from uuid import uuid4
 
+from local.event_patterns import Pattern, matches
+from local.files import bound_log
 from local.lambda_runtime import ACCOUNT, REGION
-from local.logs import bound
-from local.patterns import Pattern, matches
 from local.queues import Queues
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """Events that match the pattern go to the queue."""
+class EventRule:
+    """Sends events that match the pattern to the queue."""
 
     pattern: Pattern
     queue: str
 
 
-class EventBus:
+class LocalEventBus:
     """One bus; shared by all threads."""
 
-    def __init__(self, name: str, rules: Sequence[Rule], queues: Queues, journal: Path) -> None:
+    def __init__(
+        self, name: str, rules: Sequence[EventRule], queues: Queues, journal: Path
+    ) -> None:
         self.name = name
         self._rules = rules
         self._queues = queues
@@ -46,7 +48,7 @@ class EventBus:
     ) -> str:
         """Deliver an event that happened at the time, or now; return its ID.
 
-        It reaches the queues before the journal, so an event in the journal is not lost.
+        It is in the queues before it is in the journal, so no event in the journal is lost.
         """
         event = {
             "version": "0",
@@ -70,7 +72,7 @@ class EventBus:
     def _record(self, text: str) -> None:
         line = f"{text}\n".encode()
         with self._journal_lock:
-            bound(self._journal)
+            bound_log(self._journal)
             file = os.open(self._journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
                 os.write(file, line)

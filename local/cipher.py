@@ -11,14 +11,14 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from graveler.aws.environment import FromEnvironment
 from graveler.errors import CorruptDataError
-from local.private_files import write_private
+from local.files import write_private
 
 _KEY_BITS = 256
 _NONCE_BYTES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class _Settings(FromEnvironment):
+class _CipherSettings(FromEnvironment):
     cipher_key_file: str
 
 
@@ -49,7 +49,7 @@ def local_cipher() -> LocalCipher:
     Raises:
         ValueError: the variable is not set.
     """
-    path = Path(_Settings.from_environment(os.environ).cipher_key_file)
+    path = Path(_CipherSettings.from_environment(os.environ).cipher_key_file)
     if not path.exists():
         write_private(path, AESGCM.generate_key(_KEY_BITS))
     return LocalCipher(path.read_bytes())

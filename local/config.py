@@ -7,12 +7,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from graveler.http.requests import AccessKey
-from local.keys import key_pair
+from local.key_pair import key_pair
 from local.lambda_runtime import REGION
-from local.ports import HOST, free_port
 from local.processes import StartError
 from local.queues import queue_url
 from local.stores import BUCKET
+from local.tcp_ports import HOST, free_port
 
 ROOT = Path(__file__).parent.parent
 
@@ -33,7 +33,7 @@ S3_PORT_DEFAULT = 8001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class StackConfig:
     """The ports, the data folder and the key pair of one stack."""
 
     port: int
@@ -45,7 +45,7 @@ class Config:
     keys: AccessKey
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str], data: Path) -> "Config":
+    def from_environment(cls, environment: Mapping[str, str], data: Path) -> "StackConfig":
         """Return the configuration that the environment gives. No other stack may use the folder.
 
         Raises:
@@ -92,8 +92,8 @@ class Config:
     def handler_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of the Lambda functions, for their settings classes.
 
-        It drops variables of the surrounding environment that could lead to another AWS account or
-        through a proxy, or that the WSGI server would mistake for headers of a request.
+        It drops variables that could select another AWS account or a proxy, and those that the WSGI
+        server would take for headers of a request.
         """
         kept = {
             name: value
@@ -111,7 +111,7 @@ class Config:
             "GRAVELER_STAGING_TABLE": "graveler-staging",
             "GRAVELER_DYNAMODB_ENDPOINT": f"http://{HOST}:{self.dynamodb_port}",
             "GRAVELER_S3_ENDPOINT": self.s3_endpoint,
-            # Presigned URLs lead there.
+            # The origin of presigned URLs.
             "GRAVELER_BUCKET_ORIGINS": self.s3_endpoint,
             "GRAVELER_EVENT_BUS": EVENT_BUS,
             "GRAVELER_EVENTS_ENDPOINT": self.messaging_endpoint,
@@ -119,7 +119,7 @@ class Config:
             "GRAVELER_TASK_QUEUE_URL": queue_url(self.messaging_endpoint, TASK_QUEUE),
             "GRAVELER_SQS_ENDPOINT": self.messaging_endpoint,
             "GRAVELER_GLUE_ENDPOINT": self.messaging_endpoint,
-            # Jobs need Spark, which the stack itself does not.
+            # Only jobs need Spark; the stack runs without it.
             "GRAVELER_COLLECTION_JOB": COLLECTION_JOB if find_spec("pyspark") else "",
             "GRAVELER_SLICE_FUNCTION": SLICE_FUNCTION,
             "GRAVELER_SLICES_AT_ONCE": str(SLICES_AT_ONCE),
@@ -127,7 +127,7 @@ class Config:
             # Every bucket is on this machine: objects may be exported and imported anywhere.
             "GRAVELER_EXPORT_PREFIXES": "s3://",
             "GRAVELER_IMPORT_PREFIXES": "s3://",
-            # Whoever tries hooks begins with a server on this machine.
+            # A first hook usually calls a server on this machine.
             "GRAVELER_HOOK_NETWORKS": kept.get("GRAVELER_HOOK_NETWORKS", "127.0.0.0/8,::1/128"),
             "GRAVELER_HOOK_SECRETS": kept.get("GRAVELER_HOOK_SECRETS", "environment"),
             "GRAVELER_CIPHER": "local.cipher:local_cipher",

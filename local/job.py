@@ -2,8 +2,8 @@
 
     python -m local.job garbage-collection --repository first --dry-run
 
-The job's arguments follow its name. The job gets the functions' environment, which a running stack
-keeps in its data folder.
+The job's arguments follow its name. Its environment is that of the functions, which a running stack
+stores in its data folder.
 """
 
 import os

@@ -1,7 +1,7 @@
 """The Lambda runtime of a handler: JSON in, JSON out, a payload limit and a context.
 
-The event and the answer are really encoded as JSON, so that a handler that works here does not
-depend on objects that Lambda cannot carry.
+The event and the answer are really encoded as JSON, so a handler cannot depend on objects that
+Lambda cannot pass.
 """
 
 import time
@@ -52,7 +52,7 @@ Handler = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class LocalFunction:
     """A Lambda function: a handler with its name and timeout."""
 
     name: str

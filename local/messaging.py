@@ -12,11 +12,10 @@ from uuid import uuid4
 
 import msgspec
 
-from local.bus import EventBus
-from local.delivery import md5_of
-from local.jobs import Jobs, TooManyJobsError
-from local.ports import HOST
+from local.bus import LocalEventBus
+from local.glue import LocalGlue, TooManyJobsError
 from local.processes import StartError
+from local.queue_delivery import md5_of
 from local.queues import (
     DELAY_S_MAX,
     MESSAGE_BYTES_MAX,
@@ -26,6 +25,7 @@ from local.queues import (
     queue_arn,
     queue_url,
 )
+from local.tcp_ports import HOST
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ _REQUEST_BYTES_MAX = 4 * 1024 * 1024
 _WAIT_S_MAX = 20
 _VISIBILITY_TIMEOUT_S_MAX = 12 * 60 * 60
 
-Answer = Mapping[str, Any]
+ServiceAnswer = Mapping[str, Any]
 
 
 class ServiceError(Exception):
@@ -109,15 +109,15 @@ class _StartJobRun(_Parameters):
     arguments: dict[str, str] = {}
 
 
-class Services:
+class AwsServices:
     """The operations of EventBridge, SQS and Glue on one bus, its queues, and the jobs."""
 
-    def __init__(self, bus: EventBus, queues: Queues, jobs: Jobs, endpoint: str) -> None:
+    def __init__(self, bus: LocalEventBus, queues: Queues, jobs: LocalGlue, endpoint: str) -> None:
         self._bus = bus
         self._queues = queues
         self._jobs = jobs
         self._endpoint = endpoint
-        self._operations: Mapping[str, tuple[type[_Parameters], Callable[[Any], Answer]]] = {
+        self._operations: Mapping[str, tuple[type[_Parameters], Callable[[Any], ServiceAnswer]]] = {
             "AWSEvents.PutEvents": (_PutEvents, self._put_events),
             "AmazonSQS.ListQueues": (_Parameters, self._list_queues),
             "AmazonSQS.GetQueueUrl": (_QueueName, self._get_queue_url),
@@ -133,7 +133,7 @@ class Services:
             "AWSGlue.StartJobRun": (_StartJobRun, self._start_job_run),
         }
 
-    def call(self, target: str, body: bytes) -> Answer:
+    def call(self, target: str, body: bytes) -> ServiceAnswer:
         """Return the answer to a request.
 
         Raises:
@@ -152,7 +152,7 @@ class Services:
 
     # EventBridge
 
-    def _put_events(self, request: _PutEvents) -> Answer:
+    def _put_events(self, request: _PutEvents) -> ServiceAnswer:
         if not 1 <= len(request.entries) <= EVENTS_PER_REQUEST_MAX:
             message = f"a request has 1 to {EVENTS_PER_REQUEST_MAX} entries"
             raise ServiceError("ValidationException", message)
@@ -163,7 +163,7 @@ class Services:
         failed = sum("ErrorCode" in result for result in results)
         return {"FailedEntryCount": failed, "Entries": results}
 
-    def _put_event(self, entry: _Entry) -> Answer:
+    def _put_event(self, entry: _Entry) -> ServiceAnswer:
         # The name may be the bus's ARN.
         if entry.event_bus_name.rpartition("/")[2] != self._bus.name:
             return _failed("NotFound", f"there is no event bus {entry.event_bus_name!r}")
@@ -184,17 +184,17 @@ class Services:
 
     # SQS
 
-    def _list_queues(self, _: _Parameters) -> Answer:
+    def _list_queues(self, _: _Parameters) -> ServiceAnswer:
         return {"QueueUrls": [self._url(name) for name in self._queues.queues]}
 
-    def _get_queue_url(self, request: _QueueName) -> Answer:
+    def _get_queue_url(self, request: _QueueName) -> ServiceAnswer:
         self._queues.counts(request.queue_name)  # raises if the queue does not exist
         return {"QueueUrl": self._url(request.queue_name)}
 
     def _url(self, queue: str) -> str:
         return queue_url(self._endpoint, queue)
 
-    def _get_queue_attributes(self, request: _GetQueueAttributes) -> Answer:
+    def _get_queue_attributes(self, request: _GetQueueAttributes) -> ServiceAnswer:
         counts = self._queues.counts(request.queue)
         attributes = {
             "QueueArn": queue_arn(request.queue),
@@ -210,11 +210,11 @@ class Services:
             }
         }
 
-    def _purge_queue(self, request: _QueueUrl) -> Answer:
+    def _purge_queue(self, request: _QueueUrl) -> ServiceAnswer:
         self._queues.purge(request.queue)
         return {}
 
-    def _send_message(self, request: _SendMessage) -> Answer:
+    def _send_message(self, request: _SendMessage) -> ServiceAnswer:
         if not 1 <= len(request.message_body.encode()) <= MESSAGE_BYTES_MAX:
             message = f"a message has 1 to {MESSAGE_BYTES_MAX} bytes"
             raise ServiceError("InvalidParameterValue", message)
@@ -222,7 +222,7 @@ class Services:
         message_id = self._queues.send(request.queue, request.message_body, request.delay_seconds)
         return {"MessageId": message_id, "MD5OfMessageBody": md5_of(request.message_body)}
 
-    def _receive_message(self, request: _ReceiveMessage) -> Answer:
+    def _receive_message(self, request: _ReceiveMessage) -> ServiceAnswer:
         _require_within("MaxNumberOfMessages", request.max_number_of_messages, 1, 10)
         _require_within("WaitTimeSeconds", request.wait_time_seconds, 0, _WAIT_S_MAX)
         if request.visibility_timeout is not None:
@@ -235,18 +235,18 @@ class Services:
         )
         return {"Messages": [_received(message) for message in messages]} if messages else {}
 
-    def _delete_message(self, request: _DeleteMessage) -> Answer:
+    def _delete_message(self, request: _DeleteMessage) -> ServiceAnswer:
         self._queues.delete(request.queue, request.receipt_handle)
         return {}
 
-    def _change_visibility(self, request: _ChangeMessageVisibility) -> Answer:
+    def _change_visibility(self, request: _ChangeMessageVisibility) -> ServiceAnswer:
         _require_visibility_timeout(request.visibility_timeout)
         self._queues.set_due(request.queue, request.receipt_handle, request.visibility_timeout)
         return {}
 
     # Glue
 
-    def _start_job_run(self, request: _StartJobRun) -> Answer:
+    def _start_job_run(self, request: _StartJobRun) -> ServiceAnswer:
         try:
             return {"JobRunId": self._jobs.start(request.job_name, request.arguments)}
         except StartError as error:
@@ -261,11 +261,11 @@ def _size_bytes(entry: _Entry) -> int:
     return time_bytes + sum(len(text.encode()) for text in texts)
 
 
-def _failed(code: str, message: str) -> Answer:
+def _failed(code: str, message: str) -> ServiceAnswer:
     return {"ErrorCode": code, "ErrorMessage": message}
 
 
-def _received(message: Message) -> Answer:
+def _received(message: Message) -> ServiceAnswer:
     return {
         "MessageId": message.id,
         "ReceiptHandle": message.receipt,
@@ -289,7 +289,7 @@ def _require_within(name: str, value: int, lowest: int, highest: int) -> None:
         raise ServiceError("InvalidParameterValue", message)
 
 
-def server(services: Services, port: int) -> ThreadingHTTPServer:
+def server(services: AwsServices, port: int) -> ThreadingHTTPServer:
     """Return an HTTP server of the services on the port; the caller runs it."""
     handler = type("_Handler", (_Requests,), {"services": services})
     return ThreadingHTTPServer((HOST, port), handler)
@@ -298,7 +298,7 @@ def server(services: Services, port: int) -> ThreadingHTTPServer:
 class _Requests(BaseHTTPRequestHandler):
     """One connection."""
 
-    services: ClassVar[Services]
+    services: ClassVar[AwsServices]
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # head and body in one packet
     disable_nagle_algorithm = True
@@ -322,7 +322,7 @@ class _Requests(BaseHTTPRequestHandler):
         else:
             self._answer(200, answer)
 
-    def _answer(self, status: int, content: Answer) -> None:
+    def _answer(self, status: int, content: ServiceAnswer) -> None:
         body = msgspec.json.encode(content)
         self.send_response(status)
         self.send_header("Content-Type", self.headers.get("Content-Type", "application/json"))

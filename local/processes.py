@@ -13,7 +13,7 @@ from pathlib import Path
 # linux/prctl.h. The signal comes when the parent *thread* ends: start children from the main one.
 _PR_SET_PDEATHSIG = 1
 
-# A busy machine takes minutes for what a quiet one does in seconds.
+# A busy machine may need minutes for a start that usually takes seconds.
 START_TIMEOUT_S = 300.0
 STOP_TIMEOUT_S = 5.0
 _POLL_INTERVAL_S = 0.02
@@ -38,7 +38,7 @@ def die_with_parent(parent_pid: int) -> None:
 def parent_pid() -> int:
     """Return the ID of the process that started this one, even if it has ended since.
 
-    A worker of a server needs it: `os.getppid` returns the ID of another process after that end.
+    A server's worker needs it: after that end, `os.getppid` returns the ID of another process.
     """
     parent = multiprocessing.parent_process()
     return os.getppid() if parent is None or parent.pid is None else parent.pid
@@ -60,7 +60,7 @@ class Child:
         log.parent.mkdir(parents=True, exist_ok=True)
         parent_pid = os.getpid()
         with log.open("ab") as output:
-            # In a session of its own, the child does not get the terminal's Ctrl-C: we stop it.
+            # In a session of its own, the child does not get the terminal's Ctrl-C; we stop it.
             self._process = subprocess.Popen(
                 [str(word) for word in command],
                 stdin=subprocess.DEVNULL,

@@ -15,11 +15,11 @@ from graveler.aws import wiring
 from graveler.errors import AlreadyExistsError, ThrottledError
 from graveler.operations.accounts import set_up as first_users
 from graveler.ports import AccountStore, Credential, User
-from local.keys import ACCESS_KEY_ID, SECRET_ACCESS_KEY
+from local.key_pair import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
 ADMINISTRATOR = "admin"
 
-# On a busy machine, a store may need longer for its first answer than a request waits.
+# On a busy machine, a store's first answer may take longer than a request waits.
 STORE_PATIENCE_S = 240.0
 
 

@@ -76,7 +76,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class MessageCounts:
     """The numbers of a queue's messages that are due, in flight, and not yet due."""
 
     due: int
@@ -187,7 +187,7 @@ class Queues:
             (self._now_ms(), 0 if counts else 1, self._queue(queue).name, self._now_ms()),
         )
 
-    def counts(self, queue: str) -> Counts:
+    def counts(self, queue: str) -> MessageCounts:
         """Return how many messages the queue has.
 
         Raises:
@@ -202,7 +202,7 @@ class Queues:
                 " FROM messages WHERE queue = ?",
                 (now_ms, now_ms, now_ms, self._queue(queue).name),
             ).fetchone()
-        return Counts(*row)
+        return MessageCounts(*row)
 
     def _queue(self, name: str) -> Queue:
         try:

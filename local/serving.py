@@ -1,8 +1,8 @@
 """Serves the API and the S3 gateway on one port.
 
-Theory of operation. A request that is signed for S3, or sent to a host of the gateway, is the
-gateway's; all others are the API's, as in lakeFS. The API is a WSGI application. Its whole body is
-read first, so the application is called only if the body is complete.
+Theory of operation. As in lakeFS, the gateway gets requests that are signed for S3, or sent to one
+of its hosts. The API gets all others. The API is a WSGI application. The whole body is read first,
+so the application is called only if the body is complete.
 """
 
 import io
@@ -20,13 +20,13 @@ from gateway.server.http.exchange import Exchange
 from gateway.server.http.server import Handler
 from gateway.server.routing import is_for_gateway
 from graveler.limits import GATEWAY_BODY_BYTES_MAX
-from local.gateway import Application
+from local.api_gateway import Application
 
 _BROKEN = "the body is incomplete or its chunks are malformed: send the whole request again"
 _UNPREFIXED = ("CONTENT_LENGTH", "CONTENT_TYPE")
 _BODY_HEADERS = (*_UNPREFIXED, "TRANSFER_ENCODING")
-# Bodies that do not arrive with their heads are read for so many requests at a time: memory holds
-# them whole.
+# The maximum of requests whose bodies are read at a time, if they do not arrive with the heads:
+# memory holds whole bodies.
 _LARGE_AT_ONCE = 32
 
 
@@ -42,7 +42,7 @@ def one_port(api: Handler, gateway: Handler, domains: Iterable[str]) -> Handler:
 
 
 def wsgi(application: Application, at_once: int) -> Handler:
-    """Return a handler that calls the WSGI application, for so many requests at a time."""
+    """Return a handler that calls the WSGI application, for at most at_once requests at a time."""
     places = BoundedSemaphore(at_once)
     large = BoundedSemaphore(_LARGE_AT_ONCE)
 
@@ -64,7 +64,7 @@ def wsgi(application: Application, at_once: int) -> Handler:
 
 
 def _body_of(body: Body) -> bytes:
-    """Return the body; of one that the application refuses by its length, nothing or too much.
+    """Return the body; for one that the application refuses by its length, nothing or too much.
 
     Raises:
         BrokenBodyError, SlowBodyError: it did not arrive whole.

@@ -12,13 +12,13 @@ import msgspec
 from gateway.server.http import processes
 from gateway.server.http.connection import Limits
 from gateway.server.http.server import Handler
+from local.api_gateway import Application, Environ, StartResponse
 from local.background import TIMEOUT_S
 from local.config import SLICE_FUNCTION, SLICES_AT_ONCE
-from local.gateway import Application, Environ, StartResponse
-from local.lambda_runtime import Function
-from local.ports import HOST
+from local.lambda_runtime import LocalFunction
 from local.processes import die_with_parent, parent_pid
 from local.serving import wsgi
+from local.tcp_ports import HOST
 
 logger = logging.getLogger(__name__)
 
@@ -31,10 +31,10 @@ def slices() -> tuple[Handler, Limits]:
     from functions.slices.handler import handler  # noqa: PLC0415 - connects to the stores
 
     # As Lambda does, a process serves one invocation at a time.
-    return wsgi(invocations(Function(SLICE_FUNCTION, handler, TIMEOUT_S)), at_once=1), Limits()
+    return wsgi(invocations(LocalFunction(SLICE_FUNCTION, handler, TIMEOUT_S)), at_once=1), Limits()
 
 
-def invocations(function: Function) -> Application:
+def invocations(function: LocalFunction) -> Application:
     """Return an application that invokes the function and passes its answer on, as Lambda does."""
 
     def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graveler.http.requests import AccessKey
-from local.ports import HOST, is_listening
-from local.private_files import write_private
+from local.files import write_private
 from local.processes import Child, StartError
+from local.tcp_ports import HOST, is_listening
 
 BUCKET = "graveler"
 
-# Two servers and the functions share two cores: no collector threads, small heaps. Nor is there the
-# optimizing compiler, which costs more time than it saves on two cores.
+# Two servers and the functions share two cores: no collector threads, and small heaps. Nor the
+# optimizing compiler, which costs more time than it saves there.
 _JVM = ("-XX:+UseSerialGC", "-Xms64m", "-XX:TieredStopAtLevel=1")
 _DYNAMODB_JVM = (*_JVM, "-Xmx512m")
 # S3Proxy holds a signed PUT body in the heap while it checks the signature.
@@ -34,7 +34,7 @@ def jars_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class StoreServer:
     """A running server and its port."""
 
     child: Child
@@ -53,7 +53,7 @@ class Server:
         self.child.wait_until(lambda: is_listening(self.port))
 
 
-def start_dynamodb(port: int, data: Path | None, log: Path) -> Server:
+def start_dynamodb(port: int, data: Path | None, log: Path) -> StoreServer:
     """Start DynamoDB Local; data None keeps everything in memory.
 
     Raises:
@@ -70,10 +70,10 @@ def start_dynamodb(port: int, data: Path | None, log: Path) -> Server:
         *("-cp", f"{_jars('launcher')}:{jars}/*", "DynamoDBLauncher"),
         *("-sharedDb", "-disableTelemetry", "-port", str(port), *where),
     )
-    return Server(Child("DynamoDB Local", command, log, _environment()), port)
+    return StoreServer(Child("DynamoDB Local", command, log, _environment()), port)
 
 
-def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> Server:
+def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> StoreServer:
     """Start S3Proxy with its objects under data, for the key pair; create the bucket.
 
     Raises:
@@ -86,11 +86,11 @@ def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> Server:
     properties = data.parent / f"{data.name}.properties"
     write_private(properties, _s3proxy_properties(port, data, keys).encode())
     command = (_java(), *_S3PROXY_JVM, "-jar", jar, "--properties", properties)
-    return Server(Child("S3Proxy", command, log, _environment()), port)
+    return StoreServer(Child("S3Proxy", command, log, _environment()), port)
 
 
 def is_half_written(name: str) -> bool:
-    """Whether the name is that of an object which S3Proxy is still writing.
+    """Whether it is the name of an object that S3Proxy is still writing.
 
     S3Proxy lists such names, and deletes them when their writer is gone.
     """
@@ -100,9 +100,9 @@ def is_half_written(name: str) -> bool:
 def drop_half_written(data: Path) -> None:
     """Delete files that S3Proxy had just begun when it was killed; it would list them as objects.
 
-    S3Proxy writes an object under its name and a UUID, describes it in extended attributes, and
-    renames it. So a file with such a name, no content and no attributes is not an object. A file
-    that got further cannot be distinguished from an object.
+    S3Proxy writes an object under its name and a UUID, adds extended attributes, and renames it. So
+    a file with such a name, no content and no attributes is not an object. A later state cannot be
+    distinguished from an object.
     """
     try:
         os.setxattr(data, "user.graveler", b"")
@@ -142,7 +142,7 @@ def _s3proxy_properties(port: int, data: Path, keys: AccessKey) -> str:
         # Clients send headers (checksums, storage classes) that the backend does not know.
         "s3proxy.ignore-unknown-headers": "true",
         "s3proxy.v4-max-non-chunked-request-size": str(_SIGNED_PUT_BYTES_MAX),
-        # The web page uploads and downloads by presigned URL, and so does one in the making.
+        # The web page uploads and downloads by presigned URL; its development server does, too.
         "s3proxy.cors-allow-origins": r"http://(127\.0\.0\.1|localhost):[0-9]+",
         "s3proxy.cors-allow-methods": "GET HEAD PUT",
         "s3proxy.cors-allow-headers": "*",

@@ -5,9 +5,9 @@ hours, continues in a child of it, and deletes records after a day. Records are 
 order, and a shard's records after those of its parent.
 
 The position in a shard is stored when a batch is done, before the next one is read. After a
-restart, delivery continues behind the position. A batch that was delivered while its position was
-not stored is delivered again, so delivery is at least once. A record that fails blocks all behind
-it until it succeeds, as with Lambda, which gives up only when the stream deletes the record.
+restart, delivery continues behind the position. A batch whose position was not stored is delivered
+again, so delivery is at least once. A failed record blocks all records behind it until it succeeds.
+Lambda does the same, and gives up only when the stream deletes the record.
 """
 
 import json
@@ -21,9 +21,9 @@ import msgspec
 from botocore.exceptions import ClientError
 
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
-from local.lambda_runtime import Function
-from local.patterns import Pattern, matches
-from local.private_files import write_private
+from local.event_patterns import Pattern, matches
+from local.files import write_private
+from local.lambda_runtime import LocalFunction
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ PAUSES_S = (0.5, 1, 2, 5, 10, 30)
 _ENVELOPE_BYTES = 1024
 
 # A record as Lambda passes it to a function.
-Record = dict[str, Any]
+StreamRecord = dict[str, Any]
 
 
 class StreamClient(Protocol):
@@ -50,27 +50,27 @@ class NotDoneError(Exception):
     """The function did not process a record."""
 
 
-class Position(msgspec.Struct, frozen=True):
-    """How far a shard was delivered: up to a sequence number ("" at the start), or completely."""
+class ShardPosition(msgspec.Struct, frozen=True):
+    """The end of a shard's delivered part: a sequence number ("" at the start), or all of it."""
 
     sequence_number: str = ""
     is_done: bool = False
 
 
-class Positions:
+class ShardPositions:
     """The positions in all shards, in a file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._positions: dict[str, Position] = {}
+        self._positions: dict[str, ShardPosition] = {}
         if path.exists():
-            self._positions = msgspec.json.decode(path.read_bytes(), type=dict[str, Position])
+            self._positions = msgspec.json.decode(path.read_bytes(), type=dict[str, ShardPosition])
 
-    def get(self, shard_id: str) -> Position:
+    def get(self, shard_id: str) -> ShardPosition:
         """Return the position in the shard."""
-        return self._positions.get(shard_id, Position())
+        return self._positions.get(shard_id, ShardPosition())
 
-    def put(self, shard_id: str, position: Position) -> None:
+    def put(self, shard_id: str, position: ShardPosition) -> None:
         """Store the position in the shard."""
         self._store(self._positions | {shard_id: position})
 
@@ -80,7 +80,7 @@ class Positions:
         if kept != self._positions:
             self._store(kept)
 
-    def _store(self, positions: dict[str, Position]) -> None:
+    def _store(self, positions: dict[str, ShardPosition]) -> None:
         write_private(self._path, msgspec.json.encode(positions))
         self._positions = positions
 
@@ -92,8 +92,8 @@ class StreamDelivery:
         self,
         client: StreamClient,
         stream_arn: str,
-        positions: Positions,
-        function: Function,
+        positions: ShardPositions,
+        function: LocalFunction,
         pattern: Pattern,
     ) -> None:
         self._client = client
@@ -106,7 +106,7 @@ class StreamDelivery:
         self._iterators: dict[str, str] = {}
 
     def deliver_forever(self) -> None:
-        """Deliver records as they arrive; pause after a failure, longer after each."""
+        """Deliver records as they arrive; after each failure, pause for longer."""
         failures = 0
         while True:
             try:
@@ -170,7 +170,7 @@ class StreamDelivery:
         if next_iterator := answer.get("NextShardIterator"):
             self._iterators[shard_id] = next_iterator
             return len(records) == RECORDS_PER_BATCH_MAX
-        self._positions.put(shard_id, Position(is_done=True))
+        self._positions.put(shard_id, ShardPosition(is_done=True))
         self._iterators.pop(shard_id, None)
         self._parents = None  # the shard may have a child by now
         return True
@@ -189,12 +189,12 @@ class StreamDelivery:
             "ShardIterator"
         ]
 
-    def _as_lambda_passes(self, record: Mapping[str, Any]) -> Record:
+    def _as_lambda_passes(self, record: Mapping[str, Any]) -> StreamRecord:
         created = record["dynamodb"]["ApproximateCreationDateTime"].timestamp()
         change = {**record["dynamodb"], "ApproximateCreationDateTime": created}
         return {**record, "dynamodb": change, "eventSourceARN": self._stream_arn}
 
-    def _deliver(self, shard_id: str, records: Sequence[Record]) -> None:
+    def _deliver(self, shard_id: str, records: Sequence[StreamRecord]) -> None:
         """Have the function process the records, and store the position behind those done.
 
         Raises:
@@ -210,12 +210,12 @@ class StreamDelivery:
                 raise NotDoneError(f"{self._function.name} did not process record {failed}")
         self._store(shard_id, records)
 
-    def _store(self, shard_id: str, done: Sequence[Record]) -> None:
+    def _store(self, shard_id: str, done: Sequence[StreamRecord]) -> None:
         if done:
             number = done[-1]["dynamodb"]["SequenceNumber"]
-            self._positions.put(shard_id, Position(number))
+            self._positions.put(shard_id, ShardPosition(number))
 
-    def _count_done(self, batch: Sequence[Record]) -> int:
+    def _count_done(self, batch: Sequence[StreamRecord]) -> int:
         """Return how many records the function processed, counted from the first."""
         try:
             answer = json.loads(self._function.invoke({"Records": batch}))
@@ -231,13 +231,13 @@ class StreamDelivery:
         return min(numbers.index(number) if number in numbers else 0 for number in failed)
 
 
-def _sequence_number(record: Record) -> int:
+def _sequence_number(record: StreamRecord) -> int:
     return int(record["dynamodb"]["SequenceNumber"])
 
 
-def _batches(records: Sequence[Record]) -> Iterator[Sequence[Record]]:
+def _batches(records: Sequence[StreamRecord]) -> Iterator[Sequence[StreamRecord]]:
     """Yield the records in their order, in batches that Lambda can carry."""
-    batch: list[Record] = []
+    batch: list[StreamRecord] = []
     left_bytes = LAMBDA_PAYLOAD_BYTES_MAX - _ENVELOPE_BYTES
     for record in records:
         size_bytes = len(msgspec.json.encode(record)) + 1

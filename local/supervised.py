@@ -1,10 +1,10 @@
 """Processes of the stack that are started again when they end.
 
 Theory of operation. A supervised process is ready, starting, or waiting for its next start. `watch`
-moves it on and never blocks, so one process may wait for another. The first start after a long run
-comes at once; each end soon after a start doubles the delay. A start counts as failed if the
-process ended before it was ready, or was not ready in time. Only starts that failed one after the
-other end the stack.
+advances this state and never blocks, so one process may wait for another. After a long run, the
+process is started again at once; each end soon after a start doubles the delay. A start counts as
+failed if the process ended before it was ready, or was not ready in time. Only consecutive failed
+starts end the stack.
 """
 
 import time
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from local.logs import bound
+from local.files import bound_log
 from local.processes import START_TIMEOUT_S, StartError
 
 DELAY_FIRST_S = 0.5
@@ -84,7 +84,7 @@ class Supervised:
                 self._process = self._start()
                 self._since_s = self._now_s()
             return
-        bound(process.log)
+        bound_log(process.log)
         try:
             process.check_alive()
             if not self._is_known_ready:

@@ -1,10 +1,10 @@
 """Starts the processes of the stack in order, watches them, and stops them in reverse.
 
 Theory of operation. A process that ends is started again (`local.supervised`). The supervisor holds
-the data folder by a lock that the kernel releases when it ends, and its children by the
-parent-death signal (`local.processes`). However it ends, even by SIGKILL, nothing is left running,
-and the next start finds ports, lock and data free. Signals become SystemExit, which unwinds the
-same stack of `stop` calls as a failure.
+the data folder by a lock that the kernel releases when it ends. Its children end by the
+parent-death signal (`local.processes`). So after any end, even by SIGKILL, no process is left
+running, and ports, lock and data are free for the next start. Signals become SystemExit, which
+unwinds the same stack of `stop` calls as a failure.
 """
 
 import fcntl
@@ -20,12 +20,12 @@ from typing import IO
 
 import msgspec
 
-from local.config import ENVIRONMENT, ROOT, Config, data_folder
-from local.ports import is_free, is_healthy, is_listening
-from local.private_files import write_private
+from local.config import ENVIRONMENT, ROOT, StackConfig, data_folder
+from local.files import write_private
 from local.processes import Child, StartError
 from local.stores import start_dynamodb, start_s3proxy
 from local.supervised import Say, Supervised
+from local.tcp_ports import is_free, is_healthy, is_listening
 
 # A stack that was just killed may hold its ports and its lock for this long.
 PATIENCE_S = 5.0
@@ -45,7 +45,7 @@ def run(environment: Mapping[str, str], say: Say) -> None:
     data = data_folder(environment)
     with ExitStack() as stops:
         stops.enter_context(_lock(data))
-        config = Config.from_environment(environment, data)
+        config = StackConfig.from_environment(environment, data)
         stack = _Stack(config, config.handler_environment(environment), stops, say)
         try:
             stack.start()
@@ -63,7 +63,7 @@ class _Stack:
     """The processes of one stack."""
 
     def __init__(
-        self, config: Config, environment: Mapping[str, str], stops: ExitStack, say: Say
+        self, config: StackConfig, environment: Mapping[str, str], stops: ExitStack, say: Say
     ) -> None:
         self._config = config
         self._environment = environment
@@ -186,7 +186,7 @@ def is_running(data: Path) -> bool:
         return False
 
 
-def _welcome(config: Config) -> str:
+def _welcome(config: StackConfig) -> str:
     keys = config.keys
     return f"""
 Graveler is ready.

@@ -17,9 +17,9 @@ from bench.processes import command_of, cpu_s, family
 from functions.api import key_pairs
 from graveler.http.requests import AccessKey
 from local.config import ROOT
-from local.ports import HOST, free_port, is_healthy, is_listening
 from local.processes import Child
 from local.stores import start_dynamodb, start_s3proxy
+from local.tcp_ports import HOST, free_port, is_healthy, is_listening
 
 OURS, THEIRS = "Graveler", "lakeFS"
 READY = "Graveler is ready."

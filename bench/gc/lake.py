@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.dataset import Dataset
-from glue_jobs.session import Deployment
+from glue_jobs.session import JobDeployment
 from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
 from graveler.model import Change
@@ -36,7 +36,7 @@ _MODIFIED_MS = 1_700_000_000_000
 class Lake:
     """The repository: one commit of so many objects, then further commits on demand."""
 
-    def __init__(self, made: Deployment, objects: int, name: str = REPOSITORY) -> None:
+    def __init__(self, made: JobDeployment, objects: int, name: str = REPOSITORY) -> None:
         self.name = name
         self._engine = made.engine
         self._dataset = Dataset(objects)
@@ -81,7 +81,7 @@ class Lake:
 class _Inventory:
     """An S3 Inventory report of the repository's data, in Parquet."""
 
-    def __init__(self, made: Deployment, namespace: str, manifest_uri: str) -> None:
+    def __init__(self, made: JobDeployment, namespace: str, manifest_uri: str) -> None:
         self._objects = made.engine.objects
         self._prefix = namespace.removeprefix(f"s3://{BUCKET}/")
         self._manifest_uri = manifest_uri

@@ -17,9 +17,9 @@ from bench.gc.watch import KINDS, Watch
 from bench.report import Results, Sections, printed
 from bench.repository import FOLDER
 from bench.servers import servers
-from glue_jobs.garbage_collection.options import Options
+from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.garbage_collection.run import collect
-from glue_jobs.session import Deployment, local_spark
+from glue_jobs.session import JobDeployment, local_spark
 from graveler.retention.report import CollectionReport
 
 TITLE = "Garbage collection on two cores, by the number of objects"
@@ -47,9 +47,11 @@ def measure(objects: int, commits: Sequence[int]) -> Iterator[Figure]:
 
 
 def _collected(
-    spark: SparkSession, made: Deployment, lake: Lake, *, do_sweep: bool
+    spark: SparkSession, made: JobDeployment, lake: Lake, *, do_sweep: bool
 ) -> tuple[Watch, CollectionReport]:
-    options = Options(repository=lake.name, inventory_uri=lake.manifest_uri, do_sweep=do_sweep)
+    options = CollectionOptions(
+        repository=lake.name, inventory_uri=lake.manifest_uri, do_sweep=do_sweep
+    )
     watch = Watch()
     report = collect(spark, made, options, lake.name, watch.step)
     watch.end()

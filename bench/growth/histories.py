@@ -6,7 +6,7 @@ from itertools import islice
 
 from bench.figures import Figure, spent
 from bench.large_commits.run import engine_of
-from glue_jobs.session import Deployment
+from glue_jobs.session import JobDeployment
 from graveler.aws.usage import Counted, measured
 from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
@@ -26,7 +26,7 @@ _NAMESPACE = f"s3://{BUCKET}/{REPOSITORY}"
 _BATCH = 1_000
 
 
-def measure_history(made: Deployment, amount: int) -> Iterator[Figure]:
+def measure_history(made: JobDeployment, amount: int) -> Iterator[Figure]:
     """Store a history of so many commits, and measure what its users wait for.
 
     cold: a process that has read nothing; warm: its second request.
@@ -90,7 +90,7 @@ def _reads(
     }
 
 
-def _dumped(made: Deployment) -> Iterator[Figure]:
+def _dumped(made: JobDeployment) -> Iterator[Figure]:
     # Without tasks, which nobody would run here.
     engine = replace(engine_of(made.settings), task_settings=TaskSettings())
     with spent() as times:

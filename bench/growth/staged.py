@@ -7,7 +7,7 @@ from time import perf_counter
 from bench.figures import Figure, spent
 from bench.large_commits.load import tables_of
 from bench.large_commits.run import engine_of
-from glue_jobs.session import Deployment
+from glue_jobs.session import JobDeployment
 from graveler.aws.settings import Settings
 from graveler.aws.usage import Counted, measured
 from graveler.branches.lookup import current_branch
@@ -35,7 +35,7 @@ SHAPES: dict[str, tuple[_Paths, bytes]] = {
 }
 
 
-def measure_listings(made: Deployment, amount: int) -> Iterator[Figure]:
+def measure_listings(made: JobDeployment, amount: int) -> Iterator[Figure]:
     """Stage so many paths in each shape, and list each branch, from a process that has read it."""
     for number, (name, (path_of, delimiter)) in enumerate(SHAPES.items()):
         branch = f"b{number}"
@@ -59,7 +59,7 @@ def _change(path_of: _Paths, number: int) -> Change:
     return path, None if is_deleted else entry_value(entry)
 
 
-def _stage(made: Deployment, branch: str, changes: Iterator[Change]) -> None:
+def _stage(made: JobDeployment, branch: str, changes: Iterator[Change]) -> None:
     """Stage the changes directly in the table, which is much faster than as users do."""
     _, current = current_branch(made.engine, REPOSITORY, branch)
     tables = tables_of(made.settings)

@@ -28,7 +28,7 @@ from bench.large_commits.names import ADDITIONS, ANSWERED, CHANGES, changes_name
 from bench.report import Results, Sections, printed
 from bench.repository import FOLDER, NAMESPACE, make_repository, open_repository
 from bench.servers import servers_in
-from glue_jobs.session import Deployment
+from glue_jobs.session import JobDeployment
 from graveler.aws import wiring
 from graveler.aws.settings import Settings
 from graveler.branches.lookup import current_branch
@@ -66,7 +66,7 @@ def engine_of(settings: Settings) -> Engine:
 
 
 @contextmanager
-def _prepared(base_objects: int, folder: Path) -> Iterator[Deployment]:
+def _prepared(base_objects: int, folder: Path) -> Iterator[JobDeployment]:
     """A deployment with a repository whose head is the base; the engine has read nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     with servers_in(folder, in_memory=False) as (made, buckets):

@@ -1,1 +1,1 @@
-"""Torture of the embedded stack: clients, faults, and a check of the answers."""
+"""A stress test of the embedded stack: clients, faults, and a check of the answers."""

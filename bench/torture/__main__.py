@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 
 from bench.torture import torment
+from bench.torture.prepared import begin_repository
 from bench.torture.rounds import MIXES, Tally, first_beginning, run_round
 from bench.torture.verdict import Judges
 from bench.torture.world import World
@@ -49,11 +50,11 @@ def _run_rounds(
             return
         try:
             if not rounds_left or world.is_collected:
-                world.begin_repository(number)
+                begin_repository(world, number)
                 begins, rounds_left = first_beginning(), _ROUNDS_OF_A_REPOSITORY
             begins = run_round(world, number, options, begins, judges, tally)
             rounds_left -= 1
-        except Exception:  # noqa: BLE001 - a round that cannot be judged is a failure of the run
+        except Exception:  # noqa: BLE001 - a round without a verdict is a failure of the run
             tally.failures += 1
             rounds_left = 0
             print(f"  round {number} FAILED\n{traceback.format_exc()}", flush=True)

@@ -1,32 +1,26 @@
-"""The requests of clients to the S3 gateway, and their answers' meaning.
+"""The requests of clients to the S3 gateway, and the effects that their answers imply.
 
-They are signed as boto3 signs them, and never repeated.
+They have boto3's signatures, and are never repeated.
 """
 
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urlsplit
 
 from botocore.auth import S3SigV4Auth, S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from bench.torture.client import Reply
+from bench.torture.client import Client
 from bench.torture.history import Record
+from bench.torture.http_client import Reply
 from bench.torture.ledger import Content
-
-if TYPE_CHECKING:
-    from bench.torture.actions import Client
-
-HOT = "hot/"
-SOURCES = "sources"
 
 _REGION = "us-east-1"
 _EXPIRES_S = 600
 METADATA = "x-amz-meta-m"
-# What an If-None-Match or If-Match that does not hold means for the checker.
+# The checker's outcome of a failed If-None-Match or If-Match.
 _UNMET = {
     "write_if_absent": "exists",
     "write_if_match": "mismatch",
@@ -35,7 +29,7 @@ _UNMET = {
 
 
 def send(
-    client: "Client",
+    client: Client,
     method: str,
     key: str,
     query: Mapping[str, str] | None = None,
@@ -48,7 +42,7 @@ def send(
     url = f"http://{client.http.address}{path}" + (f"?{text}" if text else "")
     credentials = Credentials(*client.world.key_pair)
     if method in ("GET", "PUT") and client.chance.random() < 0.2:
-        # This signer takes a body for parameters, and signs none.
+        # This signer would take a body for parameters, and does not sign one.
         request = AWSRequest(method, url, dict(headers or {}))
         S3SigV4QueryAuth(credentials, "s3", _REGION, expires=_EXPIRES_S).add_auth(request)
     else:
@@ -60,7 +54,7 @@ def send(
 
 
 def ask(
-    client: "Client",
+    client: Client,
     record: Record,
     method: str,
     key: str,
@@ -75,8 +69,8 @@ def ask(
     return reply
 
 
-def check(client: "Client", record: Record, reply: Reply) -> None:
-    """Report answers that these requests never deserve."""
+def check(client: Client, record: Record, reply: Reply) -> None:
+    """Report answers that these requests must never get."""
     is_unmet = reply.status == 412 and record.kind not in _UNMET
     is_lost = reply.status == 404 and "repository" in reply.message
     if is_unmet or is_lost or reply.status in (400, 409, 416, 500):
@@ -116,7 +110,7 @@ def etag_of(reply: Reply) -> str:
 
 
 def new_write(
-    client: "Client", name: str, kind: str = "write", branch: str = "", path: str = ""
+    client: Client, name: str, kind: str = "write", branch: str = "", path: str = ""
 ) -> Record:
     """Return the record of a coming write of unique content, some with metadata."""
     record = client.record(name, kind, branch, path or client.a_path())
@@ -125,7 +119,7 @@ def new_write(
     return record
 
 
-def put(client: "Client", record: Record) -> Record:
+def put(client: Client, record: Record) -> Record:
     """Put the record's content at its path."""
     assert record.content is not None
     client.world.ledger.writes(record.content)
@@ -144,7 +138,7 @@ def described(record: Record) -> dict[str, str]:
     return {METADATA: record.text} if record.text else {}
 
 
-def wrote(client: "Client", record: Record, checksum: str) -> Record:
+def wrote(client: Client, record: Record, checksum: str) -> Record:
     """Compare the checksum in the answer with that of the record's content."""
     assert record.content is not None
     if record.outcome == "ok" and checksum != record.content.checksum:

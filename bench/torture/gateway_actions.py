@@ -4,12 +4,10 @@ import base64
 import hashlib
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from bench.torture.client import Client
 from bench.torture.gateway import (
-    HOT,
     METADATA,
-    SOURCES,
     ask,
     condition_of,
     described,
@@ -23,22 +21,20 @@ from bench.torture.gateway import (
 from bench.torture.gateway_uploads import s3_multipart
 from bench.torture.history import Record
 from bench.torture.ledger import Shown
-
-if TYPE_CHECKING:
-    from bench.torture.actions import Client
+from bench.torture.world import HOT, SOURCES
 
 # Writes
 
 
-def s3_put(client: "Client") -> Record:
+def s3_put(client: Client) -> Record:
     return put(client, new_write(client, "s3_put"))
 
 
-def s3_put_if_absent(client: "Client") -> Record:
+def s3_put_if_absent(client: Client) -> Record:
     return put(client, new_write(client, "s3_put_if_absent", "write_if_absent"))
 
 
-def s3_put_if_match(client: "Client") -> Record:
+def s3_put_if_match(client: Client) -> Record:
     read, required = _unique_checksum(client)
     if not required:
         return read
@@ -47,7 +43,7 @@ def s3_put_if_match(client: "Client") -> Record:
     return put(client, record)
 
 
-def _unique_checksum(client: "Client") -> tuple[Record, str]:
+def _unique_checksum(client: Client) -> tuple[Record, str]:
     """Read a path; return the request, and the checksum if no other object has it."""
     read = s3_head(client)
     shown = read.seen.get(read.paths[0])
@@ -56,8 +52,8 @@ def _unique_checksum(client: "Client") -> tuple[Record, str]:
     return read, ""
 
 
-def s3_copy(client: "Client") -> Record:
-    """Copy a new object of the branch of sources, whose objects nobody changes."""
+def s3_copy(client: Client) -> Record:
+    """Copy a new object of the branch of sources, whose objects do not change."""
     record = new_write(client, "s3_copy")
     assert record.content is not None
     data = record.content.data
@@ -77,13 +73,13 @@ def s3_copy(client: "Client") -> Record:
 # Deletions
 
 
-def s3_delete(client: "Client") -> Record:
+def s3_delete(client: Client) -> Record:
     record = client.record("s3_delete", "delete", path=client.a_path())
     ask(client, record, "DELETE", key_of(record))
     return record
 
 
-def s3_delete_if_match(client: "Client") -> Record:
+def s3_delete_if_match(client: Client) -> Record:
     read, required = _unique_checksum(client)
     if not required:
         return read
@@ -93,7 +89,7 @@ def s3_delete_if_match(client: "Client") -> Record:
     return record
 
 
-def s3_delete_objects(client: "Client") -> Record:
+def s3_delete_objects(client: Client) -> Record:
     record = client.record("s3_delete_objects", "tombstone")
     keys = "".join(f"<Object><Key>{key_of(record, path)}</Key></Object>" for path in record.paths)
     document = f"<Delete>{keys}</Delete>".encode()
@@ -116,15 +112,15 @@ def _with_md5(document: bytes) -> dict[str, str]:
 # Reads
 
 
-def s3_head(client: "Client") -> Record:
+def s3_head(client: Client) -> Record:
     return _read(client, "HEAD")
 
 
-def s3_get(client: "Client") -> Record:
+def s3_get(client: Client) -> Record:
     return _read(client, "GET")
 
 
-def _read(client: "Client", method: str) -> Record:
+def _read(client: Client, method: str) -> Record:
     record = client.record(f"s3_{method.lower()}", "read", path=client.a_path())
     reply = ask(client, record, method, key_of(record))
     if reply.status == 200:
@@ -137,7 +133,7 @@ def _read(client: "Client", method: str) -> Record:
     return record
 
 
-def s3_list(client: "Client") -> Record:
+def s3_list(client: Client) -> Record:
     record = client.record("s3_list", "read")
     query = {"list-type": "2", "prefix": f"{record.branch}/{HOT}"}
     reply = ask(client, record, "GET", "", query)
@@ -152,17 +148,18 @@ def s3_list(client: "Client") -> Record:
     return record
 
 
-def _doubt(client: "Client", record: Record) -> None:
-    """Drop the answer that there is nothing, if there may have been no branch.
+def _doubt(client: Client, record: Record) -> None:
+    """Drop an empty answer, if there may have been no branch.
 
-    HEAD does not say what is missing, and a branch that does not exist has an empty listing.
+    HEAD does not distinguish a missing branch from a missing object, and a missing branch has an
+    empty listing.
     """
     is_empty = record.outcome == "ok" and not record.seen
     if is_empty and record.name != "s3_get" and record.branch in client.world.deleted_branches:
         record.outcome = "refused"
 
 
-ACTIONS: Mapping[str, Callable[["Client"], Record]] = {
+ACTIONS: Mapping[str, Callable[[Client], Record]] = {
     action.__name__: action
     for action in (
         *(s3_put, s3_put_if_absent, s3_put_if_match, s3_copy, s3_multipart),

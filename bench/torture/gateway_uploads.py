@@ -6,9 +6,8 @@ A repeated completion answers the same and writes nothing, so several tries coun
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
-from bench.torture.client import Reply, UnsentError
+from bench.torture.client import Client
 from bench.torture.gateway import (
     ask,
     check,
@@ -23,10 +22,8 @@ from bench.torture.gateway import (
     wrote,
 )
 from bench.torture.history import Record
+from bench.torture.http_client import Reply, UnsentError
 from bench.torture.ledger import Content, checksum_of_parts, md5
-
-if TYPE_CHECKING:
-    from bench.torture.actions import Client
 
 # S3's minimum for all parts but the last.
 _PART_BYTES_MIN = 5 * 1024 * 1024
@@ -34,7 +31,7 @@ _PART_BYTES_MIN = 5 * 1024 * 1024
 _PAUSES_S = (0.0, 0.3, 1.0, 2.0)
 
 
-def s3_multipart(client: "Client") -> Record:
+def s3_multipart(client: Client) -> Record:
     """Upload one part or two, and complete the upload, mostly."""
     kind = client.chance.choice(("write", "write", "write_if_absent"))
     name = "s3_complete_if_absent" if kind == "write_if_absent" else "s3_complete"
@@ -70,8 +67,8 @@ def _completion(parts: list[bytes]) -> bytes:
     return f"<CompleteMultipartUpload>{rows}</CompleteMultipartUpload>".encode()
 
 
-def _complete(client: "Client", record: Record, upload_id: str, document: bytes) -> Record:
-    """Complete an upload; a repetition, after a lost answer or after all, must answer the same."""
+def _complete(client: Client, record: Record, upload_id: str, document: bytes) -> Record:
+    """Complete an upload. Every repetition must answer the same."""
     query = {"uploadId": upload_id}
     once = partial(send, client, "POST", key_of(record), query, document, condition_of(record))
     tries = 0
@@ -93,7 +90,7 @@ def _complete(client: "Client", record: Record, upload_id: str, document: bytes)
 
     def outcome(record: Record, reply: Reply) -> str:
         found = outcome_of(record, reply)
-        # A try without an answer may take effect after the refusal of another.
+        # A try without an answer may take effect after another try was refused.
         return found if tries == 1 or found == "ok" else "unknown"
 
     reply = client.carry_out(record, try_until_definite, outcome)
@@ -108,7 +105,7 @@ def _complete(client: "Client", record: Record, upload_id: str, document: bytes)
 
 
 def _complete_again(
-    client: "Client", record: Record, query: Mapping[str, str], document: bytes
+    client: Client, record: Record, query: Mapping[str, str], document: bytes
 ) -> None:
     """Repeat an answered completion, perhaps after another write."""
     if client.chance.random() < 0.5:

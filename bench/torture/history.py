@@ -1,5 +1,6 @@
 """Requests and answers of clients, and their conversion to operations of the checker."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,8 +35,8 @@ WRITES = ("write", "write_if_absent", "write_if_match")
 class Record:
     """One request of a client.
 
-    name is what was asked, kind what it is for the checker ("" if it is not for it), paths those
-    that it counts for. outcome is the checker's.
+    name is the action, kind the checker's operation ("" for none), paths the paths of that
+    operation. outcome is the checker's.
     """
 
     id: str
@@ -47,13 +48,42 @@ class Record:
     invoked: int = 0
     returned: int = 0
     outcome: str = "unknown"
-    content: Content | None = None  # what a write writes
+    content: Content | None = None  # of a write
     text: str = ""  # the metadata that are set, or written with the content
     required: str = ""  # the checksum that an If-Match requires
-    seen: dict[str, Row | Shown | None] = field(default_factory=dict)  # what a read was told
-    read_data: bytes | None = None  # the content that a read was given
-    commit_id: str = ""  # that was made, or that the branch is set to
-    failed: tuple[str, ...] = ()  # paths for which the answer was another
+    seen: dict[str, Row | Shown | None] = field(default_factory=dict)  # the answer to a read
+    read_data: bytes | None = None  # the content in the answer to a read
+    commit_id: str = ""  # the made commit, or the one to which the branch is set
+    failed: tuple[str, ...] = ()  # the paths with another answer
+
+
+@dataclass(slots=True)
+class StartedTask:
+    """A task that the API has accepted. url is that of its start; state is the last known one."""
+
+    id: str
+    url: str
+    record: Record
+    state: str = "waiting"
+    result: dict[str, str] = field(default_factory=dict)
+
+    def ended(self, row: dict[str, Any]) -> None:
+        """Record the state of a task that has ended, and the outcome of its request."""
+        record, self.state = self.record, row["state"]
+        self.result = row.get("result", {})
+        record.returned = time.monotonic_ns()
+        record.outcome = _outcome(record, row)
+        if record.outcome == "ok" and record.kind:
+            record.commit_id = self.result["commit_id"]
+
+
+def _outcome(record: Record, row: dict[str, Any]) -> str:
+    if row["state"] == "completed":
+        return "ok"
+    message, status = row.get("error", {}).get("message", ""), row.get("status_code", 0)
+    if record.kind == "commit" and status == 404:
+        return "no_branch"
+    return "no_changes" if record.kind == "commit" and "no changes" in message else "refused"
 
 
 def value_of(row: Row | None) -> Value | None:
@@ -69,7 +99,7 @@ class Translator:
         commits: dict[str, tuple[str, str]],
         holds: Callable[[str], Holding],
     ) -> None:
-        """commits: of an operation's ID, the commit that it made and the first parent."""
+        """commits: by an operation's ID, the commit that it made and the first parent."""
         self._ledger, self._commits, self._holds = ledger, commits, holds
 
     def operations(self, record: Record) -> list[Operation]:
@@ -125,7 +155,7 @@ class Translator:
         )
 
     def _is_of_several(self, record: Record, path: str) -> bool:
-        """Return whether several addresses may have what was read: it says nothing then."""
+        """Return whether several addresses may have the read content: it proves nothing then."""
         seen = record.seen.get(path)
         if record.read_data is not None:
             return self._ledger.with_data(record.read_data) is None

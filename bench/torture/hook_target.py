@@ -1,16 +1,16 @@
-"""The server that hooks ask: it refuses, or keeps an answer back until it is told to give it."""
+"""The server that hooks call: it can refuse, or hold an answer until `release`."""
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
-from local.ports import HOST
+from local.tcp_ports import HOST
 
 _HELD_S_MAX = 50.0
 
 
 class HookTarget:
-    """Answers 500 to `/refuse`, and 200 to the rest, but late for branches that are held."""
+    """Answers 500 to `/refuse`, else 200; answers for held branches wait."""
 
     def __init__(self) -> None:
         self._held: dict[str, Event] = {}
@@ -33,15 +33,15 @@ class HookTarget:
         Thread(target=server.serve_forever, daemon=True).start()
 
     def hold(self, branch: str) -> None:
-        """Keep back the answers to hooks of the branch."""
+        """Hold the answers to hooks of the branch."""
         self._held[branch] = Event()
 
     def release(self, branch: str) -> None:
-        """Give the answers to hooks of the branch, from now on."""
+        """Send the answers to hooks of the branch from now on."""
         self._held[branch].set()
 
     def action(self, event: str, path: str) -> bytes:
-        """Return an action file with one hook that asks the path."""
+        """Return an action file with one hook that calls the path."""
         text = f"""
             name: {path}
             on:

@@ -22,7 +22,7 @@ class MadeCommit:
 
 
 class Journal:
-    """Return the commits that events describe."""
+    """The commits that events describe."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._at = path, 0
@@ -32,7 +32,7 @@ class Journal:
 
     def read(self) -> None:
         """Read the new events."""
-        if self._path.stat().st_size < self._at:  # it was cut; the older part is beside it
+        if self._path.stat().st_size < self._at:  # it was cut; the older part is in another file
             older = self._path.with_name(f"{self._path.name}.1")
             with older.open("rb") as file:
                 file.seek(self._at)
@@ -51,7 +51,7 @@ class Journal:
             try:
                 event: dict[str, Any] = json.loads(line)["detail"]
             except ValueError:
-                continue  # half a line, of a process that was killed; it is written again
+                continue  # half a line of a killed process; the event is written again
             if event["kind"] in _OF_COMMITS:
                 self._add(event)
 

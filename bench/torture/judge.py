@@ -1,6 +1,6 @@
 """Judges one round's history: `python -m bench.torture.judge FILE`, in a process of its own.
 
-The exit code is 0 if all is well, 1 if there are violations, 3 if the search took too much memory.
+The exit code is 0 without violations, 1 with violations, and 3 if the search took too much memory.
 """
 
 import os

@@ -1,9 +1,9 @@
 """Written values, by content and by address, and those that readers saw.
 
-Content that goes through the API is unique, so the address that the server gave it can be learnt
-from any reader when its writer got no answer. Content at addresses that the client knows beforehand
-may be equal to another's: only the address tells them apart. S3's answers show no addresses, so
-they identify unique content alone, by its checksum.
+Content that goes through the API is unique. So if its writer got no answer, any reader's answer has
+the address that the server gave it. Content at addresses that the client knows beforehand may equal
+another: only the address distinguishes them. S3's answers have no addresses, so they identify only
+unique content, by its checksum.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ class Content:
     def token(self) -> str:
         """The name of this value for the checker: the distinguishing part of its address.
 
-        Without an address nobody has seen one, and the checksum names it.
+        If no answer had an address, the checksum names it.
         """
         return short(self.address or self.checksum)
 

@@ -1,17 +1,15 @@
 """Scenarios on branches of one client each: refused commits, uploads, and restores of dumps."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
-from bench.torture import gateway, lives
-from bench.torture.client import put_presigned
+from bench.torture import gateway, life_requests
+from bench.torture.client import Client
 from bench.torture.history import Record
+from bench.torture.http_client import put_presigned
 from bench.torture.ledger import md5
-from bench.torture.lives import DoubtError, Life, scenario
+from bench.torture.life_requests import DoubtError, scenario
+from bench.torture.lives import OWN, Life
 from local.stores import BUCKET
-
-if TYPE_CHECKING:
-    from bench.torture.actions import Client
 
 _SEALED_MAX = 8
 _REFUSALS = 11
@@ -20,16 +18,16 @@ _RESTORES = 8
 
 
 @scenario
-def life_refused(client: "Client") -> None:
+def life_refused(client: Client) -> None:
     """Have commits refused by a hook, with writes between, and then commit everything."""
     world = client.world
-    life = lives.begin(client, world.first_commit)
-    lives.write(client, life, _REFUSE, world.hooks.action("pre-commit", "refuse"))
+    life = life_requests.begin(client, world.first_commit)
+    life_requests.write(client, life, _REFUSE, world.hooks.action("pre-commit", "refuse"))
     for _ in range(client.chance.choice((2, _REFUSALS))):
-        lives.write(client, life)
+        life_requests.write(client, life)
         record = client.record("life_refused_commit", "", life.branch, "")
         url, body = f"/branches/{life.branch}/commits", {"message": f"#{record.id}"}
-        reply = client.ask(record, "POST", url, body=body, timeout_s=lives.PATIENCE_S)
+        reply = client.ask(record, "POST", url, body=body, timeout_s=life_requests.PATIENCE_S)
         if not reply.is_unknown and reply.status != 412:
             world.ledger.problem(f"{record} was answered {reply.status} {reply.message}")
         sealed = world.sealed_tokens(life.branch)
@@ -38,23 +36,23 @@ def life_refused(client: "Client") -> None:
             break
     record = client.record("life_unhook", "", life.branch, "")
     url, query = f"/branches/{life.branch}/objects", {"path": _REFUSE}
-    lives.sure(client, life, record, "DELETE", url, (204,), query=query)
-    lives.commit(client, life)
+    life_requests.sure(client, life, record, "DELETE", url, (204,), query=query)
+    life_requests.commit(client, life)
 
 
 @scenario
-def life_uploads(client: "Client") -> None:
+def life_uploads(client: Client) -> None:
     """Upload to a branch that is replaced before the upload is complete.
 
     An upload of parts belongs to its branch. An address to link belongs to none.
     """
     use = client.chance.choice((_by_parts, _by_link))
-    use(client, lives.begin(client, client.world.first_commit))
+    use(client, life_requests.begin(client, client.world.first_commit))
 
 
-def _by_parts(client: "Client", life: Life) -> None:
+def _by_parts(client: Client, life: Life) -> None:
     record, data = client.record("life_complete", "", life.branch, ""), client.unique()
-    key = f"{life.branch}/{lives.OWN}{record.id}"
+    key = f"{life.branch}/{OWN}{record.id}"
     created = client.record("life_create_upload", "", life.branch, "")
     reply = gateway.ask(client, created, "POST", key, {"uploads": ""})
     if created.outcome != "ok":
@@ -63,7 +61,7 @@ def _by_parts(client: "Client", life: Life) -> None:
     part = client.record("life_upload_part", "", life.branch, "")
     if gateway.ask(client, part, "PUT", key, {"partNumber": "1", **upload}, data).status != 200:
         raise DoubtError
-    other = lives.replaced(client, life)
+    other = life_requests.replaced(client, life)
     text = f"<Part><PartNumber>1</PartNumber><ETag>{md5(data)}</ETag></Part>"
     document = f"<CompleteMultipartUpload>{text}</CompleteMultipartUpload>".encode()
     gateway.ask(client, record, "POST", key, upload, document)
@@ -73,16 +71,16 @@ def _by_parts(client: "Client", life: Life) -> None:
     _note(other, record, "")
 
 
-def _by_link(client: "Client", life: Life) -> None:
+def _by_link(client: Client, life: Life) -> None:
     record, data = client.record("life_link", "", life.branch, ""), client.unique()
-    record.paths = (f"{lives.OWN}{record.id}",)
+    record.paths = (f"{OWN}{record.id}",)
     query = {"path": record.paths[0], "presign": "true"}
     url = f"/branches/{life.branch}/staging/backing"
     got = client.record("life_address", "", life.branch, "")
-    answer = lives.sure(client, life, got, "GET", url, (200,), query=query).json
+    answer = life_requests.sure(client, life, got, "GET", url, (200,), query=query).json
     if not put_presigned(answer["presigned_url"], data):
         raise DoubtError
-    other = lives.replaced(client, life)
+    other = life_requests.replaced(client, life)
     body = {
         "checksum": md5(data),
         "size_bytes": len(data),
@@ -93,15 +91,15 @@ def _by_link(client: "Client", life: Life) -> None:
 
 
 def _note(other: Life, record: Record, checksum: str) -> None:
-    """Note whether the branch must have the upload; an answer that was lost leaves it open."""
+    """Note whether the branch must have the upload; a lost answer leaves the branch in doubt."""
     if record.outcome == "unknown":
         other.state = "in doubt"
     elif checksum:
-        other.objects[f"{lives.OWN}{record.id}"] = checksum
+        other.objects[f"{OWN}{record.id}"] = checksum
 
 
 @scenario
-def restored(client: "Client") -> None:
+def restored(client: Client) -> None:
     """Restore a dump, again after each lost answer, and delete some of its names."""
     world = client.world
     record = client.record("dump", "")
@@ -113,7 +111,7 @@ def restored(client: "Client") -> None:
     body = {"name": name, "storage_namespace": namespace}
     place = Life(name)
     made = client.record("create_bare", "", name, "")
-    lives.sure(client, place, made, "POST", "/repositories", (201,), body, {"bare": "true"})
+    life_requests.sure(client, place, made, "POST", "/repositories", (201,), body, {"bare": "true"})
     world.lives.restored.append(name)
     at = f"/repositories/{name}"
     if not _is_restored(client, name, dump.json):
@@ -125,8 +123,8 @@ def restored(client: "Client") -> None:
             world.lives.gone.append(f"{at}/{what}")
 
 
-def _is_restored(client: "Client", name: str, dump: dict[str, str]) -> bool:
-    """Restore, and return whether an answer says that all is there."""
+def _is_restored(client: Client, name: str, dump: dict[str, str]) -> bool:
+    """Restore the dump; return whether an answer confirms it."""
     for attempt in range(_RESTORES):
         record = client.record("restore", "", name, "")
         reply = client.ask(record, "PUT", f"/repositories/{name}/refs/restore", body=dump)
@@ -141,6 +139,6 @@ def _is_restored(client: "Client", name: str, dump: dict[str, str]) -> bool:
     return False
 
 
-ACTIONS: Mapping[str, Callable[["Client"], Record | None]] = {
+ACTIONS: Mapping[str, Callable[[Client], Record | None]] = {
     action.__name__: action for action in (life_refused, life_uploads, restored)
 }

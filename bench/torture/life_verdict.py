@@ -1,17 +1,12 @@
-"""What must be true of lives, their tasks and deleted names at the end of a round."""
+"""The checks of lives, their tasks and deleted names at the end of a round."""
 
-from typing import TYPE_CHECKING
-
-from bench.torture.gateway import SOURCES
-from bench.torture.lives import BULK, OWN, Life, Work
+from bench.torture.client import Client
+from bench.torture.lives import BULK, OWN, Life, LifeTask
 from bench.torture.verdict import log
-
-if TYPE_CHECKING:
-    from bench.torture.actions import Client
-    from bench.torture.world import World
+from bench.torture.world import SOURCES, World
 
 
-def check(world: "World", client: "Client") -> int:
+def check(world: World, client: Client) -> int:
     """Check all lives of the round, and end them; return their number. Tasks have settled."""
     lives = world.lives.of_round
     for life in lives:
@@ -22,24 +17,24 @@ def check(world: "World", client: "Client") -> int:
             _check_objects(world, client, life)
     _check_gone(world, client)
     for name in sorted({life.branch for life in lives if life.state != "gone"}):
-        world.calm(client, "DELETE", world.url(f"/branches/{name}"), accepted=(204, 404))
+        world.calm(client.http, "DELETE", world.url(f"/branches/{name}"), accepted=(204, 404))
     for name in world.lives.restored:
-        world.calm(client, "DELETE", f"/repositories/{name}", accepted=(204, 404))
+        world.calm(client.http, "DELETE", f"/repositories/{name}", accepted=(204, 404))
     world.lives.end_round()
     world.tasks = []
     return len(lives)
 
 
-def _check_gone(world: "World", client: "Client") -> None:
+def _check_gone(world: World, client: Client) -> None:
     """Check that names stay deleted."""
     for url in world.lives.gone:
-        reply = world.calm(client, "GET", url, accepted=(200, 404))
+        reply = world.calm(client.http, "GET", url, accepted=(200, 404))
         if reply.status != 404:
             world.ledger.problem(f"{url} was deleted, and is there again: {reply.json}")
 
 
-def _check_task(world: "World", life: Life, work: Work) -> None:
-    """Check that the task made its commit on this life if it is complete, and else none."""
+def _check_task(world: World, life: Life, work: LifeTask) -> None:
+    """Check that a completed task made its commit on this life, and that any other made none."""
     task = work.task
     label = f"task {task.id} ({task.record.id}, {task.state}) of {life.branch}"
     made = world.journal.by_message.get((world.repository, f"#{task.record.id}"), [])
@@ -57,8 +52,8 @@ def _check_task(world: "World", life: Life, work: Work) -> None:
         world.ledger.problem(f"{label} has changed the branch of birth {other}, not {life.birth}")
 
 
-def owner_of(world: "World", commit_id: str) -> Life | None:
-    """Return the life on which the commit was made: that of the nearest birth behind it."""
+def owner_of(world: World, commit_id: str) -> Life | None:
+    """Return the life on which the commit was made: that of its nearest birth in the history."""
     while True:
         if (life := world.lives.births.get(commit_id)) is not None:
             return life
@@ -68,9 +63,9 @@ def owner_of(world: "World", commit_id: str) -> Life | None:
         commit_id = commit.parent
 
 
-def _check_history(world: "World", client: "Client", life: Life) -> bool:
+def _check_history(world: World, client: Client, life: Life) -> bool:
     """Check that the branch exists and has every acknowledged commit, also those of tasks."""
-    head = world.head(client, life.branch)
+    head = world.head(client.http, life.branch)
     if head is None:
         world.ledger.problem(f"branch {life.branch} of birth {life.birth} is gone")
         return False
@@ -88,13 +83,13 @@ def _check_history(world: "World", client: "Client", life: Life) -> bool:
     return True
 
 
-def _check_objects(world: "World", client: "Client", life: Life) -> None:
-    """Check that the branch has its own objects, those that its tasks brought, and no others."""
+def _check_objects(world: World, client: Client, life: Life) -> None:
+    """Check that the branch has its own objects, those of its tasks, and no others."""
     found = _objects(world, client, life.branch)
     for path in life.objects if world.is_collected else ():
         query = {"path": path}
         url, accepted = world.url(f"/refs/{life.branch}/objects"), (200, 302, 404, 410)
-        reply = world.calm(client, "GET", url, query, accepted=accepted)
+        reply = world.calm(client.http, "GET", url, query, accepted=accepted)
         if reply.status not in (200, 302):
             world.ledger.problem(f"{life.branch} has lost {path}: {reply.status} {reply.message}")
     own = {path: checksum for path, checksum in found.items() if path.startswith(OWN)}
@@ -106,7 +101,7 @@ def _check_objects(world: "World", client: "Client", life: Life) -> None:
     _check_transfers(world, life, found)
 
 
-def _check_transfers(world: "World", life: Life, found: dict[str, str]) -> None:
+def _check_transfers(world: World, life: Life, found: dict[str, str]) -> None:
     bulk, works = world.lives.bulk, [work for work in life.tasks if work.prefix]
     strange = []
     for path, checksum in found.items():
@@ -124,7 +119,7 @@ def _check_transfers(world: "World", life: Life, found: dict[str, str]) -> None:
         _check_transfer(world, life, work, found)
 
 
-def _check_transfer(world: "World", life: Life, work: Work, found: dict[str, str]) -> None:
+def _check_transfer(world: World, life: Life, work: LifeTask, found: dict[str, str]) -> None:
     label = f"task {work.task.id} ({work.kind}, {work.task.state}) of {life.branch}"
     for name in world.lives.bulk:
         is_behind, is_ahead = f"{BULK}{name}" in found, f"{work.prefix}{name}" in found
@@ -139,20 +134,20 @@ def _check_transfer(world: "World", life: Life, work: Work, found: dict[str, str
             return
 
 
-def _objects(world: "World", client: "Client", branch: str) -> dict[str, str]:
+def _objects(world: World, client: Client, branch: str) -> dict[str, str]:
     """Return the checksums of all objects of the branch."""
     found: dict[str, str] = {}
     after = ""
     while True:
         query = {"amount": 1000, "after": after}
-        reply = world.calm(client, "GET", world.url(f"/refs/{branch}/objects/ls"), query).json
+        reply = world.calm(client.http, "GET", world.url(f"/refs/{branch}/objects/ls"), query).json
         found |= {row["path"]: row["checksum"] for row in reply["results"]}
         if not reply["pagination"]["has_more"]:
             return found
         after = reply["pagination"]["next_offset"]
 
 
-def bulk_of(world: "World", client: "Client") -> dict[str, str]:
+def bulk_of(world: World, client: Client) -> dict[str, str]:
     """Return the checksums of the objects that lives copy and move, by name below BULK."""
     found = _objects(world, client, SOURCES)
     return {path[len(BULK) :]: each for path, each in found.items() if path.startswith(BULK)}

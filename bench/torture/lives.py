@@ -1,39 +1,22 @@
 """Branches that one client has for itself, and what is known of each.
 
-A life is a branch from its creation to its deletion. Its first commit, the birth, tells it from
-other lives of its name: of any commit made on it, the newest birth among the first parents is its
-own. Only its client and the tasks that this client started work on a life, so after each answer
-the client knows what must be there, until an answer is lost.
+A life is a branch from its creation to its deletion. Its first commit, the birth, distinguishes it
+from other lives of its name: the newest birth among a commit's first parents is that of its life.
+Only its client and the tasks of this client change a life. So after each answer the client knows
+the branch's content, until an answer is lost.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import TYPE_CHECKING, Any
 
-from bench.torture.client import Reply
-from bench.torture.gateway import SOURCES
-from bench.torture.history import Record
-from bench.torture.ledger import md5
-from bench.torture.tasks import StartedTask
-
-if TYPE_CHECKING:
-    from bench.torture.actions import Client
+from bench.torture.history import Record, StartedTask
 
 OWN = "own/"
 BULK = "bulk/"
-# Tasks with hooks are waited for by the request.
-PATIENCE_S = 30.0
-
-
-class DoubtError(Exception):
-    """An answer was lost or refused, so nothing is known of the branch any more."""
 
 
 @dataclass(slots=True)
 class Life:
-    """What must be true of a branch; commits and objects are those that were acknowledged.
+    """The expected state of a branch; commits and objects are the acknowledged ones.
 
     state: "alive", "gone", or "in doubt". tasks: those that were started on it.
     """
@@ -45,12 +28,12 @@ class Life:
     is_exact: bool = True  # whether it has no other objects of its own
     commits: dict[str, Record] = field(default_factory=dict)
     objects: dict[str, str] = field(default_factory=dict)  # checksums by path
-    tasks: list["Work"] = field(default_factory=list)
+    tasks: list["LifeTask"] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Work:
-    """A task on a life; prefix: where it puts objects, if it copies or moves some."""
+class LifeTask:
+    """A task on a life; prefix: the destination of a copy or a move."""
 
     task: StartedTask
     kind: str
@@ -59,7 +42,7 @@ class Work:
 
 @dataclass(slots=True)
 class Lives:
-    """All lives in one repository, and what stays deleted. Lists but `gone` are of one round."""
+    """All lives in one repository, and the deleted names. Lists except `gone` are of one round."""
 
     births: dict[str, Life] = field(default_factory=dict)  # by the commit
     bulk: dict[str, str] = field(default_factory=dict)  # checksums by the name below BULK
@@ -68,128 +51,6 @@ class Lives:
     restored: list[str] = field(default_factory=list)  # repositories of restored dumps
 
     def end_round(self) -> None:
-        """Forget all but what still has to be true in later rounds."""
+        """Forget all except what later rounds check."""
         self.of_round, self.restored = [], []
         self.gone = [url for url in self.gone if "/restored-" not in url]
-
-
-def scenario(play: Callable[["Client"], None]) -> Callable[["Client"], Record | None]:
-    """Make an action of a scenario, which ends at the first doubt."""
-
-    @wraps(play)
-    def action(client: "Client") -> Record | None:
-        with suppress(DoubtError):
-            play(client)
-        return client.records[-1] if client.records else None
-
-    return action
-
-
-def sure(
-    client: "Client",
-    life: Life,
-    record: Record,
-    method: str,
-    url: str,
-    accepted: tuple[int, ...],
-    body: object = None,
-    query: dict[str, Any] | None = None,
-    headers: dict[str, str] | None = None,
-    timeout_s: float = 0.0,
-) -> Reply:
-    """Send a request; any other answer puts the life in doubt, and a refusal is a problem.
-
-    Raises:
-        DoubtError: the answer is none of those accepted.
-    """
-    state, life.state = life.state, "in doubt"
-    reply = client.ask(record, method, url, query, body, headers, timeout_s)
-    if reply.status in accepted:
-        life.state = state
-        return reply
-    if not reply.is_unknown:
-        client.world.ledger.problem(f"{record} was answered {reply.status} {reply.message}")
-    raise DoubtError
-
-
-def begin(client: "Client", source: str, name: str = "") -> Life:
-    """Create a branch, and give it its first commit.
-
-    Raises:
-        DoubtError: it is unknown whether it exists.
-    """
-    named = client.record("life_create", "", name or "new", "")
-    life = Life(name or f"life-{named.id.replace('.', '-')}")
-    named.branch = life.branch
-    client.world.lives.of_round.append(life)
-    body = {"name": life.branch, "source": source}
-    sure(client, life, named, "POST", "/branches", (201,), body)
-    # In doubt until it has its birth: nobody can tell a commit without one from another's.
-    life.birth = commit(client, life, allow_empty=True)
-    client.world.lives.births[life.birth] = life
-    return life
-
-
-def commit(client: "Client", life: Life, *, allow_empty: bool = False) -> str:
-    """Commit, and return the commit's ID, "" if there was nothing to commit."""
-    record = client.record("life_commit", "", life.branch, "")
-    body = {"message": f"#{record.id}", "allow_empty": allow_empty}
-    url = f"/branches/{life.branch}/commits"
-    accepted = (201,) if allow_empty else (201, 400)
-    reply = sure(client, life, record, "POST", url, accepted, body, timeout_s=PATIENCE_S)
-    return acknowledged(life, record, reply.json["id"]) if reply.status == 201 else ""
-
-
-def acknowledged(life: Life, record: Record, commit_id: str) -> str:
-    """Note that the branch has the commit."""
-    record.commit_id = commit_id
-    life.commits[commit_id] = record
-    return commit_id
-
-
-def write(client: "Client", life: Life, path: str = "", data: bytes = b"") -> str:
-    """Upload an object of its own; return the path."""
-    record = client.record("life_upload", "", life.branch, "")
-    record.paths = (path or f"{OWN}{record.id}",)
-    data = data or client.unique()
-    url = f"/branches/{life.branch}/objects"
-    headers = {"Content-Type": "application/octet-stream"}
-    sure(client, life, record, "POST", url, (201,), data, {"path": record.paths[0]}, headers)
-    if not path:
-        life.objects[record.paths[0]] = md5(data)
-    return record.paths[0]
-
-
-def delete(client: "Client", life: Life) -> None:
-    record = client.record("life_delete", "", life.branch, "")
-    sure(client, life, record, "DELETE", f"/branches/{life.branch}", (204,))
-    life.state = "gone"
-
-
-def end(client: "Client", life: Life) -> None:
-    """Delete the branch for good."""
-    delete(client, life)
-    client.world.lives.gone.append(client.world.url(f"/branches/{life.branch}"))
-
-
-def replaced(client: "Client", life: Life, source: str = "") -> Life:
-    """Delete the branch, and create another of its name."""
-    delete(client, life)
-    return begin(client, source or client.world.first_commit, life.branch)
-
-
-def reset(client: "Client", life: Life) -> bool:
-    """Reset the branch to its birth; return False if uncommitted changes forbid that."""
-    record = client.record("life_hard_reset", "", life.branch, "")
-    url, query = f"/branches/{life.branch}/hard_reset", {"ref": life.birth}
-    if sure(client, life, record, "PUT", url, (204, 400), query=query).status == 400:
-        return False
-    life.is_reset, life.is_exact = True, False
-    life.commits = {life.birth: life.commits[life.birth]}
-    life.objects = {}
-    return True
-
-
-def source_of(client: "Client", kind: str) -> str:
-    """Return what a life begins at, for a task of the kind."""
-    return SOURCES if kind in ("copy", "move") else client.world.first_commit

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 
-from local.ports import HOST
+from local.tcp_ports import HOST
 
 _CHUNK_BYTES = 256 * 1024
 # A stopped server may take this long to answer a request whose client has gone.
@@ -26,7 +26,7 @@ _REST_S = 0.03
 # Faults of a request:
 # - refuse: it is reset, and does not arrive
 # - late, twice: it arrives late; with "twice" it is reset before, so that the client sends another
-# - lose, stall, cut: the answer is lost, at once or later, or its second half is
+# - lose, stall, cut: the answer is lost, at once or later, or its second half is lost
 # - delay, hang: the answer is late; with "hang" perhaps after the client's timeout
 FAULTS = ("refuse", "late", "twice", "lose", "stall", "cut", "delay", "hang")
 

@@ -11,10 +11,11 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from bench.torture import life_verdict, tasks, torment, verdict
-from bench.torture.actions import Client
-from bench.torture.client import UnsentError
+from bench.torture import collection, life_verdict, tasks, torment, verdict
+from bench.torture.actions import act
+from bench.torture.client import Client, calm_client
 from bench.torture.history import Record, value_of
+from bench.torture.http_client import UnsentError
 from bench.torture.world import World
 
 _REQUESTS_MAX = 90
@@ -83,7 +84,7 @@ class Tally:
     rounds: int = 0
     dumps: int = 0
     lives: int = 0
-    failures: int = 0  # rounds that came to no end
+    failures: int = 0  # rounds without a verdict
 
 
 @dataclass(slots=True)
@@ -120,14 +121,14 @@ def run_round(
 
     def meanwhile() -> None:
         if world.is_collected:
-            tally.blows[world.collection.run(world)] += 1
+            tally.blows[collection.run(world)] += 1
         else:
             torment.carry_out(world.stack, blows, load_s, tally.blows)
 
     records = _load(world, chance, MIXES[mix], options.clients, meanwhile)
     torment.calm_down(world.stack)
     calm_s = time.monotonic() - began
-    end = world.calm_client()
+    end = calm_client(world)
     tasks.settle(world, end)
     heads = _look(world, end)
     records += end.records
@@ -147,7 +148,7 @@ def run_round(
         print(f"  PROBLEM: {problem}", flush=True)
     _report(number, mix, blows, records, calm_s, time.monotonic() - began)
     initial = {
-        (branch, path.encode()): value_of(world.holding(end, head).get(path))
+        (branch, path.encode()): value_of(world.holding(end.http, head).get(path))
         for branch, head in heads.items()
         for path in world.paths
     }
@@ -158,9 +159,9 @@ def _with_dev(world: World, begins: Beginning) -> Beginning:
     """Create the branch that an earlier round deleted, from main."""
     if "dev" in begins.branches:
         return begins
-    client = world.calm_client()
+    client = calm_client(world)
     body = {"name": "dev", "source": "main"}
-    world.calm(client, "POST", world.url("/branches"), body=body, accepted=(201, 409))
+    world.calm(client.http, "POST", world.url("/branches"), body=body, accepted=(201, 409))
     copied = {("dev", path): value for (_, path), value in begins.initial.items()}
     return Beginning(["main", "dev"], begins.initial | copied)
 
@@ -179,13 +180,13 @@ def _load(
     def work(client: Client, chance: Random) -> None:
         try:
             repeat(client, chance)
-        except Exception:  # noqa: BLE001 - of a client, which must not end in silence
+        except Exception:  # noqa: BLE001 - a client's failure must be reported
             world.ledger.problem(f"client {client.name} broke:\n{traceback.format_exc()}")
         client.http.close()
 
     def repeat(client: Client, chance: Random) -> None:
         while not over.is_set() and len(client.records) < _REQUESTS_MAX:
-            if client.act(chance.choice(kinds)) is None:
+            if act(client, chance.choice(kinds)) is None:
                 time.sleep(0.3)
             elif chance.random() < 0.3:
                 time.sleep(chance.expovariate(10))
@@ -213,8 +214,8 @@ def _look(world: World, end: Client) -> dict[str, str]:
         record = _insist(world, partial(end.commit, branch, allow_empty=True))
         heads[branch] = record.commit_id
         _read_all(world, end, branch)
-        for path, row in world.holding(end, record.commit_id).items():
-            world.check_content(end, branch, path, row)
+        for path, row in world.holding(end.http, record.commit_id).items():
+            world.check_content(end.http, branch, path, row)
     return heads
 
 
@@ -229,7 +230,7 @@ def _read_all(world: World, end: Client, branch: str) -> bool:
 
 
 def _insist(world: World, ask: Callable[[], Record]) -> Record:
-    """Repeat a request until its answer is definite, which must happen without faults."""
+    """Repeat a request until its answer is definite, as it must be without faults."""
     for _ in range(_TRIES):
         try:
             record = ask()

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from bench.torture.proxy import Proxy
 from local.config import ROOT
-from local.ports import is_free, is_healthy
 from local.processes import Child, StartError
+from local.tcp_ports import is_free, is_healthy
 
 READY = "Graveler is ready."
 _STARTS_MAX = 5
@@ -150,7 +150,7 @@ class TorturedStack:
 
 
 def _free_ports(amount: int) -> list[int]:
-    """Ports below those of `free_port`: other stacks do not take them while one of ours is dead."""
+    """Return ports below those of `free_port`, so that no other stack takes a dead one's port."""
     ports = (port for port in random.sample(range(12_000, 20_000), 1000) if is_free(port, 0))
     return list(itertools.islice(ports, amount))
 

@@ -5,52 +5,21 @@ ended; `settle` waits for that when all is calm.
 """
 
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from bench.torture.history import Record
-
-if TYPE_CHECKING:
-    from bench.torture.actions import Client
-    from bench.torture.world import World
+from bench.torture.client import Client
+from bench.torture.history import Record, StartedTask
+from bench.torture.world import World
 
 _OPEN = ("waiting", "running")
-# A runner that died keeps its task for 20 seconds, and five of them may die.
+# A dead runner holds its task for 20 seconds, and five runners may die.
 _END_S = 180.0
 _PAUSE_S = 0.2
 
 
-@dataclass(slots=True)
-class StartedTask:
-    """A task that the API has accepted; url: of its start. state is the last that was seen."""
-
-    id: str
-    url: str
-    record: Record
-    state: str = "waiting"
-    result: dict[str, str] = field(default_factory=dict)
-
-    def ended(self, row: dict[str, Any]) -> None:
-        """Take the state of a task that has ended, and what it means for the record."""
-        record, self.state = self.record, row["state"]
-        self.result = row.get("result", {})
-        record.returned = time.monotonic_ns()
-        record.outcome = _outcome(record, row)
-        if record.outcome == "ok" and record.kind:
-            record.commit_id = self.result["commit_id"]
-
-
-def _outcome(record: Record, row: dict[str, Any]) -> str:
-    if row["state"] == "completed":
-        return "ok"
-    message, status = row.get("error", {}).get("message", ""), row.get("status_code", 0)
-    if record.kind == "commit" and status == 404:
-        return "no_branch"
-    return "no_changes" if record.kind == "commit" and "no changes" in message else "refused"
-
-
 def start(
-    client: "Client",
+    client: Client,
     record: Record,
     url: str,
     query: dict[str, Any] | None = None,
@@ -66,17 +35,17 @@ def start(
     return task
 
 
-def start_commit(client: "Client", record: Record) -> StartedTask | None:
+def start_commit(client: Client, record: Record) -> StartedTask | None:
     url = f"/branches/{record.branch}/commits/async"
     return start(client, record, url, None, {"message": f"#{record.id}"})
 
 
-def start_merge(client: "Client", record: Record, source: str) -> StartedTask | None:
+def start_merge(client: Client, record: Record, source: str) -> StartedTask | None:
     body = {"message": f"#{record.id}", "strategy": "source-wins"}
     return start(client, record, f"/refs/{source}/merge/{record.branch}/async", None, body)
 
 
-def follow(client: "Client", task: StartedTask, patience_s: float = 3.0) -> bool:
+def follow(client: Client, task: StartedTask, patience_s: float = 3.0) -> bool:
     """Ask for the commit or merge until it has ended; return whether that was seen."""
     end_s = time.monotonic() + patience_s
     while time.monotonic() < end_s:
@@ -88,8 +57,8 @@ def follow(client: "Client", task: StartedTask, patience_s: float = 3.0) -> bool
     return False
 
 
-def _take_end(client: "Client", task: StartedTask, status: dict[str, Any]) -> bool:
-    """Look at a task that has ended, and compare what both operations say of it."""
+def _take_end(client: Client, task: StartedTask, status: dict[str, Any]) -> bool:
+    """Record the end of a task, and compare the answers of both operations."""
     asked = client.record("get_task", "", task.record.branch, "")
     reply = client.ask(asked, "GET", f"/tasks/{task.id}")
     if reply.status != 200:
@@ -102,8 +71,8 @@ def _take_end(client: "Client", task: StartedTask, status: dict[str, Any]) -> bo
     return True
 
 
-def cancel(client: "Client", task: StartedTask) -> Record:
-    """Ask to cancel the task. Whether it had an effect before is seen when it has ended."""
+def cancel(client: Client, task: StartedTask) -> Record:
+    """Ask to cancel the task. Its end shows whether it had an effect before."""
     record = client.record("cancel_task", "", task.record.branch, "")
     reply = client.ask(record, "DELETE", f"/tasks/{task.id}")
     if not reply.is_unknown and reply.status not in (200, 409):
@@ -111,22 +80,56 @@ def cancel(client: "Client", task: StartedTask) -> Record:
     return record
 
 
-def settle(world: "World", client: "Client") -> None:
-    """Wait until no task runs any more, and learn how those of the round have ended."""
+def settle(world: World, client: Client) -> None:
+    """Wait until no task is open, and record the ends of the round's tasks."""
     for repository in (world.repository, *world.lives.restored):
         wait_until_none_is_open(world, client, repository)
     for task in world.tasks:
         if task.state in _OPEN:
-            task.ended(world.calm(client, "GET", world.url(f"/tasks/{task.id}")).json)
+            task.ended(world.calm(client.http, "GET", world.url(f"/tasks/{task.id}")).json)
 
 
-def wait_until_none_is_open(world: "World", client: "Client", repository: str) -> None:
+def wait_until_none_is_open(world: World, client: Client, repository: str) -> None:
     """Return when no task of the repository is open."""
     url, end_s = f"/repositories/{repository}/tasks", time.monotonic() + _END_S
     while True:
-        rows = world.calm(client, "GET", url, {"amount": 1000}).json["results"]
+        rows = world.calm(client.http, "GET", url, {"amount": 1000}).json["results"]
         if not any(row["state"] in _OPEN for row in rows):
             return
         if time.monotonic() > end_s:
             raise TimeoutError(f"tasks of {repository} do not end")
         time.sleep(_PAUSE_S)
+
+
+# The actions on the shared branches. For the checker, they last until their task has ended.
+
+
+def commit_task(client: Client) -> Record:
+    record = client.record("commit_task", "commit", client.upload().branch)
+    return _go_on(client, record, start_commit(client, record))
+
+
+def merge_task(client: Client) -> Record:
+    branch = client.a_branch()
+    client.commit(branch)  # merges need a clean branch
+    record = client.record("merge_task", "move", branch)
+    other = "dev" if branch == "main" else "main"
+    source = client.chance.choice((other, other, client.a_commit()[0]))
+    return _go_on(client, record, start_merge(client, record, source))
+
+
+def _go_on(client: Client, record: Record, task: StartedTask | None) -> Record:
+    """Wait for the task, cancel it, or leave it to itself."""
+    what = client.chance.choice(("follow", "follow", "follow", "cancel", "leave"))
+    if task is not None and what == "cancel":
+        cancel(client, task)
+    elif task is not None and what == "follow":
+        follow(client, task)
+        if record.outcome == "ok":
+            client.world.made(record)
+    return record
+
+
+ACTIONS: Mapping[str, Callable[[Client], Record]] = {
+    action.__name__: action for action in (commit_task, merge_task)
+}

@@ -116,8 +116,8 @@ def _relieve(stack: TorturedStack, blow: Blow, pids: list[int]) -> None:
 def calm_down(stack: TorturedStack) -> None:
     """Wait until no request of earlier clients is running anywhere.
 
-    Processes of the API are killed, so they send nothing more; what they have sent is over when
-    the stores have answered it.
+    Processes of the API are killed, so they send nothing more. Their requests are over when the
+    stores have answered them.
     """
     for proxy in stack.proxies:
         proxy.set_faults()

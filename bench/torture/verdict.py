@@ -1,4 +1,4 @@
-"""The checks at the end of a round, besides the order of answers."""
+"""The checks at the end of a round, except the linearizability of the answers."""
 
 import pickle
 import subprocess
@@ -11,7 +11,7 @@ from queue import Queue
 from random import Random
 from threading import Thread
 
-from bench.torture.actions import Client
+from bench.torture.client import Client
 from bench.torture.history import Record, Translator
 from bench.torture.judge import TOO_LARGE
 from bench.torture.world import World
@@ -95,11 +95,11 @@ def resolve(world: World, client: Client, records: list[Record], last: str) -> l
             made[record.id] = (each.id, each.parent)
             if len(each.events) > 1:
                 world.ledger.problem(f"{len(each.events)} events of commit {each.id}")
-    for record in records:  # what commits hold is seen first: it names addresses
+    for record in records:  # the content of commits comes first: it names addresses
         if record.id in made:
             for commit_id in made[record.id]:
-                world.holding(client, commit_id)
-    translator = Translator(world.ledger, made, lambda commit: world.holding(client, commit))
+                world.holding(client.http, commit_id)
+    translator = Translator(world.ledger, made, lambda commit: world.holding(client.http, commit))
     # An acknowledged operation without a commit was reported above.
     sound = [
         each
@@ -128,7 +128,7 @@ def check_log(world: World, client: Client, records: list[Record], heads: dict[s
             if amount > 1:
                 world.ledger.problem(f"{commit_id} is {amount} times in the log of {branch}")
         if any(each.kind in _MOVES and each.outcome in ("ok", "unknown") for each in records):
-            continue  # commits may be off the branch; the checker knows when
+            continue  # commits may have left the branch, which the checker judges
         for record in records:
             is_commit = record.kind in ("commit", "move") and record.branch == branch
             if is_commit and record.commit_id and record.commit_id not in logged:
@@ -141,7 +141,7 @@ def log(world: World, client: Client, head: str) -> list[str]:
     after = ""
     while True:
         query = {"amount": 1000, "after": after}
-        reply = world.calm(client, "GET", world.url(f"/refs/{head}/commits"), query).json
+        reply = world.calm(client.http, "GET", world.url(f"/refs/{head}/commits"), query).json
         found += [row["id"] for row in reply["results"]]
         if not reply["pagination"]["has_more"]:
             return found
@@ -153,31 +153,31 @@ def check_objects(world: World, client: Client, records: list[Record], chance: R
     made = [record.commit_id for record in records if record.kind in ("commit", "move")]
     made = [commit_id for commit_id in made if commit_id]
     for commit_id in chance.sample(made, min(4, len(made))):
-        for path, row in world.holding(client, commit_id).items():
-            world.check_content(client, commit_id, path, row)
+        for path, row in world.holding(client.http, commit_id).items():
+            world.check_content(client.http, commit_id, path, row)
 
 
 def check_dumps(world: World, client: Client, number: int, heads: dict[str, str]) -> int:
     """Check that dumps, and a new one, can be restored; return their number."""
     dumps, world.dumps = world.dumps[:_DUMPS_MAX], []
-    now = world.calm(client, "PUT", world.url("/refs/dump")).json
+    now = world.calm(client.http, "PUT", world.url("/refs/dump")).json
     for at, dump in enumerate((*dumps, now)):
         name = f"restored-{number}-{at}"
         namespace = f"s3://{BUCKET}/{world.repository}"
         body = {"name": name, "storage_namespace": namespace}
-        world.calm(client, "POST", "/repositories", {"bare": "true"}, body, (201, 409))
+        world.calm(client.http, "POST", "/repositories", {"bare": "true"}, body, (201, 409))
         try:
-            world.calm(client, "PUT", f"/repositories/{name}/refs/restore", body=dump)
+            world.calm(client.http, "PUT", f"/repositories/{name}/refs/restore", body=dump)
         except RuntimeError as error:
             world.ledger.problem(f"a dump of {world.repository} cannot be restored: {error}")
         if dump is now:
             _compare_heads(world, client, name, heads)
-        world.calm(client, "DELETE", f"/repositories/{name}", accepted=(204, 404))
+        world.calm(client.http, "DELETE", f"/repositories/{name}", accepted=(204, 404))
     return len(dumps) + 1
 
 
 def _compare_heads(world: World, client: Client, name: str, heads: dict[str, str]) -> None:
-    rows = world.calm(client, "GET", f"/repositories/{name}/branches", {"amount": 1000}).json
+    rows = world.calm(client.http, "GET", f"/repositories/{name}/branches", {"amount": 1000}).json
     restored = {row["id"]: row["commit_id"] for row in rows["results"]}
     for branch, head in heads.items():
         if restored.get(branch) != head:

@@ -4,8 +4,7 @@ import re
 import time
 from collections import Counter
 from pathlib import Path
-from random import Random
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -13,23 +12,29 @@ import boto3
 from botocore.config import Config as ClientConfig
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bench.torture.actions import Client
-from bench.torture.client import Reply, UnsentError, get_presigned
-from bench.torture.collection import Collection
-from bench.torture.gateway import HOT, SOURCES
-from bench.torture.history import Holding, Record
+from bench.torture.history import Holding, Record, StartedTask
 from bench.torture.hook_target import HookTarget
+from bench.torture.http_client import Http, Reply, UnsentError, get_presigned
 from bench.torture.journal import Journal
 from bench.torture.ledger import Ledger, Row
 from bench.torture.lives import Lives
-from bench.torture.prepared import prepare
 from bench.torture.stack import TorturedStack
-from bench.torture.tasks import StartedTask
-from local.ports import HOST
 from local.stores import BUCKET
+from local.tcp_ports import HOST
+
+# The prefix of the paths that clients share, and the branch of objects to copy and to move.
+HOT = "hot/"
+SOURCES = "sources"
 
 _KNOWN_MAX = 12
 _TRIES = 60
+
+
+class Collection:
+    """The beginning and the end of a garbage collection, for which clients wait."""
+
+    def __init__(self) -> None:
+        self.begins, self.over = Event(), Event()
 
 
 class World:
@@ -51,58 +56,34 @@ class World:
         self.lives = Lives()
         self.hooks = HookTarget()
         self.collection = Collection()
-        self.is_collected = False  # whether this repository has lost what no head needs
+        self.is_collected = False  # whether this repository keeps only objects of heads
         self.held = "held"  # a branch whose merges wait for a hook
         self.first_commit = ""
         self._known: list[tuple[str, bool]] = []
         self._holdings: dict[str, Holding] = {}
         self._lock = Lock()
-        self._dynamodb = boto3.client(
-            "dynamodb",
-            region_name="us-east-1",
-            endpoint_url=f"http://{HOST}:{self.stack.dynamodb_port}",
-            aws_access_key_id=self.key_pair[0],
-            aws_secret_access_key=self.key_pair[1],
-            config=ClientConfig(read_timeout=12, retries={"total_max_attempts": 1}),
-        )
-        self._s3 = boto3.client(
-            "s3",
-            region_name="us-east-1",
-            endpoint_url=f"http://{HOST}:{self.stack.s3_port}",
-            aws_access_key_id=self.key_pair[0],
-            aws_secret_access_key=self.key_pair[1],
-            config=ClientConfig(
+        settings: dict[str, Any] = {
+            "region_name": "us-east-1",
+            "aws_access_key_id": self.key_pair[0],
+            "aws_secret_access_key": self.key_pair[1],
+            "config": ClientConfig(
                 read_timeout=12, retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}
             ),
-        )
-
-    def begin_repository(self, number: int) -> None:
-        """Create a new repository with its branches, without faults."""
-        chance = Random(f"{self.seed} repository {number}")
-        self.repository = f"torture-{number}"
-        self.paths = tuple(f"{HOT}{name}" for name in "abcd"[: chance.choice((2, 2, 3, 3, 4))])
-        client = self.calm_client()
-        body = {
-            "name": self.repository,
-            "storage_namespace": f"s3://{BUCKET}/{self.repository}",
         }
-        self.calm(client, "POST", "/repositories", body=body, accepted=(201, 409))
-        for name in ("dev", SOURCES):
-            body = {"name": name, "source": "main"}
-            self.calm(client, "POST", self.url("/branches"), body=body, accepted=(201, 409))
-        head = self.head(client, "main")
-        assert head is not None
+        endpoint = f"http://{HOST}:{self.stack.dynamodb_port}"
+        self._dynamodb = boto3.client("dynamodb", endpoint_url=endpoint, **settings)
+        endpoint = f"http://{HOST}:{self.stack.s3_port}"
+        self._s3 = boto3.client("s3", endpoint_url=endpoint, **settings)
+
+    def reset(self, head: str) -> None:
+        """Forget the last repository; head is the first commit of the new one."""
         self._known, self._holdings, self.dumps = [(head, False)], {}, []
         self.first_commit, self.lives, self.tasks = head, Lives(), []
         self.collection, self.is_collected = Collection(), False
-        prepare(self, client)
-
-    def calm_client(self) -> Client:
-        return Client(self, "end", Random(0))
 
     def calm(
         self,
-        client: Client,
+        http: Http,
         method: str,
         path: str,
         query: dict[str, Any] | None = None,
@@ -114,7 +95,7 @@ class World:
         reply = Reply(0)
         for _ in range(_TRIES):
             try:
-                reply = client.http.request(method, path, query, body, headers, timeout_s=35)
+                reply = http.request(method, path, query, body, headers, timeout_s=35)
             except UnsentError:
                 self.stack.revive()
                 continue
@@ -128,27 +109,27 @@ class World:
     def url(self, path: str) -> str:
         return f"/repositories/{self.repository}{path}"
 
-    def head(self, client: Client, branch: str) -> str | None:
+    def head(self, http: Http, branch: str) -> str | None:
         """Return the head of a branch; None if there is no such branch."""
-        reply = self.calm(client, "GET", self.url(f"/branches/{branch}"), accepted=(200, 404))
+        reply = self.calm(http, "GET", self.url(f"/branches/{branch}"), accepted=(200, 404))
         return str(reply.json["commit_id"]) if reply.status == 200 else None
 
-    def holding(self, client: Client, commit_id: str) -> Holding:
+    def holding(self, http: Http, commit_id: str) -> Holding:
         """Return a commit's content at the hot paths, read once, since commits never change."""
         found = self._holdings.get(commit_id)
         if found is None:
             url = self.url(f"/refs/{commit_id}/objects/ls")
-            reply = self.calm(client, "GET", url, {"prefix": HOT})
+            reply = self.calm(http, "GET", url, {"prefix": HOT})
             found = {row["path"]: Row.of(row) for row in reply.json["results"]}
             for path, row in found.items():
                 self.ledger.saw(row, f"commit {commit_id} at {path}")
             self._holdings[commit_id] = found
         return found
 
-    def check_content(self, client: Client, ref: str, path: str, row: Row) -> None:
+    def check_content(self, http: Http, ref: str, path: str, row: Row) -> None:
         """Read an object, and compare it with its row."""
         url = self.url(f"/refs/{ref}/objects")
-        reply = self.calm(client, "GET", url, {"path": path}, accepted=(200, 302, 404, 410))
+        reply = self.calm(http, "GET", url, {"path": path}, accepted=(200, 302, 404, 410))
         is_large = reply.status == 302
         data = get_presigned(reply.headers["location"]) if is_large else reply.body
         content = self.ledger.content_at(row.address)

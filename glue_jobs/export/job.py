@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from glue_jobs.entry import show, start
 from glue_jobs.export.options import parse
 from glue_jobs.export.run import run
+from glue_jobs.job_process import show, start
 from glue_jobs.session import deployment, job_settings
 from graveler.errors import ConflictError, GravelerError
 from graveler.export.record import ExportState
@@ -27,7 +27,7 @@ def main(
         stores = deployment(job_settings(settings, environment))
         status = run(session(), stores, options)
     except ConflictError as error:
-        # Another runner has taken the run that this job was started for: that is no failure.
+        # Another runner has the run of this job, which is no failure.
         show(str(error))
         return 0 if options.run_id else 1
     except (GravelerError, ValueError) as error:

@@ -9,17 +9,17 @@ from graveler.export.slices import SLICE_OBJECTS_MIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The run to carry out: that of run_id, else the run without a runner, else a new one."""
+class ExportOptions:
+    """The run to carry out: the run of run_id, else the one without a runner, else a new one."""
 
     repository: str
     branch: str
     run_id: str = ""
-    # A worker carries out about this many objects that may have changed at a time.
+    # About the number of possibly changed objects in one worker's slice.
     slice_objects: int = SLICE_OBJECTS_MIN
 
 
-def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
+def parse(words: Sequence[str]) -> tuple[ExportOptions, dict[str, str]]:
     """Return the options among a job's arguments, and the deployment's settings by name.
 
     Every argument is a name and a value: `--branch main`.
@@ -41,4 +41,4 @@ def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
         help="objects that a worker carries out at a time (default: %(default)s)",
     )
     known, rest = parser.parse_known_args(list(words))
-    return Options(**vars(known)), settings_in(rest)
+    return ExportOptions(**vars(known)), settings_in(rest)

@@ -6,9 +6,9 @@ carry out slices of keys (`graveler.operations.exports.slices`). Each slice is a
 of one task, for two reasons: its result must be known at once, not when all are done; and Spark
 begins tasks in the order of their jobs, so progress follows the keys.
 
-Spark may lose sight of a task that is still running, and start a second attempt. Two attempts must
-not write under one lease, so a second attempt does nothing. A lost task ends the job without giving
-the lease up: the next runner has to wait until the task must have stopped.
+Spark may lose the connection to a running task, and start a second attempt. Two attempts must not
+write under one lease, so a second attempt does nothing. A lost task ends the job, which keeps the
+lease: the next runner waits until the task must have stopped.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ from uuid import uuid4
 from pyspark import SparkContext, TaskContext
 from pyspark.sql import SparkSession
 
-from glue_jobs.export.options import Options
-from glue_jobs.session import Deployment, deployment
+from glue_jobs.export.options import ExportOptions
+from glue_jobs.session import JobDeployment, deployment
 from graveler.aws.long_work import patient_reads
 from graveler.aws.settings import Settings
 from graveler.engine import Engine
@@ -37,7 +37,7 @@ from graveler.operations.exports.slices import RunSpec, carry_out_slice
 _TASKS_MAX = 1024
 
 
-def run(spark: SparkSession, stores: Deployment, options: Options) -> ExportStatus:
+def run(spark: SparkSession, stores: JobDeployment, options: ExportOptions) -> ExportStatus:
     """Carry out the run as far as possible; return the status of the branch's export.
 
     Raises:
@@ -81,13 +81,15 @@ class SparkWorkers:
         rows = self._context.parallelize([part], 1)
         try:
             results = rows.map(lambda each: _task(settings, run, each)).collect()
-        except Exception as error:  # whatever Spark reports, the task may still be running
+        except Exception as error:  # after any error, the task may still be running
             raise StoppedError(f"Spark lost sight of a slice: {error}") from error
         return results[0]
 
 
 @contextmanager
-def _workers(context: SparkContext, options: Options, settings: Settings) -> Iterator[SparkWorkers]:
+def _workers(
+    context: SparkContext, options: ExportOptions, settings: Settings
+) -> Iterator[SparkWorkers]:
     with ThreadPoolExecutor(_TASKS_MAX, thread_name_prefix="slice") as pool:
         yield SparkWorkers(context, pool, settings, options.slice_objects)
 

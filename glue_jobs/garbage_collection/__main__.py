@@ -1,8 +1,8 @@
-"""`python -m glue_jobs.garbage_collection`: the job by hand, on a Spark of its own.
+"""`python -m glue_jobs.garbage_collection`: run the job on a local Spark.
 
     python -m glue_jobs.garbage_collection --repository lake --dry-run
 
-The environment says where the deployment is (`graveler.aws.settings`).
+The environment has the settings of the deployment (`graveler.aws.settings`).
 """
 
 import os

@@ -7,11 +7,9 @@ missing object is harmless. Source: "Amazon S3 Inventory" in the S3 user guide.
 
 import gzip
 import hashlib
-import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from io import BytesIO
 from urllib.parse import unquote_plus
 
@@ -22,12 +20,13 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
 
-from glue_jobs import parts
+from glue_jobs import parquet_files
 from glue_jobs.garbage_collection.listing import CANDIDATE, CANDIDATE_SCHEMA
 from glue_jobs.session import stores
 from graveler.addresses import OWN_ADDRESS_PATTERN, PARTITION_PATTERN
 from graveler.aws.settings import Settings
 from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.imports.inventory import Inventory, parse_manifest
 from graveler.layout import METADATA_FOLDER
 from graveler.ports import ObjectData
 from graveler.retention.candidates import Territory, partition_of
@@ -45,16 +44,6 @@ _COLUMNS = {
 _NEEDED = ("Key", "Size", "LastModifiedDate")
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
-    """A report: the listed bucket, the format, the columns, and the files with their MD5."""
-
-    bucket: str
-    format: str
-    columns: tuple[str, ...]  # of CSV
-    files: Mapping[str, str]  # MD5 by URI
-
-
 def read_manifest(objects: ObjectData, uri: str, namespace: str) -> Inventory:
     """Return the report of the manifest at uri.
 
@@ -64,19 +53,8 @@ def read_manifest(objects: ObjectData, uri: str, namespace: str) -> Inventory:
         GoneError: it does not exist.
     """
     try:
-        manifest = json.loads(objects.get(uri))
-        inventory = Inventory(
-            manifest["sourceBucket"],
-            manifest["fileFormat"],
-            tuple(name.strip() for name in manifest["fileSchema"].split(",")),
-            {
-                f"s3://{manifest['destinationBucket'].rpartition(':')[2]}/{file['key']}": file[
-                    "MD5checksum"
-                ]
-                for file in manifest["files"]
-            },
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        inventory = parse_manifest(objects.get(uri))
+    except ValueError as error:
         raise CorruptDataError(f"{uri} is no manifest of an S3 Inventory report") from error
     if not f"{namespace}/".startswith(f"s3://{inventory.bucket}/"):
         raise InvalidInputError(f"{uri} lists bucket {inventory.bucket}, not that of {namespace}")
@@ -95,18 +73,18 @@ def inventoried(
 ) -> DataFrame:
     """Return the candidates that the report lists.
 
-    Any file of the report may show that a partition is a namespace. So each file's rows include
-    such partitions, as addresses that end in a slash, and the driver removes their candidates.
+    Any file of the report may prove that a partition is a namespace. So each file's rows include
+    such partitions, as addresses that end in a slash. The driver removes their candidates.
     """
 
-    def rows(uri: str) -> Iterator[pa.RecordBatch]:
-        table = listed_in(stores(settings).objects, inventory, uri)
+    def rows(file: tuple[str, str]) -> Iterator[pa.RecordBatch]:
+        table = listed_in(stores(settings).objects, inventory, file)
         for found in (candidates_among, namespaces_among):
             made = found(table, inventory.bucket, territory)
-            yield from made.to_batches(max_chunksize=parts.ROWS_PER_BATCH)
+            yield from made.to_batches(max_chunksize=parquet_files.ROWS_PER_BATCH)
 
     # Checkpointed, because the rows are used twice.
-    found = parts.spread(spark, list(inventory.files), rows, CANDIDATE).localCheckpoint()
+    found = parquet_files.spread(spark, inventory.files, rows, CANDIDATE).localCheckpoint()
     is_folder = F.col("address").endswith("/")
     folders = sorted({row.address for row in found.where(is_folder).collect()})
     if not folders:
@@ -115,14 +93,15 @@ def inventoried(
     return found.where(~is_folder & ~partition.isin(folders))
 
 
-def listed_in(objects: ObjectData, inventory: Inventory, uri: str) -> pa.Table:
+def listed_in(objects: ObjectData, inventory: Inventory, file: tuple[str, str]) -> pa.Table:
     """Return the current objects that one file of the report lists.
 
     Raises:
         CorruptDataError: the file does not match the manifest.
     """
+    uri, md5 = file
     content = objects.get(uri)
-    if hashlib.md5(content, usedforsecurity=False).hexdigest() != inventory.files[uri]:
+    if hashlib.md5(content, usedforsecurity=False).hexdigest() != md5:
         raise CorruptDataError(f"{uri} is not the file that the manifest names: its MD5 differs")
     try:
         table = _READERS[inventory.format](content, inventory.columns)

@@ -1,7 +1,8 @@
 """Garbage collection as a Glue job: its arguments are options of the run and settings.
 
-An argument is `--name value`. Options are those of `options.Options`. Settings are those of
-`graveler.aws.settings` in lower case (`--refs_table graveler-refs`), or come from the environment.
+An argument is `--name value`. The options are those of `options.CollectionOptions`. Settings are
+those of `graveler.aws.settings` in lower case (`--refs_table graveler-refs`), or come from the
+environment.
 """
 
 import time
@@ -9,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from glue_jobs.entry import show, start
 from glue_jobs.garbage_collection.options import parse
 from glue_jobs.garbage_collection.run import run
+from glue_jobs.job_process import show, start
 from glue_jobs.session import deployment, job_settings
 from graveler.errors import GravelerError
 from graveler.retention.report import text

@@ -5,21 +5,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from glue_jobs.session import Deployment
+from glue_jobs.session import JobDeployment
 from graveler.errors import ContentionError, GravelerError
 from graveler.model import Repository
 from graveler.retention.runs import LEASE, LEASE_S
 from graveler.times import NS_PER_S
 
-# How often a live run renews.
+# The interval of renewals.
 _RENEWAL_S = 60
 
 
 @dataclass(slots=True)
-class Lease:
+class CollectionLease:
     """A lease on a repository; renewed in the background."""
 
-    deployment: Deployment
+    deployment: JobDeployment
     repository: Repository
     holder: str
     is_lost: bool = False
@@ -50,7 +50,7 @@ class Lease:
         """
         if self.is_lost:
             raise ContentionError(f"another run has taken over {self.repository.name!r}")
-        self.take()  # after a stall, the thread that renews may not have noticed yet
+        self.take()  # after a stall, the renewing thread may not have noticed yet
 
     def renew_until_ended(self) -> None:
         """Extend the lease periodically until the run ends or the lease is lost."""
@@ -64,13 +64,15 @@ class Lease:
 
 
 @contextmanager
-def held(deployment: Deployment, repository: Repository, holder: str) -> Iterator[Lease]:
+def held(
+    deployment: JobDeployment, repository: Repository, holder: str
+) -> Iterator[CollectionLease]:
     """Hold the repository's lease, renewed in the background.
 
     Raises:
         ContentionError: another run holds it.
     """
-    lease = Lease(deployment, repository, holder)
+    lease = CollectionLease(deployment, repository, holder)
     lease.take()
     heart = threading.Thread(target=lease.renew_until_ended, name="lease", daemon=True)
     heart.start()

@@ -1,11 +1,11 @@
-"""The candidates: objects of the repository's own that are old enough."""
+"""The candidates: the repository's own objects that are old enough."""
 
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from glue_jobs import parts
+from glue_jobs import parquet_files
 from glue_jobs.session import stores
 from graveler.addresses import is_partition
 from graveler.aws.settings import Settings
@@ -35,7 +35,7 @@ def listed(
         return candidate_batches(stores(settings).objects.list_objects(uri), territory)
 
     first = min(partitions, default="").removeprefix(prefix)
-    return parts.spread(spark, partitions, rows, CANDIDATE), first
+    return parquet_files.spread(spark, partitions, rows, CANDIDATE), first
 
 
 def candidate_batches(
@@ -49,7 +49,7 @@ def candidate_batches(
         addresses.append(address)
         sizes.append(each.size_bytes)
         times.append(each.last_modified_ns // NS_PER_S)
-        if len(addresses) == parts.ROWS_PER_BATCH:
+        if len(addresses) == parquet_files.ROWS_PER_BATCH:
             yield pa.RecordBatch.from_arrays(
                 [pa.array(addresses), pa.array(sizes), pa.array(times)], schema=CANDIDATE_SCHEMA
             )

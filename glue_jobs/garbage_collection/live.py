@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark import Accumulator
 from pyspark.sql import DataFrame, SparkSession
 
-from glue_jobs import parts
+from glue_jobs import parquet_files
 from glue_jobs.session import stores
 from graveler.aws.settings import Settings
 from graveler.model import MetaRangeID, RangeHeader, StagingToken
@@ -41,7 +41,7 @@ def staged(
     def rows(token: StagingToken) -> Iterator[pa.RecordBatch]:
         return _address_batches(staged_addresses(stores(settings).staging, namespace, token))
 
-    return parts.spread(spark, tokens, rows, ADDRESS)
+    return parquet_files.spread(spark, tokens, rows, ADDRESS)
 
 
 def ranges(
@@ -64,7 +64,7 @@ def ranges(
 
     # A metarange without objects has the empty ID and no file.
     ids = sorted({each for each in metarange_ids if each})
-    return parts.spread(spark, ids, rows, RANGE).dropDuplicates(["id"])
+    return parquet_files.spread(spark, ids, rows, RANGE).dropDuplicates(["id"])
 
 
 def committed(
@@ -85,13 +85,13 @@ def committed(
                 ranges_read.add(1)
                 records_read.add(header.count)
 
-    # Sorted, versions of one range follow each other: the reader skips their equal blocks.
-    tasks = parts.TASKS_PER_CORE * found.sparkSession.sparkContext.defaultParallelism
+    # After sorting, versions of one range are neighbours: the reader skips their equal blocks.
+    tasks = parquet_files.TASKS_PER_CORE * found.sparkSession.sparkContext.defaultParallelism
     sorted_ = found.repartitionByRange(tasks, "min_key").sortWithinPartitions("min_key", "id")
     return sorted_.mapInArrow(rows, ADDRESS)
 
 
 def _address_batches(addresses: Iterable[str]) -> Iterator[pa.RecordBatch]:
     rest = iter(addresses)
-    while held := list(islice(rest, parts.ROWS_PER_BATCH)):
+    while held := list(islice(rest, parquet_files.ROWS_PER_BATCH)):
         yield pa.RecordBatch.from_arrays([pa.array(held)], schema=_ADDRESS_SCHEMA)

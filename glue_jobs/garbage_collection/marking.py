@@ -11,10 +11,10 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody names them
 
-from glue_jobs import parts
+from glue_jobs import parquet_files
 from glue_jobs.garbage_collection import inventory, listing, live
-from glue_jobs.garbage_collection.options import Options
-from glue_jobs.session import Deployment
+from glue_jobs.garbage_collection.options import CollectionOptions
+from glue_jobs.session import JobDeployment
 from graveler.errors import CorruptDataError, GoneError, NotFoundError
 from graveler.model import Repository, RepositoryUID
 from graveler.operations.garbage import (
@@ -59,7 +59,7 @@ class MarkFolder:
         self.looks_uri = looks_folder(uri)
 
 
-def read_mark(deployment: Deployment, folder: MarkFolder, repository: Repository) -> Mark:
+def read_mark(deployment: JobDeployment, folder: MarkFolder, repository: Repository) -> Mark:
     """Return the mark in the folder.
 
     Raises:
@@ -78,12 +78,12 @@ def read_mark(deployment: Deployment, folder: MarkFolder, repository: Repository
 
 
 class Marking:
-    """One run's marking: finds the objects to delete, and later what came to life."""
+    """One run's marking: finds the objects to delete, and later those that came to life."""
 
     def __init__(
         self,
         spark: SparkSession,
-        deployment: Deployment,
+        deployment: JobDeployment,
         repository: Repository,
         folder: MarkFolder,
         report: CollectionReport,
@@ -98,7 +98,7 @@ class Marking:
         self.ranges_read = spark.sparkContext.accumulator(0)
         self.records_read = spark.sparkContext.accumulator(0)
 
-    def mark(self, options: Options) -> Mark:
+    def mark(self, options: CollectionOptions) -> Mark:
         """Find and store the objects to delete."""
         engine, report = self.deployment.engine, self.report
         candidates = self._candidates(options)
@@ -115,13 +115,13 @@ class Marking:
         self.observe("commits")
         settings, namespace = self.deployment.settings, self.repository.storage_namespace
         found = live.ranges(self.spark, active.values(), namespace, settings)
-        parts.write(found, self.folder.ranges_uri, settings)
+        parquet_files.write(found, self.folder.ranges_uri, settings)
         self.observe("ranges")
         alive = self.committed(self._read(self.folder.ranges_uri, live.RANGE))
         alive = alive.union(staged).union(claimed)
         marked = candidates.join(alive, "address", "left_anti")
-        rows_per_part = min(parts.ROWS_PER_PART, options.objects_per_round)
-        parts.write(marked, self.folder.marked_uri, settings, rows_per_part)
+        rows_per_part = min(parquet_files.ROWS_PER_PART, options.objects_per_round)
+        parquet_files.write(marked, self.folder.marked_uri, settings, rows_per_part)
         self.count_read()
         self._describe()
         mark = self._mark()
@@ -129,8 +129,8 @@ class Marking:
         self.observe("marked")
         return mark
 
-    def _candidates(self, options: Options) -> DataFrame:
-        """Return the candidates as they are listed now, however long the run takes."""
+    def _candidates(self, options: CollectionOptions) -> DataFrame:
+        """Return the candidates as they are listed now, for the whole run."""
         engine, settings = self.deployment.engine, self.deployment.settings
         own = self.territory(self.report.cutoff_ns)
         if options.inventory_uri:
@@ -144,7 +144,7 @@ class Marking:
         return frame.localCheckpoint()
 
     def territory(self, cutoff_ns: int) -> Territory:
-        """Return where the run may delete."""
+        """Return the territory in which the run may delete."""
         found = territory(self.deployment.engine, self.repository, cutoff_ns)
         for folder in found.foreign:
             warning = f"{folder} is, or was, another repository's namespace: it is left alone"
@@ -210,8 +210,8 @@ class Marking:
         return staged.union(self.committed(unread)).localCheckpoint()
 
     def _read(self, folder_uri: str, schema: str) -> DataFrame:
-        uris = parts.uris(self.deployment.engine.objects, folder_uri)
-        return parts.read(self.spark, uris, schema, self.deployment.settings)
+        uris = parquet_files.uris(self.deployment.engine.objects, folder_uri)
+        return parquet_files.read(self.spark, uris, schema, self.deployment.settings)
 
     def _describe(self) -> None:
         """Add the numbers of objects to delete to the report."""

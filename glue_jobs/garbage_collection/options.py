@@ -16,20 +16,20 @@ _UNNAMED = ("repository", "region")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class CollectionOptions:
     """The options of a run.
 
     repository: its name; "" collects every repository that is not read-only.
     run_id: the ID of a run that was asked for; "" gives the run a new one.
     do_mark, do_sweep: find the objects to delete; delete them. mark_id: sweep that run's mark.
-    minimum_age_s: younger objects stay. debug_minimum_age_s: the same, and may be unsafely short,
-        for tests in which nobody uploads, links or names objects meanwhile: only addresses that are
-        a day old are claimed.
+    minimum_age_s: younger objects stay. debug_minimum_age_s: the same, and may be unsafely short.
+        It is for tests without uploads, links or new names meanwhile: only addresses that are a day
+        old are claimed.
     maximum_deletions: with more objects to delete, the run stops before it deletes anything.
-    cutoff_s: delete only objects older than that time, in Unix seconds, as well.
+    cutoff_s: a further limit: delete only objects older than that time, in Unix seconds.
     output_uri: a folder for the output of runs; "" is lakeFS's folder in the namespace.
     inventory_uri: the manifest.json of an S3 Inventory report to use instead of listing.
-    deletes_per_s: the most objects that all executors together delete a second; 0 sets no limit.
+    deletes_per_s: the maximum of objects that all executors delete a second; 0 sets no limit.
     round_objects: how many objects are deleted between two looks.
     look_s: the maximum age of a look; remaining objects get another look.
     """
@@ -88,7 +88,7 @@ class Options:
 
     @property
     def objects_per_round(self) -> int:
-        """How many objects share a look: at deletes_per_s, they take half of its life."""
+        """How many objects share a look: at deletes_per_s, they take half of its maximum age."""
         if not self.deletes_per_s:
             return self.round_objects
         in_time = max(DELETE_OBJECTS_MAX, self.deletes_per_s * self.look_s // 2)
@@ -106,7 +106,7 @@ class Options:
         return [warning]
 
 
-def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
+def parse(words: Sequence[str]) -> tuple[CollectionOptions, dict[str, str]]:
     """Return the options among a job's arguments, and the other arguments by name.
 
     Each argument is a name and a value, `--dry-run true`; a switch needs no value. Repository and
@@ -119,7 +119,7 @@ def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
     parser = argparse.ArgumentParser(
         prog="garbage_collection", allow_abbrev=False, exit_on_error=False, add_help=False
     )
-    for field in fields(Options):
+    for field in fields(CollectionOptions):
         if field.name in _UNNAMED:
             continue
         names = {f"--{field.name}", f"--{field.name.replace('_', '-')}"}
@@ -138,7 +138,7 @@ def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
     given, others = vars(known), settings_in(rest, _UNNAMED)
     if given.pop("dry_run"):
         given["do_sweep"] = False
-    return Options(repository=others.pop("repository", ""), **given), others
+    return CollectionOptions(repository=others.pop("repository", ""), **given), others
 
 
 def _switch(text: str) -> bool:

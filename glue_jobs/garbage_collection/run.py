@@ -4,12 +4,12 @@ Theory of operation
 -------------------
 An object may be deleted if its name has the engine's form (`addresses.is_own_address`), if it is
 older than the minimum age, and if no recorded upload, no staged entry and no active commit names
-it. Users continue to upload, link, commit and revert objects meanwhile. The order of the reads
-makes the result correct:
+it. Users upload, link, commit and revert objects meanwhile. The order of the reads makes the result
+correct:
 
 1. *Candidates first*: the objects in `data/` that are older than the cutoff. Names of another form,
    and folders that hold `_lakefs/`, belong to other writers. A later object is no candidate, and
-   cannot look like an old one: an issued address may be linked for a day, and the minimum age is
+   cannot be taken for an old one: an issued address may be linked for a day, and the minimum age is
    longer.
 2. *Uploads and staged entries next*: first the records of multipart uploads, then the entries of
    every token of every branch. A multipart object is as old as the start of its upload, so it may
@@ -19,51 +19,52 @@ makes the result correct:
    *Claims at the end* (`retention.claims`).
 4. *The candidates without these addresses* are marked and stored (`marking`).
 5. *A second look before deleting*, and before each further round of a long sweep. A revert, a
-   branch at an old commit, or longer retention may have brought old content back to life. Addresses
-   that are alive now stay. A look reads only ranges that the mark did not read. So a mark may be
-   swept days later.
+   branch at an old commit, or longer retention may have revived old content. Addresses that are
+   alive now stay. A look reads only ranges that the mark did not read. So a mark may be swept days
+   later.
 6. *Deleting*: a thousand objects at a time. Missing objects are harmless, so after a crash another
    sweep of the mark, or another run, deletes the rest.
 7. *A look expires.* Before each request, an executor checks the object store's time and the run's
    lease (`sweeping`). A look older than `look_s` deletes nothing more: the rest of the round gets
-   another look. A look's age counts from before its first read, by the store's clock alone, because
-   the clocks of driver and executors may differ.
+   another look. A look's age counts from before its first read. Only the store's clock counts,
+   because the clocks of driver and executors may differ.
 
 What a scan sees
 ----------------
-Mark and look scan alike (`operations.garbage.Scan`). A scan reads one thing after the other, and
-names move meanwhile. It sees every old address that something names at each moment while it lasts.
-Consider the moment when all heads are listed and no event has been read again. The address is then
-named by one of these:
+Mark and look use the same scan (`operations.garbage.Scan`). A scan reads records one after the
+other, and names move meanwhile. Still, it sees every old address that has a name at each moment of
+the scan. Consider the moment when all heads are listed and no event has been read again. One of
+these names the address then:
 
 - *A staged entry from before the scan.* Entries do not change their branch, so a listed token had
   it. That token keeps its entries for hours after its branch moved them to another one. A scan of
   staged entries that takes longer fails.
 - *A later staged entry.* A change of metadata, or a reset of an object, takes the address from its
-  own branch, in a transaction that fails if the branch changed. What had it there is seen instead.
-  A shallow copy, a move of a prefix and staging by hand claim the address first, and claims are
-  read after this moment. A completed multipart upload had a record, which was read.
-- *A head.* The listing saw it, or the branch got it since the scan began. Then an event says so: it
-  is stored in the same transaction, with the new head and the old one. An event is new if the scan
+  own branch, in a transaction that fails if the branch changed. The scan sees the earlier name
+  there. A shallow copy, a move of a prefix and staging by hand claim the address first, and claims
+  are read after this moment. A completed multipart upload had a record, which was read.
+- *A head.* The listing saw it, or the branch got it since the scan began. In the second case, the
+  same transaction stored an event with the new head and the old one. An event is new if the scan
   did not find it when it began. So no chain of renames, merges and resets hides a head. A hard
-  reset in progress may show its head before its event: heads that were listed with tokens count.
+  reset in progress may show its head before its event, so heads that were listed with tokens count.
 
-After the moment, no claim and no event is needed: the address has another carrier at the moment.
-Who moves a name removes the old one last, and reads a claimed source again after the claim.
+A name that is given after this moment needs no claim and no event, because the address has another
+name at the moment. A move of a name removes the old name last, and reads a claimed source again
+after the claim.
 
 - *Commits of open tasks* count as heads: a task works with commits that it has read. A request in
-  progress works with heads, or with what ceased to be one meanwhile.
+  progress works with heads, or with heads that were replaced meanwhile.
 - *Other repositories of the namespace* count like the collected one. If one appears during a scan,
   the run fails: nothing of it was read, and a restore gives it heads without events.
 
-ADR 34 lists all ways by which a name reaches an address.
+ADR 34 lists all ways in which an address gets a name.
 
 Content that comes to life between the start of a look and its last deletion may be lost, as in
 lakeFS. The documentation warns users who revert to, or branch from, an expired commit.
 
 Every failure ends the run before it deletes: a missing or damaged file, unreadable rules, a denied
-permission, lost executors. An object that is not proved garbage stays. One run at a time holds a
-repository; two would be safe, but duplicate the work.
+permission, lost executors. An object that is not proved garbage stays. A lease allows one run at a
+time for a repository; two would be safe, but duplicate the work.
 """
 
 import time
@@ -73,19 +74,13 @@ from contextlib import suppress
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
-from glue_jobs import parts
+from glue_jobs import parquet_files
 from glue_jobs.garbage_collection import listing
-from glue_jobs.garbage_collection.lease import Lease, held
-from glue_jobs.garbage_collection.marking import (
-    Mark,
-    MarkFolder,
-    Marking,
-    Observe,
-    read_mark,
-)
-from glue_jobs.garbage_collection.options import Options
+from glue_jobs.garbage_collection.lease import CollectionLease, held
+from glue_jobs.garbage_collection.marking import Mark, MarkFolder, Marking, Observe, read_mark
+from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, Round, sweep
-from glue_jobs.session import Deployment, executors_errors, join_by_sorting
+from glue_jobs.session import JobDeployment, executors_errors, join_by_sorting
 from graveler.addresses import newest_first
 from graveler.branches.pages import every_repository
 from graveler.engine import Engine
@@ -113,15 +108,18 @@ def _ignore(_step: str) -> None:
 
 
 def run(
-    spark: SparkSession, deployment: Deployment, options: Options, observe: Observe = _ignore
+    spark: SparkSession,
+    deployment: JobDeployment,
+    options: CollectionOptions,
+    observe: Observe = _ignore,
 ) -> list[CollectionReport]:
     """Collect the garbage of one repository, or of every one that is not read-only.
 
     observe is called after each step: leased, listed, staged, commits, ranges, marked, looked and
     swept (for each round), finished.
 
-    If every repository succeeds, that is noted, and a deployment raises an alarm if the note grows
-    old.
+    If every repository succeeds, the time is recorded. A deployment raises an alarm if that time is
+    too long ago.
 
     Raises:
         GravelerError: the first failure of a run; the other repositories are collected anyway.
@@ -138,7 +136,7 @@ def run(
             failures.append(error)
     if failures:
         raise failures[0]
-    # A sweep of an earlier run's mark looks for no garbage, so it is no collection.
+    # A sweep of an earlier run's mark finds no garbage itself, so it is no collection.
     if options.do_mark and all(each.is_success for each in reports):
         series = series_of(options.repository, deletes=options.do_sweep)
         deployment.jobs.note_collection(series, deployment.engine.clock.now_ns())
@@ -147,8 +145,8 @@ def run(
 
 def collect(
     spark: SparkSession,
-    deployment: Deployment,
-    options: Options,
+    deployment: JobDeployment,
+    options: CollectionOptions,
     name: str,
     observe: Observe = _ignore,
 ) -> CollectionReport:
@@ -182,7 +180,7 @@ def collect(
         if not options.run_id:
             _begin(engine, report, folder_uri)
         join_by_sorting(spark)
-        this = _Run(spark, deployment, repository, options, report, lease, steps.done)
+        this = _CollectionRun(spark, deployment, repository, options, report, lease, steps.done)
         try:
             with executors_errors():
                 this.do()
@@ -200,8 +198,8 @@ def collect(
 def _begin(engine: Engine, report: CollectionReport, folder_uri: str) -> None:
     """Store that the run begins.
 
-    A lost answer may have started two jobs for a run that was asked for. The lease, which is the
-    run's, would let both work. So such a run begins first, and only one job gets to the lease.
+    A lost answer may have started two jobs for one requested run. The lease belongs to the run, so
+    it would let both work. This file comes before the lease, and only one job can create it.
 
     Raises:
         PreconditionFailedError: another job carries out the run.
@@ -216,14 +214,14 @@ def _begin(engine: Engine, report: CollectionReport, folder_uri: str) -> None:
         ) from error
 
 
-def _folder_uri(options: Options, repository: Repository, run_id: str) -> str:
+def _folder_uri(options: CollectionOptions, repository: Repository, run_id: str) -> str:
     base_uri = options.output_uri.rstrip("/")
     if base_uri:
         return f"{base_uri}/{run_id}/"
     return f"{repository.storage_namespace}/{run_folder(run_id)}"
 
 
-def _cutoff_ns(options: Options, now_ns: int) -> int:
+def _cutoff_ns(options: CollectionOptions, now_ns: int) -> int:
     """Return the time before which an object must have been stored to be deleted."""
     by_age_ns = now_ns - options.age_s * NS_PER_S
     return by_age_ns if options.cutoff_s is None else min(by_age_ns, options.cutoff_s * NS_PER_S)
@@ -245,17 +243,17 @@ class _Timed:
         self._since_s = time.monotonic()
 
 
-class _Run:
+class _CollectionRun:
     """One run over one repository, whose lease it holds."""
 
     def __init__(
         self,
         spark: SparkSession,
-        deployment: Deployment,
+        deployment: JobDeployment,
         repository: Repository,
-        options: Options,
+        options: CollectionOptions,
         report: CollectionReport,
-        lease: Lease,
+        lease: CollectionLease,
         observe: Observe,
     ) -> None:
         self._spark = spark
@@ -295,7 +293,7 @@ class _Run:
 
     def _sweep(self, mark: Mark) -> None:
         report = self._report
-        uris = parts.uris(self._deployment.engine.objects, self._mark_folder.marked_uri)
+        uris = parquet_files.uris(self._deployment.engine.objects, self._mark_folder.marked_uri)
         for round_uris in _rounds(uris, self._options.objects_per_round):
             self._sweep_round(mark, round_uris)
         report.is_swept = True
@@ -352,14 +350,14 @@ class _Run:
             folder_uri=self._folder_uri,
             deletes_per_s=self._options.deletes_per_s,
         )
-        marked = parts.read(self._spark, round_uris, listing.CANDIDATE, settings)
+        marked = parquet_files.read(self._spark, round_uris, listing.CANDIDATE, settings)
         doomed = marked.join(self._marking.come_to_life(), "address", "left_anti")
         if names:
             prefixes = tuple(f"{self._folder_uri}deleted/{name}-" for name in names)
-            found = parts.uris(objects, f"{self._folder_uri}deleted/")
+            found = parquet_files.uris(objects, f"{self._folder_uri}deleted/")
             gone = [uri for uri in found if uri.startswith(prefixes)]
             if gone:
-                deleted = parts.read(self._spark, gone, listing.CANDIDATE, settings)
+                deleted = parquet_files.read(self._spark, gone, listing.CANDIDATE, settings)
                 doomed = doomed.join(deleted.select("address"), "address", "left_anti")
         return this, doomed
 
@@ -393,5 +391,5 @@ class _Run:
 
 def _rounds(uris: Sequence[str], round_objects: int) -> list[list[str]]:
     """Return the parts of a mark, grouped into rounds."""
-    at_once = max(1, round_objects // parts.ROWS_PER_PART)
+    at_once = max(1, round_objects // parquet_files.ROWS_PER_PART)
     return [list(uris[start : start + at_once]) for start in range(0, len(uris), at_once)]

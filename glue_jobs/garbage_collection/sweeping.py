@@ -2,9 +2,9 @@
 
 Before each request, an executor checks that the run still has its lease, and reads the look's age
 from the object store's clock. So a stalled driver, or an executor that resumes after an hour,
-deletes nothing by an expired look. The time between that check and the request cannot be checked: a
-process that stops there sends one late request, if it has not signed it yet. S3 refuses requests
-whose signature is older than 15 minutes.
+deletes nothing by an expired look. One gap remains: a process that stalls between the check and the
+request's signature sends one late request. S3 refuses requests whose signature is older than 15
+minutes.
 """
 
 import time
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from glue_jobs import parts
+from glue_jobs import parquet_files
 from glue_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
 from glue_jobs.session import stores
 from graveler.aws.settings import Settings
@@ -43,16 +43,16 @@ _TALLY_SCHEMA = pa.schema(
 LEASE_IS_LOST = "another run has taken over"
 LOOK_IS_OLD = "the look is too old"
 
-# S3 reports each object of a request that it could not delete; these are retried.
+# S3 reports each object that it could not delete; these are retried.
 _TRIES = 4
 _FIRST_PAUSE_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What executors need to delete: the territory, the look, and the lease's holder.
+    """The data with which executors delete: the territory, the look, and the lease's holder.
 
-    folder_uri is the run's folder, holder the run's ID in the lease.
+    folder_uri is the run's folder; holder is the run's ID in the lease.
     """
 
     repository: Repository
@@ -68,9 +68,9 @@ class Round:
         return f"round-{self.look.number:04d}"
 
     def stopped(self, jobs: JobStore, objects: ObjectData, task: str) -> str:
-        """Return why no request may delete by this look any more; "" while one may.
+        """Return the reason why no request may delete by this look any more; "" if there is none.
 
-        The lease is checked first, so that the look's age is checked right before the request.
+        The look's age is checked last, right before the request.
         """
         if not jobs.has_lease(self.repository, LEASE, self.holder):
             return LEASE_IS_LOST
@@ -78,8 +78,8 @@ class Round:
 
 
 @dataclass(slots=True)
-class Swept:
-    """The result of a round: failed counts the objects that S3 refused, left the untried ones."""
+class SweptRound:
+    """The result of a round; failed counts the objects that S3 refused, left the untried ones."""
 
     deleted: Tally = field(default_factory=Tally)
     failed: int = 0
@@ -88,8 +88,8 @@ class Swept:
     stopped: str = ""
 
 
-def sweep(doomed: DataFrame, this: Round, settings: Settings) -> Swept:
-    """Delete the objects of the frame (CANDIDATE), as far as the look's life allows.
+def sweep(doomed: DataFrame, this: Round, settings: Settings) -> SweptRound:
+    """Delete the objects of the frame (CANDIDATE) until the look expires.
 
     The folder gets the addresses that were deleted: `deleted/` as Parquet, `deleted.text/` as
     lines.
@@ -99,9 +99,9 @@ def sweep(doomed: DataFrame, this: Round, settings: Settings) -> Swept:
 
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         mine = stores(settings)
-        writer = parts.PartWriter(mine.objects, f"{this.folder_uri}deleted/", this.name)
-        lines = parts.LineWriter(mine.objects, f"{this.folder_uri}deleted.text/", this.name)
-        task = parts.task_name()
+        writer = parquet_files.PartWriter(mine.objects, f"{this.folder_uri}deleted/", this.name)
+        lines = parquet_files.LineWriter(mine.objects, f"{this.folder_uri}deleted.text/", this.name)
+        task = parquet_files.task_name()
         done = Deleted()
         for batch in thousands(batches):
             if done.stopped:  # read to the end, as Spark expects of a task
@@ -123,7 +123,7 @@ def sweep(doomed: DataFrame, this: Round, settings: Settings) -> Swept:
         writer.finish()
         lines.finish()
 
-    swept = Swept()
+    swept = SweptRound()
     for row in doomed.mapInArrow(rows, _TALLY).collect():
         swept.deleted.add(row.objects, row.size_bytes)
         swept.failed += row.failed
@@ -135,7 +135,7 @@ def sweep(doomed: DataFrame, this: Round, settings: Settings) -> Swept:
 
 
 def thousands(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows in batches of DELETE_OBJECTS_MAX, the most that one request deletes."""
+    """Yield the rows in batches of DELETE_OBJECTS_MAX, the maximum of one request."""
     held: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
@@ -176,7 +176,7 @@ def delete(
     sleep: Callable[[float], None],
     stopped: Callable[[], str],
 ) -> Deleted:
-    """Delete the batch; `stopped` is called before each request, and returns why to stop, or "".
+    """Delete the batch; before each request, `stopped` returns a reason to stop, or "".
 
     Raises:
         CorruptDataError: the run may not delete one of the addresses; nothing was deleted.

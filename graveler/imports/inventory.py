@@ -35,9 +35,10 @@ _MANIFEST_BYTES_MAX = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """A report: the listed bucket, the columns, and the files with their MD5."""
+    """A report: the listed bucket, the format, the columns, and each file's URI and MD5."""
 
     bucket: str
+    format: str
     columns: tuple[str, ...]
     files: tuple[tuple[str, str], ...]
 
@@ -55,25 +56,37 @@ def read_manifest(objects: ObjectData, uri: str) -> Inventory:
     if info.size_bytes > _MANIFEST_BYTES_MAX:
         raise InvalidInputError(f"{uri} is no manifest: it has {info.size_bytes} bytes")
     try:
-        manifest = json.loads(objects.get(uri))
+        inventory = parse_manifest(objects.get(uri))
+    except ValueError as error:
+        raise InvalidInputError(f"{uri} is no manifest of an S3 Inventory report") from error
+    missing = [name for name in _NEEDED if name not in inventory.columns]
+    if inventory.format != "CSV" or missing:
+        raise InvalidInputError(
+            f"{uri} cannot be imported: make a report as CSV with {', '.join(_NEEDED)}"
+        )
+    return inventory
+
+
+def parse_manifest(content: bytes) -> Inventory:
+    """Return the report that a manifest describes.
+
+    Raises:
+        ValueError: it is not a manifest.
+    """
+    try:
+        manifest = json.loads(content)
         bucket = _bucket(manifest["destinationBucket"].rpartition(":")[2])
-        inventory = Inventory(
+        return Inventory(
             bucket=_bucket(manifest["sourceBucket"]),
+            format=manifest["fileFormat"],
             columns=tuple(name.strip() for name in manifest["fileSchema"].split(",")),
             files=tuple(
                 (f"s3://{bucket}/{_key(file['key'])}", file["MD5checksum"])
                 for file in manifest["files"]
             ),
         )
-        is_csv = manifest["fileFormat"] == "CSV"
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InvalidInputError(f"{uri} is no manifest of an S3 Inventory report") from error
-    missing = [name for name in _NEEDED if name not in inventory.columns]
-    if not is_csv or missing:
-        raise InvalidInputError(
-            f"{uri} cannot be imported: make a report as CSV with {', '.join(_NEEDED)}"
-        )
-    return inventory
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("not a manifest") from error
 
 
 def _bucket(name: str) -> str:

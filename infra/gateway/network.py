@@ -1,18 +1,18 @@
-"""Where the S3 gateway runs, and who reaches it: a VPC of its own, or subnets of the settings.
+"""The network of the S3 gateway: a VPC of its own, or subnets of the settings.
 
-The own VPC has no NAT gateway. Tasks reach S3 and DynamoDB by gateway endpoints, which cost
-nothing, and all else by public addresses of their own: docs/cost.md compares that with interface
-endpoints. Nothing but the load balancer may connect to a task.
+The own VPC has no NAT gateway. Tasks reach S3 and DynamoDB by gateway endpoints, which are free.
+They reach other services by public addresses of their own, which docs/cost.md compares with
+interface endpoints. Only the load balancer may connect to a task.
 """
 
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.settings.rules import PUBLIC
 
-# Where the program listens.
+# The port on which the program listens.
 TASK_PORT = 8080
 
 _ZONES = 2
@@ -25,9 +25,9 @@ _ANYWHERE = ("0.0.0.0/0", "::/0")
 
 
 class Network(Construct):
-    """Subnets of the load balancer and the tasks, and the rules of who connects to whom."""
+    """The subnets of the load balancer and the tasks, and the rules of their connections."""
 
-    def __init__(self, scope: Construct, settings: Settings) -> None:
+    def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:
         super().__init__(scope, "Network")
         self.is_public = settings.gateway == PUBLIC
         self.is_encrypted = bool(settings.gateway_certificate_arn)
@@ -40,7 +40,7 @@ class Network(Construct):
         self.task_group = self._make_group("Tasks", "The tasks of the S3 gateway")
         self._connect(settings)
 
-    def _make_vpc(self, settings: Settings) -> ec2.IVpc:
+    def _make_vpc(self, settings: DeploymentSettings) -> ec2.IVpc:
         vpc = ec2.Vpc(
             self,
             "Vpc",
@@ -53,7 +53,7 @@ class Network(Construct):
                     name="Public",
                     subnet_type=ec2.SubnetType.PUBLIC,
                     cidr_mask=_SUBNET_BITS,
-                    # The service asks for addresses of its tasks.
+                    # The service requests addresses for its tasks.
                     map_public_ip_on_launch=False,
                 )
             ],
@@ -62,8 +62,8 @@ class Network(Construct):
         vpc.add_gateway_endpoint("DynamoDB", service=ec2.GatewayVpcEndpointAwsService.DYNAMODB)
         return vpc
 
-    def _find_vpc(self, settings: Settings) -> ec2.IVpc:
-        """Return the VPC of the settings; nothing here asks for the zones of its subnets."""
+    def _find_vpc(self, settings: DeploymentSettings) -> ec2.IVpc:
+        """Return the VPC of the settings. The zones are placeholders, and not used."""
         subnets = list(settings.gateway_subnets)
         zones = [f"{Stack.of(self).region}-{number}" for number in range(len(subnets))]
         if self.is_public:
@@ -91,8 +91,8 @@ class Network(Construct):
             allow_all_outbound=False,
         )
 
-    def _connect(self, settings: Settings) -> None:
-        """Allow clients to the load balancer, that to the tasks, and tasks to AWS's services."""
+    def _connect(self, settings: DeploymentSettings) -> None:
+        """Allow connections of clients to the load balancer, of it to tasks, of tasks to AWS."""
         for network in settings.gateway_clients or _ANYWHERE:
             peer = ec2.Peer.ipv6(network) if ":" in network else ec2.Peer.ipv4(network)
             self.balancer_group.add_ingress_rule(peer, ec2.Port.tcp(self.port), "Clients of S3")

@@ -1,4 +1,4 @@
-"""The S3 gateway as a service on Fargate, behind a load balancer that passes bytes on.
+"""The S3 gateway as a service on Fargate, behind a network load balancer.
 
 It holds no state: the stack can be deleted and created again without loss.
 """
@@ -12,43 +12,43 @@ from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.access import Access
 from infra.alarms import BELOW, Alarms
 from infra.gateway.network import TASK_PORT, Network
-from infra.gateway.task import Task
-from infra.settings import Settings
+from infra.gateway.task import GatewayTask
+from infra.metrics import PERIOD
+from infra.role_permissions import RolePermissions
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
-from infra.watched import PERIOD
 
-# Scaling holds the average there. An upload that saturates one task leaves room on the others.
+# The target of scaling. An upload that saturates one task leaves room on the others.
 _CPU_TARGET_PERCENT = 60
-# With as many tasks as there may be, the average rises above the target, and stays there.
+# At the maximum number of tasks, the average can rise above the target, and stay there.
 _CPU_BUSY_PERCENT = 85
 _SCALE_OUT_PAUSE = Duration.minutes(1)
 _SCALE_IN_PAUSE = Duration.minutes(5)
 
-# How long requests may go on that a task has when it is to end. Then it has Task's own time.
+# How long a task may finish its requests, without new ones, before ECS stops it (`task.py`).
 _DRAINING = Duration.minutes(2)
 _START_MAX = Duration.minutes(1)
 
 
-class Gateway(Stack):
+class GatewayStack(Stack):
     """The load balancer, the tasks, and their alarms."""
 
     def __init__(
-        self, scope: Construct, settings: Settings, storage: Storage, topic: sns.ITopic
+        self, scope: Construct, settings: DeploymentSettings, storage: Storage, topic: sns.ITopic
     ) -> None:
         super().__init__(
             scope, f"{settings.name}-gateway", description="Graveler: the S3 gateway on Fargate"
         )
         self._settings = settings
         self._network = Network(self, settings)
-        self._task = Task(self, settings, storage, Access(self, storage, settings))
+        self._task = GatewayTask(self, settings, storage, RolePermissions(self, storage, settings))
         self._service = self._make_service()
         self._balancer, self._targets = self._balance()
         self._scale()
         self._watch(Alarms(self, settings, topic))
-        self._tell_endpoint()
+        self._add_outputs()
 
     def _make_service(self) -> ecs.FargateService:
         name = f"{self._settings.name}-gateway"
@@ -62,18 +62,18 @@ class Gateway(Stack):
             assign_public_ip=self._network.is_public,
             vpc_subnets=self._network.subnets,
             security_groups=[self._network.task_group],
-            # A new version runs before an old task ends, and goes back if it does not start.
+            # A new version runs before an old task ends; one that does not start is rolled back.
             min_healthy_percent=100,
             max_healthy_percent=200,
             circuit_breaker=ecs.DeploymentCircuitBreaker(enable=True, rollback=True),
             health_check_grace_period=_START_MAX,
-            # The load balancer sends no bytes across zones, so each zone needs a task.
+            # The load balancer sends no traffic across zones, so each zone needs a task.
             availability_zone_rebalancing=ecs.AvailabilityZoneRebalancing.ENABLED,
             propagate_tags=ecs.PropagatedTagSource.SERVICE,
         )
         made = service.node.default_child
         assert isinstance(made, ecs.CfnService)
-        # A deployment leaves as many tasks as the load has asked for.
+        # A deployment does not change the number of tasks, which follows the load.
         made.add_property_deletion_override("DesiredCount")
         return service
 
@@ -87,7 +87,7 @@ class Gateway(Stack):
             vpc_subnets=network.subnets,
             internet_facing=network.is_public,
             security_groups=[network.balancer_group],
-            # Bytes that cross zones cost 0.01 USD a GB in each direction.
+            # Traffic across zones costs 0.01 USD a GB in each direction (November 2026).
             cross_zone_enabled=False,
         )
         targets = balancing.NetworkTargetGroup(
@@ -175,7 +175,7 @@ class Gateway(Stack):
             periods=3,
         )
 
-    def _tell_endpoint(self) -> None:
+    def _add_outputs(self) -> None:
         settings, target = self._settings, self._balancer.load_balancer_dns_name
         scheme = "https" if settings.gateway_certificate_arn else "http"
         CfnOutput(self, "GatewayEndpoint", value=f"{scheme}://{settings.gateway_domain or target}")
@@ -187,7 +187,7 @@ class Gateway(Stack):
                 self,
                 "GatewayTarget",
                 value=target,
-                description=f"What a CNAME record of {settings.gateway_domain} must point to",
+                description=f"The target of a CNAME record of {settings.gateway_domain}",
             )
             return
         self._add_addresses()

@@ -1,4 +1,4 @@
-"""One task of the S3 gateway: its image, its environment, its log, and what it may do."""
+"""One task of the S3 gateway: its image, environment, log and roles."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,25 +10,29 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra import packages
-from infra.access import Access
 from infra.function import incarnation, log_group
 from infra.gateway.network import TASK_PORT
 from infra.role import make_role
-from infra.settings import Settings
+from infra.role_permissions import RolePermissions
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
-# A task that ends lets its requests finish. The first is Fargate's longest.
+# A task that ends lets its requests finish. The first is Fargate's maximum.
 _STOP = Duration.seconds(120)
 _FINISH = Duration.seconds(110)
 # The connections of clients, those to S3, and cached files.
 _OPEN_FILES_MAX = 65_535
 
 
-class Task(Construct):
+class GatewayTask(Construct):
     """The definition of the service's tasks."""
 
     def __init__(
-        self, scope: Construct, settings: Settings, storage: Storage, access: Access
+        self,
+        scope: Construct,
+        settings: DeploymentSettings,
+        storage: Storage,
+        permissions: RolePermissions,
     ) -> None:
         super().__init__(scope, "Task")
         self._settings = settings
@@ -51,8 +55,8 @@ class Task(Construct):
                 cpu_architecture=ecs.CpuArchitecture.ARM64,
                 operating_system_family=ecs.OperatingSystemFamily.LINUX,
             ),
-            # CDK would grant more than each statement here.
-            task_role=self._make_role("Role", "", "may do", access.gateway()),
+            # CDK would grant more than these statements.
+            task_role=self._make_role("Role", "", "may do", permissions.gateway()),
             execution_role=self._make_role(
                 "StartRole", "-start", "needs before it runs", self._starting()
             ),
@@ -66,7 +70,7 @@ class Task(Construct):
             logging=ecs.LogDrivers.aws_logs(
                 log_group=self.log,
                 stream_prefix="task",
-                # A log that does not answer must not hold up requests.
+                # A log that does not answer must not delay requests.
                 mode=ecs.AwsLogDriverMode.NON_BLOCKING,
             ),
             port_mappings=[ecs.PortMapping(container_port=TASK_PORT)],
@@ -97,7 +101,7 @@ class Task(Construct):
         return role.without_policy_updates()
 
     def _starting(self) -> Iterable[iam.PolicyStatement]:
-        """Yield what Fargate does for a task: it loads the image, and writes the log."""
+        """Yield Fargate's own permissions for a task: to load the image, and to write the log."""
         yield iam.PolicyStatement(
             sid="AskRegistry", actions=["ecr:GetAuthorizationToken"], resources=["*"]
         )

@@ -6,19 +6,19 @@ from difflib import get_close_matches
 from typing import Any
 
 from graveler.export.record import ExportSettings
-from infra.settings.forms import PARSERS
-from infra.settings.places import Place
+from infra.settings.parsers import PARSERS
 from infra.settings.rules import AT_ONCE, CREATE, NONE, STAGES, default_name, problems_of
+from infra.settings.s3_locations import S3Location
 
-# Where cdk.json has settings: by stage, and by the name of a deployment, which go first.
+# The keys of settings in cdk.json: by stage, and by the name of a deployment, which has precedence.
 STAGES_KEY = "stages"
 DEPLOYMENTS_KEY = "deployments"
-# Two more keys that are no settings: CDK's commands store them in a user's files. Other keys of CDK
-# have a colon or begin with "@".
+# CDK's commands store the first two keys in a user's files. Other keys of CDK have a colon or begin
+# with "@".
 _OTHER_KEYS = frozenset(
     {"acknowledged-issue-numbers", "cli-telemetry", STAGES_KEY, DEPLOYMENTS_KEY}
 )
-# The settings that say which part of cdk.json holds, so they are not in it.
+# These settings choose the part of cdk.json, so they are not in it.
 _CHOICE = frozenset({"stage", "name"})
 
 
@@ -31,11 +31,11 @@ class NoStageError(SettingsError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class DeploymentSettings:
     """One deployment.
 
     stage: dev may be deleted completely; prod keeps its data and needs an address for alarms.
-    name: how the names of stacks, roles and other resources begin; `graveler-<stage>` if not set.
+    name: the prefix of names of stacks, roles and other resources; default `graveler-<stage>`.
     repository_bucket: the name of a bucket to create for repositories, `create` to let
         CloudFormation name it, or `none` for no bucket.
     undelete_days: for how long objects that were deleted from that bucket can be brought back; 0
@@ -45,21 +45,21 @@ class Settings:
     exports: places where branches may be exported.
     bucket_keys: ARNs of the KMS keys of those buckets, if they have any.
     alarm_topic_arn: an existing topic that gets the alarms, in place of one with alarm_email.
-    monthly_budget_usd: tell the recipient of alarms at 80 % and 100 % of it; 0 makes no budget.
-    cloudfront: a distribution in front of the API has the domain, and keeps the page's assets.
+    monthly_budget_usd: notify the recipient of alarms at 80 % and 100 % of it; 0 makes no budget.
+    cloudfront: a distribution in front of the API has the domain, and caches the page's assets.
     bucket_origins: further origins of presigned URLs: buckets of other regions.
-    vpc_endpoints: VPC endpoints of execute-api through which alone the API is reached.
+    vpc_endpoints: the only VPC endpoints of execute-api through which clients reach the API.
     web_acl_arn: a web ACL of AWS WAF, of the region, in front of the API.
-    vpc_subnets, vpc_security_groups: where the functions' connections begin; both or none.
+    vpc_subnets, vpc_security_groups: the network of the functions; both or none.
     asset_key: the ARN of the KMS key of CDK's bootstrap bucket, if it has one.
-    gateway: `public` or `internal`: the S3 gateway on Fargate, behind a load balancer that the
-        internet reaches, or only networks; `none` deploys none.
-    gateway_domain: the host by which its clients reach it; repositories are its subdomains as well.
+    gateway: `public` or `internal`: deploys the S3 gateway on Fargate, behind a load balancer that
+        the internet reaches, or private networks only; `none` deploys none.
+    gateway_domain: the host name for its clients; repositories are its subdomains as well.
     gateway_certificate_arn: with it, the load balancer speaks TLS.
     gateway_vpc, gateway_subnets: an existing VPC for the gateway; both or none.
     gateway_clients: networks that may connect to it; () allows all.
-    gateway_cpu: 1,024 are a processor of each task, which has two MB of memory for each.
-    gateway_tasks_min, gateway_tasks_max: between them, the load decides how many tasks run.
+    gateway_cpu: CPU units of each task: 1,024 are a processor. A unit has two MB of memory.
+    gateway_tasks_min, gateway_tasks_max: the bounds of the number of tasks, which follows the load.
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
     snap_start: new processes of the API resume a snapshot of one that has started.
     provisioned_concurrency: processes of the API that are kept ready; 0 keeps none.
@@ -70,16 +70,16 @@ class Settings:
         each operation of the API as well, which costs many times as much, or `none`.
     traces: send X-Ray traces, of which the first of each second is billed.
     economy: less than a dollar a month while idle: no key of its own, no dashboard, no traces, few
-        alarms. It is chosen for the life of a deployment.
+        alarms. It cannot be changed later.
     rollout: how a new version of the API gets its users: `at-once`, or by CodeDeploy as `canary` or
-        `linear`, which goes back by itself if an alarm fires.
-    gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's form; "" is never.
+        `linear`, which rolls back if an alarm fires.
+    gc_schedule: when garbage is collected, in UTC and EventBridge Scheduler's syntax; "" is never.
     gc_repositories: collect only in these. gc_deletes: False only reports, and deletes nothing.
     gc_deletions_max: with more objects to delete, a run stops before it deletes any; 0
         sets no limit.
-    gc_outputs: places where runs may write to with `--output-uri`, besides the namespaces.
-    dump_schedule: when the refs of all repositories are dumped, in the same form; "" is never.
-    dump_place: where the dumps are copied to; in a bucket of another region, if possible.
+    gc_outputs: places to which runs may write with `--output-uri`, besides the namespaces.
+    dump_schedule: when the refs of all repositories are dumped, in the same syntax; "" is never.
+    dump_place: the place of copies of the dumps; in a bucket of another region, if possible.
     iam_login_server_id: the API's host name, to let identities of AWS IAM log in; "" refuses them.
     ignore_actions: run no hooks, and read no action files.
     hook_functions: Lambda functions that hooks may invoke, names or ARNs.
@@ -96,9 +96,9 @@ class Settings:
     name: str = ""
     repository_bucket: str = CREATE
     undelete_days: int = 0
-    namespaces: tuple[Place, ...] = ()
-    readable: tuple[Place, ...] = ()
-    exports: tuple[Place, ...] = ()
+    namespaces: tuple[S3Location, ...] = ()
+    readable: tuple[S3Location, ...] = ()
+    exports: tuple[S3Location, ...] = ()
     bucket_keys: tuple[str, ...] = ()
     asset_key: str = ""
     alarm_email: str = ""
@@ -136,9 +136,9 @@ class Settings:
     gc_repositories: tuple[str, ...] = ()
     gc_deletes: bool = True
     gc_deletions_max: int = 1_000_000
-    gc_outputs: tuple[Place, ...] = ()
+    gc_outputs: tuple[S3Location, ...] = ()
     dump_schedule: str = ""
-    dump_place: tuple[Place, ...] = ()
+    dump_place: tuple[S3Location, ...] = ()
     iam_login_server_id: str = ""
     gateway: str = NONE
     gateway_domain: str = ""
@@ -166,12 +166,12 @@ class Settings:
 
     @property
     def has_rest_api(self) -> bool:
-        """Whether a REST API serves: an HTTP API is never private, and takes no web ACL."""
+        """Whether a REST API serves: an HTTP API cannot be private, and has no web ACL."""
         return bool(self.vpc_endpoints or self.web_acl_arn)
 
     @property
     def has_page(self) -> bool:
-        """Whether the web page is served: not where paths begin with the stage of a REST API."""
+        """Whether the web page is served: not if paths begin with the stage of a REST API."""
         return bool(self.domain_name) or not self.has_rest_api
 
     @property
@@ -185,7 +185,7 @@ class Settings:
         return self.traces and not self.economy
 
     @classmethod
-    def of(cls, context: Mapping[str, Any]) -> "Settings":
+    def of(cls, context: Mapping[str, Any]) -> "DeploymentSettings":
         """Return the settings of a context.
 
         Raises:
@@ -227,7 +227,11 @@ _STAGE_MISSING = f"stage is missing: {_SET_STAGE}"
 
 
 def _defaults() -> Mapping[str, Any]:
-    return {each.name: each.default for each in fields(Settings) if each.default is not MISSING}
+    return {
+        each.name: each.default
+        for each in fields(DeploymentSettings)
+        if each.default is not MISSING
+    }
 
 
 def _given(context: Mapping[str, Any], part: str, key: object) -> dict[str, Any]:
@@ -249,7 +253,7 @@ def _malformed_parts(context: Mapping[str, Any]) -> Iterator[str]:
 
 def _unknown_names(context: Mapping[str, Any]) -> Iterator[str]:
     """Yield a problem for each name that is neither a setting nor a key of CDK."""
-    names = {each.name for each in fields(Settings)}
+    names = {each.name for each in fields(DeploymentSettings)}
     for name in sorted(context.keys() - names - _OTHER_KEYS):
         if not name.startswith("@") and ":" not in name:
             yield _unknown(name, names, "on the command line or in cdk.json")

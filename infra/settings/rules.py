@@ -1,4 +1,4 @@
-"""What must hold for the values of settings: their forms, their bounds, and which go together."""
+"""The rules of settings' values: forms, bounds, and combinations."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -6,35 +6,36 @@ from ipaddress import ip_network
 from typing import Any
 
 from infra.schedules import is_schedule
-from infra.settings.places import Place, check_bucket
+from infra.settings.s3_locations import S3Location, check_bucket
 
 STAGES = ("dev", "prod")
 
 CREATE = "create"
 NONE = "none"
 
-# A selection of the retention times that CloudWatch allows.
+# A selection of CloudWatch's retention times.
 LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
 
 # The dimensions of the functions' metrics; the log has the same numbers in any case.
 METRICS = ("none", "service", "operations")
 
-# How a new version of the API gets its users; infra/rollout.py has CodeDeploy's names.
+# The kinds of rollout; infra/rollout.py has CodeDeploy's names.
 AT_ONCE = "at-once"
 ROLLOUTS = (AT_ONCE, "canary", "linear")
 
-# Who reaches the load balancer of the S3 gateway.
+# The clients of the S3 gateway's load balancer.
 PUBLIC = "public"
 INTERNAL = "internal"
 GATEWAYS = (NONE, PUBLIC, INTERNAL)
 
-# The sizes of Fargate's tasks that may have two MB of memory for each unit of a processor.
+# Fargate's CPU units that allow two MB of memory each, as of November 2026, from "Task CPU and
+# memory" in the guide of ECS.
 GATEWAY_CPUS = (256, 512, 1024, 2048, 4096)
 
 # A role's name has at most 64 characters: this one, the longest role's, and the longest region's.
 NAME_LENGTH_MAX = 64 - len("-garbage-collection-job-") - len("us-isof-south-1")
-# A deployment has the stacks `name`, `name-storage` and `name-gateway`. A name that ends so would
-# be that of another deployment's stack, and replace it.
+# A deployment has the stacks `name`, `name-storage` and `name-gateway`. A name with such an ending
+# could be that of another deployment's stack, and replace it.
 _NAME = re.compile(rf"(?=.{{1,{NAME_LENGTH_MAX}}}$)[a-z](-?[a-z0-9])*(?<!-storage)(?<!-gateway)")
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9-]{2,62}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -63,7 +64,7 @@ _STREAM = re.compile(_TABLE.pattern + r"/stream/[0-9T:.-]+")
 
 
 def is_network(text: str) -> bool:
-    """Whether the functions can use a network; `10.0.0.1/8` would end them, as it names a host."""
+    """Whether the functions can use the network. On `10.0.0.1/8`, a host, they would fail."""
     try:
         ip_network(text)
     except ValueError:
@@ -130,7 +131,7 @@ _PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "restored_staging": (_TABLE, "set it to the ARN of the restored staging table"),
 }
 
-# The texts whose form no pattern says; an empty text is always valid.
+# The forms of texts that need more than a pattern; an empty text is always valid.
 _CHECKS: Mapping[str, tuple[Callable[[str], bool], str]] = {
     "gc_schedule": (is_schedule, "set it to `rate(7 days)`, `cron(0 3 ? * SUN *)` or nothing"),
     "dump_schedule": (is_schedule, "set it to `rate(1 day)`, `cron(0 2 * * ? *)` or nothing"),
@@ -146,6 +147,7 @@ _CHOICES: Mapping[str, tuple[object, ...]] = {
     "gateway_cpu": GATEWAY_CPUS,
 }
 
+# Bounds of AWS are as of November 2026, from each service's "Quotas" page.
 _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),
@@ -252,7 +254,7 @@ def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the problems of places of exports, which overwrite and delete objects there."""
     namespaces = values["namespaces"] or ()
     if values["repository_bucket"] not in (None, CREATE, NONE):
-        namespaces += (Place(values["repository_bucket"]),)
+        namespaces += (S3Location(values["repository_bucket"]),)
     for export in values["exports"] or ():
         for namespace in namespaces:
             if export.overlaps(namespace):
@@ -263,7 +265,7 @@ def _overlaps(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _recipients(values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the problems of who gets alarms and messages about costs."""
+    """Yield the problems of the recipients of alarms and of messages about costs."""
     email, topic = values["alarm_email"], values["alarm_topic_arn"]
     if email and topic:
         yield "alarm_email and alarm_topic_arn are both set: subscribe the address to the topic"
@@ -277,7 +279,7 @@ def _recipients(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _network(values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the problems of where the API is reached, and where functions are."""
+    """Yield the problems of the API's endpoints, and of the functions' network."""
     if bool(values["vpc_subnets"]) != bool(values["vpc_security_groups"]):
         yield "vpc_subnets and vpc_security_groups go together: set both, or neither"
     if values["vpc_endpoints"] and values["domain_name"]:
@@ -326,7 +328,7 @@ def _misplaced_dumps(values: Mapping[str, Any]) -> Iterator[str]:
         yield f"dump_place has {len(places)} places: set one"
     others = (values["namespaces"] or ()) + (values["exports"] or ())
     if values["repository_bucket"] not in (None, CREATE, NONE):
-        others += (Place(values["repository_bucket"]),)
+        others += (S3Location(values["repository_bucket"]),)
     for place in places:
         if not place.prefix.endswith("/") and place.prefix:
             yield f"dump_place: {place.uri} is not a folder: end it with /"
@@ -339,7 +341,7 @@ def _misplaced_dumps(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the problem that tasks would invoke more slices than the reservation lets run."""
+    """Yield the problem that tasks would invoke more slices than are reserved."""
     reserved, tasks, slices = (
         values[name] for name in ("slices_reserved", "tasks_at_once", "slices_at_once")
     )

@@ -1,1 +1,1 @@
-"""The image of the S3 gateway: what its Dockerfile builds."""
+"""The image of the S3 gateway, which Docker builds."""

@@ -18,7 +18,7 @@ def folder_path(output: Path | None = None) -> Path:
 
 
 def write_folder(folder: Path) -> None:
-    """Replace the folder by this checkout's; the same sources give the same files."""
+    """Write the folder from this checkout's sources; equal sources give equal files."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in (DOCKERFILE, REQUIREMENTS):

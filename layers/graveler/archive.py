@@ -1,4 +1,4 @@
-"""Reproducible archives: the same files give the same bytes at any time, on any machine."""
+"""Reproducible archives: equal files give equal bytes at any time, on any machine."""
 
 import os
 import shutil
@@ -52,11 +52,11 @@ def find_compiler(version: str) -> str | None:
 
 
 def _candidates(version: str) -> Iterator[str]:
-    """Yield commands that may be an interpreter of the version: on the path, or of a manager."""
+    """Yield commands that may be an interpreter of the version: from the path, pyenv or uv."""
     command = shutil.which(f"python{version}")
     if command is not None:
         yield command
-    # A version manager's shim on the path fails if another version is selected.
+    # pyenv's shim on the path fails if another version is selected.
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     for path in sorted(pyenv.glob(f"versions/{version}.*/bin/python{version}"), reverse=True):
         yield str(path)
@@ -107,7 +107,7 @@ def write_zip(folder: Path, archive: Path) -> None:
     """Write all files of the folder into a ZIP file, by name, with one fixed time and mode.
 
     The standard library's `zipfile` compresses with the machine's zlib, and builds of zlib differ.
-    cramjam brings its own compressor, so a version of cramjam gives the same bytes everywhere.
+    cramjam contains its own compressor, so one version of cramjam gives the same bytes everywhere.
 
     Raises:
         ValueError: there are more files than the format allows.

@@ -1,7 +1,7 @@
 """The layer: the engine and its dependencies, built without Docker.
 
-The layer includes boto3: Lambda's own changes without notice, and conditional writes to S3 need a
-new one. Of botocore's 400 services, it keeps those that we call.
+The layer includes boto3: Lambda's own copy changes without notice, and conditional writes to S3
+need a new one. It keeps only those of botocore's 400 services that we call.
 """
 
 import os

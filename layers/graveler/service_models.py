@@ -1,7 +1,7 @@
-"""botocore's knowledge of AWS, cut to what the functions use.
+"""botocore's models of services, cut to those that the functions use.
 
-A client parses the model of its service when it is made, and the endpoints of all services: two
-megabytes of JSON in a cold start, most of them documentation and services that nobody calls.
+A new client parses its service's model and the endpoints of all services. In a cold start these are
+two megabytes of JSON, most of it documentation and unused services.
 """
 
 import gzip

@@ -11,12 +11,13 @@ from layers.graveler import service_models
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
-# Wheels name the glibc that they need. Lambda and Glue run on Amazon Linux 2023, which has 2.34.
+# Wheels name the glibc that they need. Lambda and Glue run on Amazon Linux 2023, which has 2.34 (as
+# of November 2026, from "Lambda runtimes" and "AWS Glue versions").
 _PLATFORMS = ("manylinux2014", "manylinux_2_28")
 
 LICENCES = "LICENCES.txt"
 
-# Files about the installation. RECORD has the hashes of commands, which name this machine's Python.
+# Files of the installation. RECORD has the hashes of commands, which name this machine's Python.
 _INSTALLATION = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 
 

@@ -1,1 +1,1 @@
-"""The archive of all Glue jobs: the jobs, the engine, and what Glue does not bring."""
+"""The archive of all Glue jobs: the jobs, the engine, and dependencies that Glue lacks."""

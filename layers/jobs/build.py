@@ -1,7 +1,7 @@
 """The archive of the jobs: Glue installs nothing when a job starts.
 
-Glue 5.0 brings Spark, pyarrow, NumPy and pandas, and the jobs use its copies. The archive adds the
-engine's dependencies, for Glue's Python and processor. `unpacking.py` says how they are imported.
+Glue 5.0 has Spark, pyarrow, NumPy and pandas, and the jobs use its copies. The archive adds the
+engine's dependencies, for Glue's Python and processor. `unpacking.py` makes them importable.
 """
 
 import tempfile
@@ -13,11 +13,11 @@ from layers.graveler.archive import copy_sources, holds_sources, write_zip
 from layers.graveler.wheels import install
 from layers.jobs import unpacking
 
-# The Python and the processor of Glue 5.0.
+# The Python and the processor of Glue 5.0, as of November 2026, from "AWS Glue versions".
 PYTHON = "3.11"
 MACHINE = "x86_64"
 
-# Of Glue, as new as ours: pandas has imported them before a job begins.
+# Glue's copies are as new as ours, and pandas has imported them before a job begins.
 OF_GLUE = ("python-dateutil", "six")
 # Of the functions alone.
 _OF_FUNCTIONS = ("aws-lambda-powertools",)
@@ -42,7 +42,7 @@ def build(output: Path | None = None, machine: str = MACHINE) -> None:
 
 
 def copy_jobs(root: Path) -> None:
-    """Copy this checkout's part of the archive: jobs, engine, requirements, and what unpacks."""
+    """Copy this checkout's part of the archive: jobs, engine, requirements, and `unpacking`."""
     layer.copy_engine(root / unpacking.FOLDER)
     copy_sources(layer.ROOT / "glue_jobs", root / unpacking.FOLDER / "glue_jobs")
     for package in unpacking.PACKAGES:

@@ -1,8 +1,8 @@
-"""Stands for a package in the archive of the jobs: unpacks the archive, and leads to what it holds.
+"""Replaces a package in the archive of the jobs: unpacks the archive, and imports the real package.
 
-Glue and Spark put the archive itself on the path of driver and executors. Python imports no
-compiled module from an archive, and botocore reads no data there. So each package at the root of
-the archive is a copy of this file, and the packages themselves are in a folder of the archive.
+Glue and Spark put the archive itself on the path of driver and executors. Python cannot import
+compiled modules from an archive, and botocore cannot read data there. So each package at the root
+of the archive is a copy of this file, and the real packages are in a folder of the archive.
 """
 
 import fcntl
@@ -54,7 +54,7 @@ def use(folder: Path) -> None:
 
 if "__path__" in globals():  # this is the copy, a package of the archive
     _archive: str | None = getattr(globals()["__loader__"], "archive", None)
-    # Without an archive, somebody has unpacked it already.
+    # Without an archive, it is unpacked already.
     _folder = unpack(Path(_archive)) if _archive else Path(__file__).parents[1] / FOLDER
     use(_folder)
     __path__ = [str(_folder / __name__)]

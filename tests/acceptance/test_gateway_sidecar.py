@@ -17,8 +17,8 @@ from botocore.exceptions import ClientError
 from pyarrow.fs import FileSelector, S3FileSystem
 
 from local.config import ROOT
-from local.ports import free_port
 from local.processes import Child, StartError
+from local.tcp_ports import free_port
 
 pytestmark = pytest.mark.server
 

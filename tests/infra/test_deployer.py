@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from infra.deployer import write_deployer
-from infra.needs import NEEDS
+from infra.deployer_actions import ACTIONS_BY_TYPE
 from infra.role import MANAGED_LENGTH_MAX
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from tests.infra.conftest import ROOT
 from tests.support.worlds.shapes import PROD, SHAPES
 
@@ -87,13 +87,13 @@ def statements(folder: Path) -> list[dict[str, Any]]:
 def test_every_kind_of_resource_has_what_cloudformation_needs_for_it(deployment_of, name):
     deployment = deployment_of(name)
     kinds = {each["Type"].removeprefix("AWS::") for each in deployment.all_resources.values()}
-    assert kinds <= NEEDS.keys()
+    assert kinds <= ACTIONS_BY_TYPE.keys()
     services = {
         action.partition(":")[0]
         for each in statements(deployment.folder)
         for action in each["Action"]
     }
-    assert {need.service for kind in kinds for need in NEEDS[kind]} <= services
+    assert {each.service for kind in kinds for each in ACTIONS_BY_TYPE[kind]} <= services
 
 
 def test_a_kind_that_is_not_known_is_reported(tmp_path):
@@ -101,7 +101,7 @@ def test_a_kind_that_is_not_known_is_reported(tmp_path):
     template = {"Resources": {"Thing": {"Type": "AWS::New::Thing"}}}
     (tmp_path / "a.template.json").write_text(json.dumps(template))
     (warning,) = write_deployer(
-        tmp_path, Settings.of({"stage": "dev"}), "aws", "eu-west-1", "123456789012"
+        tmp_path, DeploymentSettings.of({"stage": "dev"}), "aws", "eu-west-1", "123456789012"
     )
     assert "lacks what AWS::New::Thing needs" in warning
 

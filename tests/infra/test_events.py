@@ -12,7 +12,7 @@ from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
 from graveler.operations.tasks.hold import end_event
 from local import background
 from local.config import EXPORT_QUEUE, TASK_QUEUE
-from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT
+from local.queue_delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT
 from tests.support.worlds.lake import REPO, new_lake
 
 

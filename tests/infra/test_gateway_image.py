@@ -19,7 +19,7 @@ from layers.gateway.build import DOCKERFILE, REQUIREMENTS, write_folder
 from layers.graveler.archive import find_compiler
 from layers.graveler.build import PYTHON
 from layers.graveler.wheels import REQUIREMENTS as OF_FUNCTIONS
-from local.ports import free_port
+from local.tcp_ports import free_port
 from tests.support.servers.moto_server import empty_moto
 
 TEXT = DOCKERFILE.read_text()

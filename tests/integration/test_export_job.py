@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from glue_jobs.export import run as job_run
-from glue_jobs.export.options import Options
+from glue_jobs.export.options import ExportOptions
 from glue_jobs.export.run import run
 from graveler.addresses import physical_uri
 from graveler.aws.clock import SystemClock
@@ -120,7 +120,7 @@ class Lake:
         clock: Clock | None = None,
         slice_objects: int = 15,
     ) -> ExportStatus:
-        options = Options(
+        options = ExportOptions(
             repository=self.repository,
             branch="main",
             run_id=run_id,

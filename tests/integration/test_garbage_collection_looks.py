@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from glue_jobs.garbage_collection import run as module
-from glue_jobs.garbage_collection.lease import Lease
-from glue_jobs.garbage_collection.sweeping import LOOK_IS_OLD, Round, Swept, sweep
+from glue_jobs.garbage_collection.lease import CollectionLease
+from glue_jobs.garbage_collection.sweeping import LOOK_IS_OLD, Round, SweptRound, sweep
 from graveler.aws.settings import Settings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
@@ -96,7 +96,7 @@ def test_what_is_left_of_a_round_goes_by_the_next_look_and_counts_once(
 ) -> None:
     rounds: list[int] = []
 
-    def interrupted(doomed: DataFrame, this: Round, settings: Settings) -> Swept:
+    def interrupted(doomed: DataFrame, this: Round, settings: Settings) -> SweptRound:
         rounds.append(doomed.count())
         if len(rounds) > 1:
             return sweep(doomed, this, settings)
@@ -117,7 +117,7 @@ def test_what_is_left_of_a_round_goes_by_the_next_look_and_counts_once(
 def test_executors_stop_when_another_run_has_taken_over(
     lake: Collected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Lease, "check", lambda _: None)  # the driver does not notice
+    monkeypatch.setattr(CollectionLease, "check", lambda _: None)  # the driver does not notice
 
     def take_over(step: str) -> None:
         if step == "looked":

@@ -5,11 +5,11 @@ import sys
 import pytest
 
 from graveler.http.requests import AccessKey
-from local import logs, processes
-from local.config import Config
-from local.ports import free_port, is_free, is_listening
+from local import files, processes
+from local.config import StackConfig
 from local.processes import Child, StartError
 from local.stores import start_dynamodb
+from local.tcp_ports import free_port, is_free, is_listening
 
 
 def python(code, tmp_path):
@@ -54,19 +54,19 @@ def test_a_missing_java_or_jar_is_named_with_the_remedy(tmp_path, monkeypatch):
 
 
 def test_a_log_keeps_its_last_two_parts_at_most(tmp_path, monkeypatch):
-    monkeypatch.setattr(logs, "LOG_BYTES_MAX", 10)
+    monkeypatch.setattr(files, "LOG_BYTES_MAX", 10)
     log = tmp_path / "api.log"
     with log.open("ab") as writer:  # as the process that goes on writing
         for text in (b"first and long\n", b"second and long\n", b"third\n"):
             writer.write(text)
             writer.flush()
-            logs.bound(log)
+            files.bound_log(log)
     assert log.read_bytes() == b"third\n"
     assert (tmp_path / "api.log.1").read_bytes() == b"second and long\n"
 
 
 def test_functions_see_nothing_of_the_users_own_aws_account_or_proxy(tmp_path):
-    config = Config(
+    config = StackConfig(
         port=1,
         s3_port=2,
         dynamodb_port=3,

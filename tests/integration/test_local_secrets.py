@@ -5,7 +5,7 @@ import pytest
 from graveler.errors import CorruptDataError
 from graveler.http.requests import AccessKey
 from local.cipher import LocalCipher, local_cipher
-from local.keys import key_pair
+from local.key_pair import key_pair
 from local.processes import StartError
 
 CONTEXT = {"access-key-id": "AKIA", "purpose": "test"}

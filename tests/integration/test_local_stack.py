@@ -19,7 +19,7 @@ import pytest
 
 from functions.web.handler import PAGE
 from local.config import ROOT
-from local.ports import free_port, is_listening
+from local.tcp_ports import free_port, is_listening
 from tests.support.servers.stack import BUCKET, OWN_PAIR
 
 pytestmark = pytest.mark.server

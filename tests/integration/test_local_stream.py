@@ -11,10 +11,10 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from local.lambda_runtime import Function
-from local.ports import free_port
+from local.lambda_runtime import LocalFunction
 from local.stores import start_dynamodb
-from local.stream import Positions, StreamDelivery
+from local.stream import ShardPositions, StreamDelivery
+from local.tcp_ports import free_port
 from tests.unit.local.scripted_stream import Consumer
 
 pytestmark = pytest.mark.server
@@ -111,8 +111,8 @@ class World:
         delivery = StreamDelivery(
             self.streams,
             self.stream_arn,
-            Positions(self.folder / "stream.json"),
-            Function("tested", self.consumer, 10),
+            ShardPositions(self.folder / "stream.json"),
+            LocalFunction("tested", self.consumer, 10),
             {},
         )
         for _ in range(5):

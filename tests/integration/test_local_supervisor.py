@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.ports import is_healthy
+from local.tcp_ports import is_healthy
 from tests.integration.test_local_stack import create_repository, repositories
 from tests.support.servers.stack import BUCKET
 

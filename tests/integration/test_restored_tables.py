@@ -15,9 +15,9 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.garbage_collection.options import Options
+from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.garbage_collection.run import run
-from glue_jobs.session import Deployment
+from glue_jobs.session import JobDeployment
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.client import binary
 from graveler.aws.dynamodb.exports import DynamoExportStore
@@ -83,8 +83,8 @@ class Restored(Collected):
             refs_table=self.tables.refs,
             staging_table=self.tables.staging,
         )
-        whole = Deployment(self.engine, DynamoJobStore(self.tables), settings)
-        (report,) = run(self.spark, whole, Options(repository=self.name))
+        whole = JobDeployment(self.engine, DynamoJobStore(self.tables), settings)
+        (report,) = run(self.spark, whole, CollectionOptions(repository=self.name))
         return report
 
 

@@ -5,8 +5,8 @@ import pytest
 from functions.web.app import build_app
 from functions.web.handler import PAGE
 from functions.web.paths import routes
-from local.lambda_runtime import Function
-from local.routes import Routes
+from local.api_gateway import ApiRoutes
+from local.lambda_runtime import LocalFunction
 from tests.integration.test_api_behind_a_rest_api import of_rest
 from tests.support.clients.api import event
 from tests.support.worlds.page import (
@@ -152,8 +152,10 @@ def test_a_rest_api_gets_the_same_answer(app, method, path, query):
 
 
 def test_the_routes_are_the_pages_and_all_others_the_apis():
-    api, web = (Function(name, lambda _event, _context: {}, timeout_s=1) for name in ("api", "web"))
-    found = Routes(api, {" ".join(route): web for route in routes()})
+    api, web = (
+        LocalFunction(name, lambda _event, _context: {}, timeout_s=1) for name in ("api", "web")
+    )
+    found = ApiRoutes(api, {" ".join(route): web for route in routes()})
     for method, path, expected in (
         ("GET", "/", web),
         ("HEAD", "/", web),

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from local.bus import EventBus
+from local.bus import LocalEventBus
 from local.config import EVENT_BUS, EXPORT_QUEUE
-from local.jobs import Jobs
-from local.messaging import Services, server
-from local.ports import HOST, free_port
+from local.glue import LocalGlue
+from local.messaging import AwsServices, server
 from local.queues import Queue, Queues
+from local.tcp_ports import HOST, free_port
 
 
 @pytest.fixture
@@ -20,8 +20,10 @@ def queues(tmp_path: Path) -> Iterator[tuple[Queues, str]]:
     made = Queues(tmp_path / "queues.sqlite", (Queue(name=EXPORT_QUEUE),))
     port = free_port()
     endpoint = f"http://{HOST}:{port}"
-    bus = EventBus(EVENT_BUS, [], made, tmp_path / "journal")
-    with server(Services(bus, made, Jobs(tmp_path / "jobs.log"), endpoint), port) as running:
+    bus = LocalEventBus(EVENT_BUS, [], made, tmp_path / "journal")
+    with server(
+        AwsServices(bus, made, LocalGlue(tmp_path / "jobs.log"), endpoint), port
+    ) as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield made, endpoint

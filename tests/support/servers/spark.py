@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.session import Deployment, local_spark
+from glue_jobs.session import JobDeployment, local_spark
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.settings import Settings
 from tests.support.servers.stack import KEYS
@@ -43,7 +43,7 @@ def spark(spark_session: SparkSession) -> Iterator[SparkSession]:
     gc.collect()  # what pyspark leaves open is to be told of here, where that is ignored
 
 
-def deployment(world: ServerWorld) -> Deployment:
+def deployment(world: ServerWorld) -> JobDeployment:
     """The world's stores, for a job's driver and for its executors."""
     settings = Settings(
         region=REGION,
@@ -52,4 +52,4 @@ def deployment(world: ServerWorld) -> Deployment:
         dynamodb_endpoint=world.dynamodb_endpoint,
         s3_endpoint=world.s3_endpoint,
     )
-    return Deployment(world.engine(), DynamoJobStore(world.tables()), settings)
+    return JobDeployment(world.engine(), DynamoJobStore(world.tables()), settings)

@@ -18,9 +18,9 @@ import pytest
 
 from graveler.http.requests import AccessKey
 from local.config import ROOT
-from local.ports import free_port
 from local.processes import Child, StartError
-from local.stores import BUCKET, Server, start_dynamodb, start_s3proxy
+from local.stores import BUCKET, StoreServer, start_dynamodb, start_s3proxy
+from local.tcp_ports import free_port
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -130,7 +130,7 @@ class Stack:
         return found[1]
 
 
-def started(start: Callable[[], Server]) -> Server:
+def started(start: Callable[[], StoreServer]) -> StoreServer:
     """Start a server; return it when it is ready."""
     server = start()
     try:

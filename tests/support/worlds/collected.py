@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.garbage_collection.options import Options
+from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.garbage_collection.run import run
 from graveler.branches.views import ObjectStat
 from graveler.engine import Engine
@@ -125,6 +125,6 @@ class Collected:
         self, observe: Callable[[str], None] = lambda _: None, **options: Any
     ) -> CollectionReport:
         """One run of the job."""
-        whole = Options(repository=self.name, **options)
+        whole = CollectionOptions(repository=self.name, **options)
         (report,) = run(self.spark, deployment(self.world), whole, observe)
         return report

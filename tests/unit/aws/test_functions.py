@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 from graveler.aws.functions import LambdaSliceFunction
 from graveler.errors import ThrottledError
-from local.lambda_runtime import Function
+from local.lambda_runtime import LocalFunction
 from local.slices import invocations
 
 JOB = {"task": "CA1", "start": "AA==", "end": None}
@@ -77,7 +77,7 @@ def test_the_embedded_stack_answers_like_lambda(fails: bool) -> None:
     begun: list[tuple[str, dict[str, str]]] = []
     content = json.dumps(JOB).encode()
     environ = {"CONTENT_LENGTH": str(len(content)), "wsgi.input": io.BytesIO(content)}
-    application = invocations(Function("graveler-slices", handler, 60))
+    application = invocations(LocalFunction("graveler-slices", handler, 60))
     (body,) = application(environ, lambda status, headers: begun.append((status, dict(headers))))
     ((status, headers),) = begun
     assert status == "200 OK"

@@ -18,8 +18,8 @@ from bench.beside.near import Compared, Measured, turns
 from bench.beside.systems import Spent
 from bench.beside.tables import keep_far, keep_near
 from local.config import ROOT
-from local.ports import HOST, free_port, is_listening
 from local.processes import Child
+from local.tcp_ports import HOST, free_port, is_listening
 
 BYTES = bytes(range(256)) * 3_000
 

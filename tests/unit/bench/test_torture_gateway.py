@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bench.torture import gateway, gateway_actions, gateway_uploads, rounds
-from bench.torture.actions import Client
-from bench.torture.client import Reply, UnsentError
+from bench.torture.client import Client
 from bench.torture.history import Record, Translator
+from bench.torture.http_client import Reply, UnsentError
 from bench.torture.ledger import EQUAL, Content, Ledger, Row, Shown, checksum_of_parts, md5
 from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys
@@ -256,7 +256,7 @@ def test_a_client_that_breaks_is_a_problem(monkeypatch):
         broken.set()
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Client, "act", act)
+    monkeypatch.setattr(rounds, "act", act)
     rounds._load(world, Random("1"), "s3_put", 1, lambda: broken.wait(5))
     assert "ZeroDivisionError" in world.ledger.problems[0]
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from bench.torture import collection, life_actions, life_verdict, lives, tasks
-from bench.torture.actions import Client
-from bench.torture.client import Reply
-from bench.torture.history import Record
+from bench.torture import collection, life_actions, life_requests, life_verdict, tasks
+from bench.torture.client import Client
+from bench.torture.history import Record, StartedTask
+from bench.torture.http_client import Reply
 from bench.torture.journal import MadeCommit
 from bench.torture.ledger import Ledger
-from bench.torture.lives import DoubtError, Life, Lives, Work
-from bench.torture.tasks import StartedTask
+from bench.torture.life_requests import DoubtError
+from bench.torture.lives import Life, LifeTask, Lives
 
 
 class _World:
@@ -68,10 +68,10 @@ def _listing(*rows: str) -> Reply:
     return _json(200, f'{{"results": [{",".join(rows)}], "pagination": {{"has_more": false}}}}')
 
 
-def _work(kind: str, state: str, commit_id: str = "") -> Work:
+def _work(kind: str, state: str, commit_id: str = "") -> LifeTask:
     record = Record("7", "c", f"life_{kind}_task", "", "b", ())
     result = {"commit_id": commit_id} if commit_id else {}
-    return Work(StartedTask("T", "/start", record, state, result), kind)
+    return LifeTask(StartedTask("T", "/start", record, state, result), kind)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_lost_answer_leaves_a_branch_in_doubt_and_a_refusal_is_a_problem(world
     for status, problems in ((503, 0), (404, 1)):
         life = Life("b")
         with pytest.raises(DoubtError):
-            lives.delete(_client(world, Reply(status, b"{}")), life)
+            life_requests.delete(_client(world, Reply(status, b"{}")), life)
         assert (life.state, len(world.ledger.problems)) == ("in doubt", problems)
 
 

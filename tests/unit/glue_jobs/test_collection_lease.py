@@ -2,8 +2,8 @@
 
 import pytest
 
-from glue_jobs.garbage_collection.lease import Lease, held
-from glue_jobs.session import Deployment
+from glue_jobs.garbage_collection.lease import CollectionLease, held
+from glue_jobs.session import JobDeployment
 from graveler.aws.settings import Settings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError
@@ -20,18 +20,18 @@ def world() -> MemoryWorld:
 
 
 @pytest.fixture
-def deployment(world: MemoryWorld) -> Deployment:
+def deployment(world: MemoryWorld) -> JobDeployment:
     settings = Settings(region="any", refs_table="refs", staging_table="staging")
-    return Deployment(world.engine(), MemoryJobStore(world.refs), settings)
+    return JobDeployment(world.engine(), MemoryJobStore(world.refs), settings)
 
 
 @pytest.fixture
-def repository(deployment: Deployment) -> Repository:
+def repository(deployment: JobDeployment) -> Repository:
     return read_repository(deployment.engine, REPO)
 
 
 def test_a_second_run_is_refused_until_the_first_has_ended(
-    deployment: Deployment, repository: Repository
+    deployment: JobDeployment, repository: Repository
 ) -> None:
     with (
         held(deployment, repository, "first"),
@@ -43,7 +43,9 @@ def test_a_second_run_is_refused_until_the_first_has_ended(
         pass
 
 
-def test_a_run_that_fails_frees_the_lease(deployment: Deployment, repository: Repository) -> None:
+def test_a_run_that_fails_frees_the_lease(
+    deployment: JobDeployment, repository: Repository
+) -> None:
     with pytest.raises(ZeroDivisionError), held(deployment, repository, "first"):
         raise ZeroDivisionError
     with held(deployment, repository, "second"):
@@ -51,9 +53,9 @@ def test_a_run_that_fails_frees_the_lease(deployment: Deployment, repository: Re
 
 
 def test_a_run_that_died_frees_it_in_time(
-    world: MemoryWorld, deployment: Deployment, repository: Repository
+    world: MemoryWorld, deployment: JobDeployment, repository: Repository
 ) -> None:
-    died = Lease(deployment, repository, "first")
+    died = CollectionLease(deployment, repository, "first")
     died.take()
     world.clock.tick(LEASE_S + 1)
     with held(deployment, repository, "second"):
@@ -64,20 +66,20 @@ def test_a_run_that_died_frees_it_in_time(
 
 
 def test_a_stalled_run_begins_no_step_before_it_has_looked_at_its_lease(
-    world: MemoryWorld, deployment: Deployment, repository: Repository
+    world: MemoryWorld, deployment: JobDeployment, repository: Repository
 ) -> None:
-    stalled = Lease(deployment, repository, "first")
+    stalled = CollectionLease(deployment, repository, "first")
     stalled.take()
     world.clock.tick(LEASE_S + 1)
-    Lease(deployment, repository, "second").take()
+    CollectionLease(deployment, repository, "second").take()
     with pytest.raises(ContentionError):
         stalled.check()  # its own thread has not renewed anything meanwhile
 
 
 def test_a_live_run_keeps_it(
-    world: MemoryWorld, deployment: Deployment, repository: Repository
+    world: MemoryWorld, deployment: JobDeployment, repository: Repository
 ) -> None:
-    live = Lease(deployment, repository, "first")
+    live = CollectionLease(deployment, repository, "first")
     for _ in range(5):
         live.take()
         world.clock.tick(LEASE_S - 60)

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from glue_jobs.garbage_collection.job import main
-from glue_jobs.garbage_collection.options import Options, parse
+from glue_jobs.garbage_collection.options import CollectionOptions, parse
 from glue_jobs.garbage_collection.run import _cutoff_ns
 from glue_jobs.session import job_settings
 from graveler.errors import InvalidInputError
@@ -23,7 +23,7 @@ OF_GLUE = (
 
 def test_nothing_said_collects_everything_safely() -> None:
     options, others = parse([])
-    assert options == Options()
+    assert options == CollectionOptions()
     assert (options.do_mark, options.do_sweep, options.age_s) == (True, True, MINIMUM_AGE_S)
     assert options.warnings == []
     assert others == {}
@@ -39,7 +39,7 @@ def test_every_option_with_dashes_or_underscores() -> None:
             *("--round-objects", "5", "--look-s", "60"),
         ]
     )
-    assert options == Options(
+    assert options == CollectionOptions(
         repository="lake",
         minimum_age_s=100_801,
         maximum_deletions=10,
@@ -70,7 +70,7 @@ def test_a_mark_is_swept_later() -> None:
 def test_settings_come_along_and_glues_own_arguments_are_passed_over() -> None:
     words = [*OF_GLUE, "--refs-table", "refs", "--staging_table=staging", "--region", "eu-west-1"]
     options, others = parse(words)
-    assert options == Options()
+    assert options == CollectionOptions()
     assert others == {"refs_table": "refs", "staging_table": "staging", "region": "eu-west-1"}
     settings = job_settings(others, {})
     assert (settings.refs_table, settings.staging_table) == ("refs", "staging")
@@ -90,7 +90,7 @@ def test_settings_come_along_and_glues_own_arguments_are_passed_over() -> None:
 )
 def test_repository_and_region_need_no_name(words: list[str]) -> None:
     options, others = parse(words)
-    assert options == Options(repository="lake", look_s=60)
+    assert options == CollectionOptions(repository="lake", look_s=60)
     assert others == {"region": "us-east-1"}
     tables = {"GRAVELER_REFS_TABLE": "refs", "GRAVELER_STAGING_TABLE": "staging"}
     settings = job_settings(others, {**tables, "AWS_REGION": "eu-west-1"})
@@ -175,7 +175,7 @@ def test_a_shorter_age_for_tests_is_said_loudly() -> None:
 def test_a_slow_round_has_no_more_objects_than_its_look_lives(
     given: dict[str, int], objects: int
 ) -> None:
-    assert Options(**given).objects_per_round == objects  # type: ignore[arg-type] # numbers only
+    assert CollectionOptions(**given).objects_per_round == objects  # type: ignore[arg-type] # numbers only
 
 
 def test_no_secret_travels_to_executors() -> None:
@@ -192,6 +192,6 @@ def test_no_secret_travels_to_executors() -> None:
 def test_the_cutoff_is_the_earlier_of_age_and_time() -> None:
     now_ns = 10**6 * 10**9
     by_age_ns = now_ns - MINIMUM_AGE_S * 10**9
-    assert _cutoff_ns(Options(), now_ns) == by_age_ns
-    assert _cutoff_ns(Options(cutoff_s=5), now_ns) == 5 * 10**9
-    assert _cutoff_ns(Options(cutoff_s=10**6), now_ns) == by_age_ns
+    assert _cutoff_ns(CollectionOptions(), now_ns) == by_age_ns
+    assert _cutoff_ns(CollectionOptions(cutoff_s=5), now_ns) == 5 * 10**9
+    assert _cutoff_ns(CollectionOptions(cutoff_s=10**6), now_ns) == by_age_ns

@@ -7,13 +7,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from glue_jobs import parts
+from glue_jobs import parquet_files
 from glue_jobs.garbage_collection import run as module
 from glue_jobs.garbage_collection import sweeping
 from glue_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
-from glue_jobs.garbage_collection.options import Options
-from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, LOOK_IS_OLD, Swept
-from glue_jobs.session import Deployment
+from glue_jobs.garbage_collection.options import CollectionOptions
+from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, LOOK_IS_OLD, SweptRound
+from glue_jobs.session import JobDeployment
 from graveler.aws.settings import Settings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
@@ -86,24 +86,26 @@ def world() -> MemoryWorld:
 
 
 @pytest.fixture
-def deployment(world: MemoryWorld) -> Deployment:
+def deployment(world: MemoryWorld) -> JobDeployment:
     settings = Settings(region="any", refs_table="refs", staging_table="staging")
-    return Deployment(world.engine(), MemoryJobStore(world.refs), settings)
+    return JobDeployment(world.engine(), MemoryJobStore(world.refs), settings)
 
 
-def new_run(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> module._Run:
+def new_run(deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch) -> module._CollectionRun:
     """A run whose driver does not notice that it loses its lease."""
     monkeypatch.setattr(module, "Marking", lambda *_: LocalMarking())
     repository = read_repository(deployment.engine, REPO)
-    options = Options(repository=REPO, output_uri=f"{NAMESPACE}/", look_s=LOOK_S)
+    options = CollectionOptions(repository=REPO, output_uri=f"{NAMESPACE}/", look_s=LOOK_S)
     report = CollectionReport(run_id="run", mark_id="run", repository=REPO, start_ns=0, cutoff_ns=0)
     spark: Any = LocalSpark()
     lease: Any = SimpleNamespace(check=lambda: None)
-    return module._Run(spark, deployment, repository, options, report, lease, lambda _: None)
+    return module._CollectionRun(
+        spark, deployment, repository, options, report, lease, lambda _: None
+    )
 
 
 def test_no_look_deletes_again_what_earlier_ones_deleted(
-    world: MemoryWorld, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    world: MemoryWorld, deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -113,20 +115,20 @@ def test_no_look_deletes_again_what_earlier_ones_deleted(
         return {}
 
     local = SimpleNamespace(objects=world.objects, jobs=deployment.jobs)
-    for room in (parts, sweeping):
+    for room in (parquet_files, sweeping):
         monkeypatch.setattr(room, "stores", lambda _: local)
-    monkeypatch.setattr(parts, "task_name", lambda: "00000")
+    monkeypatch.setattr(parquet_files, "task_name", lambda: "00000")
     monkeypatch.setattr(world.objects, "delete_many", delete_many)
     # Each look lasts for one request, and a request deletes one object.
     monkeypatch.setattr(sweeping, "DELETE_OBJECTS_MAX", 1)
     monkeypatch.setattr(Look, "is_current", lambda this, *_: len(asked) < this.number)
     run = new_run(deployment, monkeypatch)
     assert deployment.jobs.take_lease(run._repository, LEASE, "run", now_ns=0, until_ns=1)
-    marked = parts.PartWriter(world.objects, f"{FOLDER}marked/", "part")
+    marked = parquet_files.PartWriter(world.objects, f"{FOLDER}marked/", "part")
     sizes, times = [10] * 5, [0] * 5
     marked.add(pa.record_batch([[KEPT, *GARBAGE], sizes, times], schema=CANDIDATE_SCHEMA))
     marked.finish()
-    run._sweep_round(MARK, parts.uris(world.objects, f"{FOLDER}marked/"))
+    run._sweep_round(MARK, parquet_files.uris(world.objects, f"{FOLDER}marked/"))
     assert asked == [f"{NAMESPACE}/{each}" for each in GARBAGE]
     assert run._report.deleted == Tally(4, 40)
 
@@ -135,7 +137,10 @@ class Scripted:
     """A run whose sweeps have these results, and the names that each of its looks leaves out."""
 
     def __init__(
-        self, deployment: Deployment, monkeypatch: pytest.MonkeyPatch, results: Iterable[Swept]
+        self,
+        deployment: JobDeployment,
+        monkeypatch: pytest.MonkeyPatch,
+        results: Iterable[SweptRound],
     ) -> None:
         self.left_out: list[list[str]] = []
         self.run = new_run(deployment, monkeypatch)
@@ -154,13 +159,13 @@ class Scripted:
         self.run._sweep_round(MARK, ["part"])
 
 
-def swept(deleted: int, left: int = 0, failed: int = 0, stopped: str = LOOK_IS_OLD) -> Swept:
+def swept(deleted: int, left: int = 0, failed: int = 0, stopped: str = LOOK_IS_OLD) -> SweptRound:
     failure = f"{failed} failed" if failed else ""
-    return Swept(Tally(deleted, deleted * 10), failed, failure, left, stopped if left else "")
+    return SweptRound(Tally(deleted, deleted * 10), failed, failure, left, stopped if left else "")
 
 
 def test_a_run_whose_executors_lost_the_lease_ends_and_reports_what_they_deleted(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = [swept(2, left=3, stopped=LEASE_IS_LOST), swept(3)]
     scripted = Scripted(deployment, monkeypatch, results)
@@ -177,7 +182,7 @@ FRUITLESS = [swept(0, left=5)] * FRUITLESS_LOOKS_MAX
     ("before", "looks"), [([], FRUITLESS_LOOKS_MAX), ([swept(1, left=5)], FRUITLESS_LOOKS_MAX + 1)]
 )
 def test_a_run_ends_with_the_remedy_after_as_many_looks_in_a_row_that_delete_nothing(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, before: list[Swept], looks: int
+    deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch, before: list[SweptRound], looks: int
 ) -> None:
     scripted = Scripted(deployment, monkeypatch, [*before, *FRUITLESS, swept(5)])
     why = f"the {LOOK_S} s .* the last {FRUITLESS_LOOKS_MAX}: raise look_s, or use more workers"
@@ -187,7 +192,7 @@ def test_a_run_ends_with_the_remedy_after_as_many_looks_in_a_row_that_delete_not
 
 
 def test_a_look_that_deletes_something_grants_the_next_ones_as_many_again(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = [*FRUITLESS[1:], swept(1, left=4), *FRUITLESS[1:], swept(4)]
     scripted = Scripted(deployment, monkeypatch, results)
@@ -196,7 +201,7 @@ def test_a_look_that_deletes_something_grants_the_next_ones_as_many_again(
 
 
 def test_what_is_left_goes_by_the_next_looks_and_counts_once(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An object that failed is tried again by the next look, whose count of failures is the last."""
     results = [swept(2, left=4, failed=2), swept(1, left=2, failed=1), swept(2, failed=1)]

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from glue_jobs.garbage_collection import run as module
-from glue_jobs.garbage_collection.options import Options
-from glue_jobs.session import Deployment
+from glue_jobs.garbage_collection.options import CollectionOptions
+from glue_jobs.session import JobDeployment
 from graveler.aws.settings import Settings
 from graveler.errors import (
     ContentionError,
@@ -26,7 +26,7 @@ NAMES = ("first", "second", "third")
 
 
 @pytest.fixture
-def deployment() -> Deployment:
+def deployment() -> JobDeployment:
     world = memory_world()
     engine = world.engine()
     for name in NAMES:
@@ -35,7 +35,7 @@ def deployment() -> Deployment:
         engine, name="reader", storage_namespace="s3://bucket/first", read_only=True
     )
     settings = Settings(region="any", refs_table="refs", staging_table="staging")
-    return Deployment(engine, MemoryJobStore(world.refs), settings)
+    return JobDeployment(engine, MemoryJobStore(world.refs), settings)
 
 
 @pytest.fixture
@@ -62,37 +62,37 @@ def collected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def run(deployment: Deployment, **options: Any) -> list[str]:
-    reports = module.run(None, deployment, Options(**options))  # type: ignore[arg-type] # unused
+def run(deployment: JobDeployment, **options: Any) -> list[str]:
+    reports = module.run(None, deployment, CollectionOptions(**options))  # type: ignore[arg-type] # unused
     return [report.repository for report in reports]
 
 
-def test_one_repository(deployment: Deployment, collected: list[str]) -> None:
+def test_one_repository(deployment: JobDeployment, collected: list[str]) -> None:
     assert run(deployment, repository="third") == ["third"]
     assert collected == ["third"]
 
 
 def test_every_repository_that_may_be_changed_whatever_befalls_another(
-    deployment: Deployment, collected: list[str]
+    deployment: JobDeployment, collected: list[str]
 ) -> None:
     with pytest.raises(CorruptDataError, match="a range is missing"):
         run(deployment)
     assert collected == list(NAMES)
 
 
-def test_a_read_only_repository_is_refused(deployment: Deployment) -> None:
+def test_a_read_only_repository_is_refused(deployment: JobDeployment) -> None:
     with pytest.raises(ForbiddenError):
         run(deployment, repository="reader")
 
 
-def noted(deployment: Deployment) -> set[str]:
+def noted(deployment: JobDeployment) -> set[str]:
     """The series of which a success is noted."""
     assert isinstance(deployment.jobs, MemoryJobStore)
     return set(deployment.jobs.collections)
 
 
 @pytest.mark.usefixtures("collected")
-def test_a_success_is_noted_for_the_series_of_the_run(deployment: Deployment) -> None:
+def test_a_success_is_noted_for_the_series_of_the_run(deployment: JobDeployment) -> None:
     run(deployment, repository="third")
     assert noted(deployment) == {"sweep#third"}
     run(deployment, repository="third", do_sweep=False)
@@ -100,7 +100,7 @@ def test_a_success_is_noted_for_the_series_of_the_run(deployment: Deployment) ->
 
 
 @pytest.mark.usefixtures("collected")
-def test_no_success_is_noted_if_a_repository_or_an_object_failed(deployment: Deployment) -> None:
+def test_no_success_is_noted_if_a_repository_or_an_object_failed(deployment: JobDeployment) -> None:
     with pytest.raises(CorruptDataError):
         run(deployment)
     run(deployment, repository="first")
@@ -108,7 +108,7 @@ def test_no_success_is_noted_if_a_repository_or_an_object_failed(deployment: Dep
 
 
 @pytest.mark.usefixtures("collected")
-def test_the_sweep_of_an_earlier_mark_is_no_collection(deployment: Deployment) -> None:
+def test_the_sweep_of_an_earlier_mark_is_no_collection(deployment: JobDeployment) -> None:
     run(deployment, repository="third", do_mark=False, mark_id="earlier")
     assert noted(deployment) == set()
 
@@ -119,19 +119,19 @@ def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_begins_once_however_many_jobs_are_started_for_it(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[str] = []
 
-    def do(this: module._Run) -> None:
+    def do(this: module._CollectionRun) -> None:
         begun.append(this._report.run_id)
 
     without_spark(monkeypatch)
-    monkeypatch.setattr(module._Run, "do", do)
+    monkeypatch.setattr(module._CollectionRun, "do", do)
     options: dict[str, Any] = {"repository": "third", "run_id": "asked-for", "do_sweep": False}
-    [report] = module.run(None, deployment, Options(**options))  # type: ignore[arg-type] # unused
+    [report] = module.run(None, deployment, CollectionOptions(**options))  # type: ignore[arg-type] # unused
     with pytest.raises(PreconditionFailedError, match="run asked-for has begun already"):
-        module.run(None, deployment, Options(**options))  # type: ignore[arg-type] # unused
+        module.run(None, deployment, CollectionOptions(**options))  # type: ignore[arg-type] # unused
     assert begun == ["asked-for"]
     found, text = collection_runs.get_run(deployment.engine, "third", "asked-for")
     assert (found.state, found.is_dry) == (RunState.SUCCEEDED, True)
@@ -141,12 +141,12 @@ def test_a_run_begins_once_however_many_jobs_are_started_for_it(
 
 
 def test_the_run_of_a_user_goes_on_under_the_lease_of_its_request(
-    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+    deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = replace(deployment.engine, jobs=deployment.jobs)
     run_id = collection_runs.start_run(engine, "third", "ann", is_dry=True)
     without_spark(monkeypatch)
-    monkeypatch.setattr(module._Run, "do", lambda _: None)
+    monkeypatch.setattr(module._CollectionRun, "do", lambda _: None)
     with pytest.raises(ContentionError, match="another run collects the garbage"):
         run(deployment, repository="third")
     assert run(deployment, repository="third", run_id=run_id) == ["third"]

@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from glue_jobs.export.job import main
-from glue_jobs.export.options import Options, parse
+from glue_jobs.export.options import ExportOptions, parse
 from graveler.errors import InvalidInputError
 from graveler.export.slices import SLICE_OBJECTS_MIN
 
@@ -13,7 +13,7 @@ BRANCH = ("--repository", "lake", "--branch", "main")
 
 def test_a_branch_is_enough() -> None:
     options, settings = parse(BRANCH)
-    assert options == Options(repository="lake", branch="main")
+    assert options == ExportOptions(repository="lake", branch="main")
     assert options.slice_objects == SLICE_OBJECTS_MIN
     assert settings == {}
 
@@ -23,13 +23,15 @@ def test_options_and_settings_with_dashes_or_underscores(dash: str) -> None:
     words = ["--run-id", "a-run", "--slice-objects", "7", "--refs-table", "refs"]
     words[::2] = [f"--{name[2:].replace('-', dash)}" for name in words[::2]]
     options, settings = parse([*BRANCH, *words])
-    assert options == Options(repository="lake", branch="main", run_id="a-run", slice_objects=7)
+    assert options == ExportOptions(
+        repository="lake", branch="main", run_id="a-run", slice_objects=7
+    )
     assert settings == {"refs_table": "refs"}
 
 
 def test_words_that_glue_adds_are_passed_over() -> None:
     words = ["--JOB_NAME", "export", "--enable-metrics", "--TempDir", "s3://b/t", *BRANCH]
-    assert parse(words) == (Options(repository="lake", branch="main"), {})
+    assert parse(words) == (ExportOptions(repository="lake", branch="main"), {})
 
 
 @pytest.mark.parametrize("words", [["--brunch", "main"], ["brunch"]], ids=" ".join)

@@ -8,8 +8,8 @@ import pytest
 from graveler.model.events import DETAIL_TYPES
 from local import background
 from local.background import CALLS_FOR_EXPORT, CALLS_FOR_TASKS, OUTBOX_ITEMS, QUEUES
-from local.bus import EventBus
-from local.patterns import matches
+from local.bus import LocalEventBus
+from local.event_patterns import matches
 from local.queues import Queues
 
 EXPORT_QUEUE = "graveler-export"
@@ -31,7 +31,7 @@ def test_exports_are_called_by_what_moves_a_branch_and_never_by_their_own_end(tm
     moves = {"commit_created", "merge_completed", "revert_completed", "cherry_pick_completed"}
     moves |= {"import_completed", "branch_reset", "branch_deleted", "export_requested"}
     queues = Queues(tmp_path / "queues.sqlite", QUEUES)
-    bus = EventBus("graveler", [CALLS_FOR_EXPORT], queues, tmp_path / "events.jsonl")
+    bus = LocalEventBus("graveler", [CALLS_FOR_EXPORT], queues, tmp_path / "events.jsonl")
     bus.put("graveler", DETAIL_TYPES[kind], {})
     assert len(queues.receive(EXPORT_QUEUE)) == (kind in moves)
 
@@ -39,7 +39,7 @@ def test_exports_are_called_by_what_moves_a_branch_and_never_by_their_own_end(tm
 @pytest.mark.parametrize("kind", DETAIL_TYPES)
 def test_a_new_task_is_run_even_if_its_first_message_was_lost(tmp_path, kind):
     queues = Queues(tmp_path / "queues.sqlite", QUEUES)
-    bus = EventBus("graveler", [CALLS_FOR_TASKS], queues, tmp_path / "events.jsonl")
+    bus = LocalEventBus("graveler", [CALLS_FOR_TASKS], queues, tmp_path / "events.jsonl")
     bus.put("graveler", DETAIL_TYPES[kind], {})
     assert len(queues.receive(TASK_QUEUE)) == (kind == "task_started")
 

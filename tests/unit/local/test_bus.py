@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from local import logs
-from local.bus import EventBus, Rule
+from local import files
+from local.bus import EventRule, LocalEventBus
 
 
 @pytest.fixture
@@ -15,8 +15,8 @@ def journal(tmp_path):
 
 @pytest.fixture
 def bus(world, journal):
-    rule = Rule({"source": ["graveler"], "detail-type": ["Commit Created"]}, "work")
-    return EventBus("tested", [rule], world.queues, journal)
+    rule = EventRule({"source": ["graveler"], "detail-type": ["Commit Created"]}, "work")
+    return LocalEventBus("tested", [rule], world.queues, journal)
 
 
 def lines(journal):
@@ -53,9 +53,9 @@ def test_only_events_that_match_the_rule_are_queued_but_all_are_recorded(world, 
 
 
 def test_every_rule_that_matches_gets_the_event(world, journal):
-    everything = Rule({}, "dead")
-    also = Rule({"source": ["graveler"]}, "work")
-    EventBus("tested", [everything, also], world.queues, journal).put("graveler", "X", {})
+    everything = EventRule({}, "dead")
+    also = EventRule({"source": ["graveler"]}, "work")
+    LocalEventBus("tested", [everything, also], world.queues, journal).put("graveler", "X", {})
     assert len(world.bodies("work")) == len(world.bodies("dead")) == 1
 
 
@@ -70,7 +70,7 @@ def test_the_file_is_there_before_the_first_event(bus, journal):
 
 
 def test_the_file_is_bounded_and_loses_nothing_that_is_new(bus, journal, monkeypatch):
-    monkeypatch.setattr(logs, "LOG_BYTES_MAX", 500)
+    monkeypatch.setattr(files, "LOG_BYTES_MAX", 500)
     numbers = [str(number) for number in range(20)]
     for number in numbers:
         bus.put("graveler", "Commit Created", {"number": number})

@@ -1,4 +1,4 @@
-"""Jobs started by hand find the running stack, or say why not."""
+"""LocalGlue started by hand find the running stack, or say why not."""
 
 import fcntl
 import sys

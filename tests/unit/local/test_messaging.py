@@ -11,24 +11,26 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from local.bus import EventBus, Rule
-from local.jobs import JOBS_AT_ONCE, Jobs
-from local.messaging import Services, server
-from local.ports import free_port
+from local.bus import EventRule, LocalEventBus
+from local.glue import JOBS_AT_ONCE, LocalGlue
+from local.messaging import AwsServices, server
+from local.tcp_ports import free_port
 
 
 @pytest.fixture
 def jobs(tmp_path):
-    return Jobs(tmp_path / "logs" / "jobs.log")
+    return LocalGlue(tmp_path / "logs" / "jobs.log")
 
 
 @pytest.fixture
 def endpoint(world, jobs, tmp_path):
     """A server on loopback, in front of the queues of the test's world."""
-    bus = EventBus("bus", [Rule({"source": ["ours"]}, "work")], world.queues, tmp_path / "journal")
+    bus = LocalEventBus(
+        "bus", [EventRule({"source": ["ours"]}, "work")], world.queues, tmp_path / "journal"
+    )
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    with server(Services(bus, world.queues, jobs, url), port) as running:
+    with server(AwsServices(bus, world.queues, jobs, url), port) as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield url

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from local.queues import Counts, Queue, Queues, UnknownQueueError
+from local.queues import MessageCounts, Queue, Queues, UnknownQueueError
 
 
 def test_messages_are_received_once_and_in_the_order_of_their_sending(world):
@@ -61,7 +61,7 @@ def test_a_deleted_message_never_comes_again(world):
     world.queues.delete("work", world.queues.receive("work")[0].receipt)
     world.clock.advance(1000)
     assert world.bodies() == []
-    assert world.queues.counts("work") == Counts(0, 0, 0)
+    assert world.queues.counts("work") == MessageCounts(0, 0, 0)
 
 
 def test_an_old_receipt_neither_deletes_nor_delays_what_another_received_meanwhile(world):
@@ -110,7 +110,7 @@ def test_a_restart_keeps_messages_delays_and_counts(world):
     world.queues.send("work", "later", delay_s=100)
     world.queues.receive("work")
     world.restart()
-    assert world.queues.counts("work") == Counts(due=0, received=1, delayed=1)
+    assert world.queues.counts("work") == MessageCounts(due=0, received=1, delayed=1)
     world.clock.advance(60)
     assert world.queues.receive("work")[0].receives == 2
     world.clock.advance(40)
@@ -127,16 +127,16 @@ def test_messages_that_a_dead_process_received_are_due_at_once(world, counts, re
     taken = world.queues.receive("work", messages_max=10)
     assert [(message.body, message.receives) for message in taken] == [("interrupted", receives)]
     world.queues.delete("work", stale.receipt)
-    assert world.queues.counts("work") == Counts(due=0, received=1, delayed=1)
+    assert world.queues.counts("work") == MessageCounts(due=0, received=1, delayed=1)
 
 
 def test_a_queue_counts_what_is_due_received_and_delayed(world):
     for delay_s in (0, 0, 0, 10, 10, 20):
         world.queues.send("work", "x", delay_s)
     world.queues.receive("work")
-    assert world.queues.counts("work") == Counts(due=2, received=1, delayed=3)
+    assert world.queues.counts("work") == MessageCounts(due=2, received=1, delayed=3)
     world.clock.advance(10)
-    assert world.queues.counts("work") == Counts(due=4, received=1, delayed=1)
+    assert world.queues.counts("work") == MessageCounts(due=4, received=1, delayed=1)
 
 
 def test_an_unknown_queue_is_named(world):

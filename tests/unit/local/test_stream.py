@@ -3,8 +3,8 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from local.lambda_runtime import Function
-from local.stream import NotDoneError, Positions, StreamDelivery
+from local.lambda_runtime import LocalFunction
+from local.stream import NotDoneError, ShardPositions, StreamDelivery
 from tests.unit.local.scripted_stream import ARN, Consumer, Stream
 
 PATTERN = {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sort": {"S": [{"prefix": "outbox#"}]}}}}
@@ -20,8 +20,8 @@ class World:
         self.restart()
 
     def restart(self):
-        function = Function("tested", self.consumer, 10)
-        positions = Positions(self.path)
+        function = LocalFunction("tested", self.consumer, 10)
+        positions = ShardPositions(self.path)
         self.delivery = StreamDelivery(self.stream, ARN, positions, function, PATTERN)
 
     def deliver_all(self):
@@ -173,8 +173,8 @@ def test_a_batch_that_fails_completely_is_delivered_again_completely(world, brea
 def test_an_answer_that_names_no_record_of_the_batch_fails_it_whole(world, handler, answer):
     handler.answer = answer
     world.stream.write("a", "b")
-    function = Function("tested", handler, 10)
-    delivery = StreamDelivery(world.stream, ARN, Positions(world.path), function, PATTERN)
+    function = LocalFunction("tested", handler, 10)
+    delivery = StreamDelivery(world.stream, ARN, ShardPositions(world.path), function, PATTERN)
     with pytest.raises(NotDoneError, match="record 1"):
         delivery.deliver_next()
 
@@ -183,8 +183,8 @@ def test_an_answer_that_names_no_record_of_the_batch_fails_it_whole(world, handl
 def test_an_answer_without_failures_is_success(world, handler, answer):
     handler.answer = answer
     world.stream.write("a")
-    function = Function("tested", handler, 10)
-    delivery = StreamDelivery(world.stream, ARN, Positions(world.path), function, PATTERN)
+    function = LocalFunction("tested", handler, 10)
+    delivery = StreamDelivery(world.stream, ARN, ShardPositions(world.path), function, PATTERN)
     delivery.deliver_next()
     delivery.deliver_next()
     assert len(handler.events) == 1

@@ -15,7 +15,7 @@ import pytest
 from gateway.server.http import processes
 from gateway.server.http.processes import Processes
 from gateway.server.http.worker import _next
-from local.ports import free_port
+from local.tcp_ports import free_port
 from tests.support.servers.http_server import RawClient, until
 from tests.support.servers.served import FOLDER
 

@@ -7,9 +7,8 @@ import logging
 import pytest
 
 from graveler.limits import GATEWAY_BODY_BYTES_MAX, LAMBDA_PAYLOAD_BYTES_MAX
-from local.gateway import application
-from local.lambda_runtime import Function, LambdaContext
-from local.routes import Routes
+from local.api_gateway import ApiRoutes, application
+from local.lambda_runtime import LambdaContext, LocalFunction
 
 
 class Gateway:
@@ -19,7 +18,9 @@ class Gateway:
         self.answer = {"statusCode": 200} if answer is None else answer
         self.events = []
         self.contexts = []
-        self._application = application(Routes(Function("tested", self._handle, timeout_s=30), {}))
+        self._application = application(
+            ApiRoutes(LocalFunction("tested", self._handle, timeout_s=30), {})
+        )
 
     def _handle(self, event, context):
         self.events.append(event)
@@ -236,10 +237,10 @@ def test_a_function_gets_its_name_and_its_remaining_time():
 def test_the_most_specific_route_wins_as_in_the_real_gateway():
     """https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-routes.html"""
     default, page, asset, exact = (
-        Function(name, lambda _event, _context: {}, timeout_s=1)
+        LocalFunction(name, lambda _event, _context: {}, timeout_s=1)
         for name in ("default", "page", "asset", "exact")
     )
-    routes = Routes(
+    routes = ApiRoutes(
         default,
         {
             "GET /{proxy+}": page,

@@ -16,7 +16,7 @@ def start(main: Main) -> None:
     """Run a job as this process."""
     with patient_reads():
         code = main(sys.argv[1:], os.environ, SparkSession.builder.getOrCreate)
-    if code:  # Glue counts any call of exit as a failure
+    if code:  # for Glue, any call of exit is a failure
         sys.exit(code)
 
 

@@ -72,7 +72,7 @@ class LineWriter:
             self.finish()
 
     def finish(self) -> None:
-        """Write the remaining rows."""
+        """Write the remaining lines."""
         if self._lines:
             self._files.put("".join(f"{line}\n" for line in self._lines).encode())
         self._lines.clear()
@@ -147,7 +147,7 @@ def spread(
 ) -> DataFrame:
     """Return the rows that executors make of the values, in parallel.
 
-    Each task carries all values: a hundred thousand are possible, a hundred million are not.
+    Each task contains all values: a hundred thousand are possible, a hundred million are not.
     """
 
     def of_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -7,7 +7,7 @@ import msgspec
 
 from functions.api import key_pairs
 from graveler.http.requests import AccessKey
-from local.private_files import write_private
+from local.files import write_private
 from local.processes import StartError
 
 ACCESS_KEY_ID = "GRAVELER_ACCESS_KEY_ID"

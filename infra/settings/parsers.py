@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from infra.settings.places import Place
+from infra.settings.s3_locations import S3Location
 
 
 def _text(value: object) -> str:
@@ -24,8 +24,8 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(text for each in value if (text := _text(each)))
 
 
-def _places(value: object) -> tuple[Place, ...]:
-    return tuple(Place.of(uri) for uri in _texts(value))
+def _places(value: object) -> tuple[S3Location, ...]:
+    return tuple(S3Location.of(uri) for uri in _texts(value))
 
 
 def _integer(value: object) -> int:
@@ -46,5 +46,5 @@ PARSERS: Mapping[Any, Callable[[object], Any]] = {
     int: _integer,
     bool: _switch,
     tuple[str, ...]: _texts,
-    tuple[Place, ...]: _places,
+    tuple[S3Location, ...]: _places,
 }

@@ -1,7 +1,8 @@
-"""The limits of AWS's services that a synth can exceed, each with a remedy.
+"""The quotas of AWS that a synth can exceed, each with a remedy.
 
-CloudFormation would find most of them only in the middle of a deployment. Sizes are upper bounds:
-some texts are known only then. The numbers are from AWS's pages of quotas.
+CloudFormation would report most of them only in the middle of a deployment. Sizes are upper bounds,
+because some texts are known only then. The numbers are as of November 2026, from each service's
+"Quotas" page in AWS's documentation.
 """
 
 import json
@@ -13,14 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from infra.role import INLINE_LENGTH_MAX, MANAGED_LENGTH_MAX
-from infra.sizes import filled, json_length_max, text_length_max
+from infra.template_sizes import filled, json_length_max, text_length_max
+
+BUCKET_POLICY_BYTES_MAX = 20_480
 
 _ASSET = re.compile(r"[0-9a-f]{64}\.zip")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A limit of a property of a kind of resource, without `AWS::`; `size` measures its value."""
+class SizeQuota:
+    """The maximum of a property of a resource type, without `AWS::`; `size` measures its value."""
 
     kind: str
     key: str
@@ -65,20 +68,20 @@ _OURS = "no setting changes it; please report it"
 _CHARACTERS, _BYTES = "characters", "bytes"
 _text, _json, _count = text_length_max, json_length_max, len
 
-RULES = (
-    Rule("ApiGatewayV2::Api", "Name", 128, _CHARACTERS, _text, _SHORTER_NAME),
-    Rule("ApiGatewayV2::Api", "Description", 1_024, _CHARACTERS, _text, _OURS),
-    Rule("CloudWatch::Alarm", "AlarmActions", 5, "actions", _count, _OURS),
-    Rule("CloudWatch::Alarm", "AlarmDescription", 1_024, _CHARACTERS, _text, _OURS),
-    Rule("CloudWatch::Alarm", "AlarmName", 255, _CHARACTERS, _text, _SHORTER_NAME),
-    Rule("CloudWatch::Dashboard", "DashboardBody", 500, "widgets", _widgets, _OURS),
-    Rule("Events::Archive", "Description", 512, _CHARACTERS, _text, _OURS),
-    Rule("Events::EventBus", "Name", 256, _CHARACTERS, _text, _SHORTER_NAME),
-    Rule("Events::Rule", "EventPattern", 2_048, _CHARACTERS, _json, _OURS),
-    Rule("Events::Rule", "Targets", 5, "targets", _count, _OURS),
-    Rule("Glue::Job", "Description", 2_048, _CHARACTERS, _text, _OURS),
-    Rule("Glue::Job", "Name", 255, _CHARACTERS, _text, _SHORTER_NAME),
-    Rule(
+QUOTAS = (
+    SizeQuota("ApiGatewayV2::Api", "Name", 128, _CHARACTERS, _text, _SHORTER_NAME),
+    SizeQuota("ApiGatewayV2::Api", "Description", 1_024, _CHARACTERS, _text, _OURS),
+    SizeQuota("CloudWatch::Alarm", "AlarmActions", 5, "actions", _count, _OURS),
+    SizeQuota("CloudWatch::Alarm", "AlarmDescription", 1_024, _CHARACTERS, _text, _OURS),
+    SizeQuota("CloudWatch::Alarm", "AlarmName", 255, _CHARACTERS, _text, _SHORTER_NAME),
+    SizeQuota("CloudWatch::Dashboard", "DashboardBody", 500, "widgets", _widgets, _OURS),
+    SizeQuota("Events::Archive", "Description", 512, _CHARACTERS, _text, _OURS),
+    SizeQuota("Events::EventBus", "Name", 256, _CHARACTERS, _text, _SHORTER_NAME),
+    SizeQuota("Events::Rule", "EventPattern", 2_048, _CHARACTERS, _json, _OURS),
+    SizeQuota("Events::Rule", "Targets", 5, "targets", _count, _OURS),
+    SizeQuota("Glue::Job", "Description", 2_048, _CHARACTERS, _text, _OURS),
+    SizeQuota("Glue::Job", "Name", 255, _CHARACTERS, _text, _SHORTER_NAME),
+    SizeQuota(
         "IAM::ManagedPolicy",
         "PolicyDocument",
         MANAGED_LENGTH_MAX,
@@ -86,14 +89,16 @@ RULES = (
         _json,
         _FEWER_PLACES,
     ),
-    Rule("IAM::Role", "AssumeRolePolicyDocument", 2_048, _CHARACTERS, _json, _OURS),
-    Rule("IAM::Role", "Description", 1_000, _CHARACTERS, _text, _OURS),
-    Rule("IAM::Role", "ManagedPolicyArns", 10, "policies", _count, _FEWER_PLACES),
-    Rule("IAM::Role", "Policies", INLINE_LENGTH_MAX, _CHARACTERS, _inline_policies, _FEWER_PLACES),
-    Rule("IAM::Role", "RoleName", 64, _CHARACTERS, _text, _SHORTER_NAME),
-    Rule("KMS::Key", "Description", 8_192, _CHARACTERS, _text, _OURS),
-    Rule("KMS::Key", "KeyPolicy", 32_768, _BYTES, _json, _OURS),
-    Rule(
+    SizeQuota("IAM::Role", "AssumeRolePolicyDocument", 2_048, _CHARACTERS, _json, _OURS),
+    SizeQuota("IAM::Role", "Description", 1_000, _CHARACTERS, _text, _OURS),
+    SizeQuota("IAM::Role", "ManagedPolicyArns", 10, "policies", _count, _FEWER_PLACES),
+    SizeQuota(
+        "IAM::Role", "Policies", INLINE_LENGTH_MAX, _CHARACTERS, _inline_policies, _FEWER_PLACES
+    ),
+    SizeQuota("IAM::Role", "RoleName", 64, _CHARACTERS, _text, _SHORTER_NAME),
+    SizeQuota("KMS::Key", "Description", 8_192, _CHARACTERS, _text, _OURS),
+    SizeQuota("KMS::Key", "KeyPolicy", 32_768, _BYTES, _json, _OURS),
+    SizeQuota(
         "Lambda::EventSourceMapping",
         "FilterCriteria",
         4_096,
@@ -101,24 +106,26 @@ RULES = (
         _longest_filter,
         _OURS,
     ),
-    Rule("Lambda::Function", "Description", 256, _CHARACTERS, _text, _OURS),
-    Rule("Lambda::Function", "Environment", 4_096, _BYTES, _environment, _FEWER_IN_ENVIRONMENT),
-    Rule("Lambda::Function", "FunctionName", 64, _CHARACTERS, _text, _SHORTER_NAME),
-    Rule("Lambda::Function", "Layers", 5, "layers", _count, _OURS),
-    Rule("Lambda::LayerVersion", "Description", 256, _CHARACTERS, _text, _OURS),
-    Rule("Logs::LogGroup", "LogGroupName", 512, _CHARACTERS, _text, _SHORTER_NAME),
-    Rule("S3::Bucket", "BucketName", 63, _CHARACTERS, _text, "shorten `repository_bucket`"),
-    Rule("S3::Bucket", "CorsConfiguration", 65_536, _BYTES, _json, _FEWER_ORIGINS),
-    Rule("S3::BucketPolicy", "PolicyDocument", 20_480, _BYTES, _json, _OURS),
-    Rule("SNS::Topic", "DisplayName", 100, _CHARACTERS, _text, _SHORTER_NAME),
-    Rule("SNS::TopicPolicy", "PolicyDocument", 30_720, _BYTES, _json, _OURS),
-    Rule("SQS::QueuePolicy", "PolicyDocument", 8_192, _BYTES, _json, _OURS),
-    Rule("Scheduler::Schedule", "Description", 512, _CHARACTERS, _text, _OURS),
-    Rule("Scheduler::Schedule", "Target", 262_144, _BYTES, _input, _OURS),
-    Rule("SecretsManager::Secret", "Description", 2_048, _CHARACTERS, _text, _OURS),
+    SizeQuota("Lambda::Function", "Description", 256, _CHARACTERS, _text, _OURS),
+    SizeQuota(
+        "Lambda::Function", "Environment", 4_096, _BYTES, _environment, _FEWER_IN_ENVIRONMENT
+    ),
+    SizeQuota("Lambda::Function", "FunctionName", 64, _CHARACTERS, _text, _SHORTER_NAME),
+    SizeQuota("Lambda::Function", "Layers", 5, "layers", _count, _OURS),
+    SizeQuota("Lambda::LayerVersion", "Description", 256, _CHARACTERS, _text, _OURS),
+    SizeQuota("Logs::LogGroup", "LogGroupName", 512, _CHARACTERS, _text, _SHORTER_NAME),
+    SizeQuota("S3::Bucket", "BucketName", 63, _CHARACTERS, _text, "shorten `repository_bucket`"),
+    SizeQuota("S3::Bucket", "CorsConfiguration", 65_536, _BYTES, _json, _FEWER_ORIGINS),
+    SizeQuota("S3::BucketPolicy", "PolicyDocument", BUCKET_POLICY_BYTES_MAX, _BYTES, _json, _OURS),
+    SizeQuota("SNS::Topic", "DisplayName", 100, _CHARACTERS, _text, _SHORTER_NAME),
+    SizeQuota("SNS::TopicPolicy", "PolicyDocument", 30_720, _BYTES, _json, _OURS),
+    SizeQuota("SQS::QueuePolicy", "PolicyDocument", 8_192, _BYTES, _json, _OURS),
+    SizeQuota("Scheduler::Schedule", "Description", 512, _CHARACTERS, _text, _OURS),
+    SizeQuota("Scheduler::Schedule", "Target", 262_144, _BYTES, _input, _OURS),
+    SizeQuota("SecretsManager::Secret", "Description", 2_048, _CHARACTERS, _text, _OURS),
 )
 
-# A resource of any kind.
+# Of a resource of any type.
 _TAGS_MAX = 50
 _TEMPLATE_BYTES_MAX = 1_000_000
 _TEMPLATE_COUNTS = (
@@ -132,8 +139,8 @@ _IDENTIFIER_LENGTH_MAX = 255
 _CODE_BYTES_MAX = 250 * 1024 * 1024
 
 
-def exceeded(folder: Path) -> list[str]:
-    """Return a line for each limit that the templates in the output of a synth exceed."""
+def exceeded_quotas(folder: Path) -> list[str]:
+    """Return a line for each quota that the templates in a synth's folder exceed."""
     problems: list[str] = []
     for path in sorted(folder.glob("*.template.json")):
         stack = path.name.removesuffix(".template.json")
@@ -172,11 +179,11 @@ def _of_template(template: Mapping[str, Any], size_bytes: int) -> Iterator[str]:
 def _of_resources(resources: Mapping[str, Any]) -> Iterator[str]:
     for logical_id, resource in resources.items():
         kind, properties = resource["Type"], resource.get("Properties", {})
-        for rule in RULES:
-            value = properties.get(rule.key) if f"AWS::{rule.kind}" == kind else None
-            if value is not None and (size := rule.size(value)) > rule.maximum:
-                what = f"{rule.key} of {logical_id} ({kind})"
-                yield _problem(what, size, rule.maximum, rule.unit, rule.remedy)
+        for quota in QUOTAS:
+            value = properties.get(quota.key) if f"AWS::{quota.kind}" == kind else None
+            if value is not None and (size := quota.size(value)) > quota.maximum:
+                what = f"{quota.key} of {logical_id} ({kind})"
+                yield _problem(what, size, quota.maximum, quota.unit, quota.remedy)
         tags = len(properties.get("Tags") or ())
         if tags > _TAGS_MAX:
             what = f"Tags of {logical_id} ({kind})"

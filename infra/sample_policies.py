@@ -1,7 +1,7 @@
-"""Writes policies for others: for owners of buckets and keys, so that the roles reach them.
+"""Writes sample policies for the owners of other buckets and keys, so that the roles reach them.
 
-IAM asks both accounts: the role's policy, and the policy of the bucket or key. The samples follow
-from the roles in the synthesized template, so they allow the same and no more.
+IAM requires both policies: the role's, and that of the bucket or key. The samples follow from the
+roles in the synthesized template, so they allow the same and no more.
 """
 
 import json
@@ -13,26 +13,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from infra.aws_quotas import BUCKET_POLICY_BYTES_MAX
 from infra.deployer import write_deployer
-from infra.settings import Settings
-from infra.sizes import json_length_max
+from infra.settings import DeploymentSettings
+from infra.template_sizes import json_length_max
 
 FOLDER = "policies"
-BUCKET_POLICY_BYTES_MAX = 20_480
 
 _BUCKET = re.compile(r"arn:[a-z-]+:s3:::([^/]+)(/.*)?")
 
 
 @dataclass(frozen=True)
-class Home:
-    """The account and region that a deployment is for, or placeholders for a person to replace."""
+class AwsEnvironment:
+    """The account and region of a deployment, or placeholders for a person to replace."""
 
     account: str
     region: str
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> "Home":
-        """Return what CDK's command line tells the app, where it has credentials."""
+    def of(cls, environment: Mapping[str, str]) -> "AwsEnvironment":
+        """Return those that CDK's command line passes to the app, if it has credentials."""
         return cls(
             environment.get("CDK_DEFAULT_ACCOUNT") or "ACCOUNT",
             environment.get("CDK_DEFAULT_REGION") or "REGION",
@@ -62,12 +62,12 @@ class Home:
         return ""
 
 
-def write_samples(folder: Path, settings: Settings) -> list[str]:
-    """Write those of buckets and keys that are not made here, and of deployers; return warnings."""
+def write_sample_policies(folder: Path, settings: DeploymentSettings) -> list[str]:
+    """Write the policies for other buckets and keys, and for deployers; return warnings."""
     target = folder / FOLDER
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
-    home = Home.of(os.environ)
+    home = AwsEnvironment.of(os.environ)
     roles = {
         arn: statements
         for stack in (
@@ -107,7 +107,7 @@ def _resources(folder: Path, stack: str) -> Mapping[str, Any]:
 
 
 def _roles(
-    resources: Mapping[str, Any], home: Home
+    resources: Mapping[str, Any], home: AwsEnvironment
 ) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     """Yield the ARN and the statements of each role with a name."""
     for resource in resources.values():
@@ -128,7 +128,7 @@ Grant = tuple[str, str, tuple[str, ...], tuple[str, ...]]  # role, Sid, actions,
 
 
 def _of_bucket(
-    roles: Mapping[str, Sequence[Mapping[str, Any]]], bucket: str, home: Home
+    roles: Mapping[str, Sequence[Mapping[str, Any]]], bucket: str, home: AwsEnvironment
 ) -> Iterator[tuple[Grant, None]]:
     for role, statements in roles.items():
         for statement in statements:
@@ -157,7 +157,7 @@ def _of_key(
 
 
 def _document(grants: Iterator[tuple[Grant, dict[str, Any] | None]], prefix: str) -> dict[str, Any]:
-    """Return a policy with a statement for all roles that may do the same."""
+    """Return a policy with one statement for all roles that have equal grants."""
     statements: dict[tuple[Any, ...], dict[str, Any]] = {}
     for (role, sid, actions, resources), condition in grants:
         same = statements.setdefault(

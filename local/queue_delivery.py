@@ -1,14 +1,14 @@
 """Lambda's event source mapping of a queue: delivers messages to a function, one by one.
 
-A message is deleted when the function has processed it. A message that fails is due again after a
-pause that grows with each attempt. On AWS it would wait much longer, for the visibility timeout.
+A message is deleted when the function has processed it. A failed message is due again after a pause
+that grows with each attempt. On AWS it would wait much longer, for the visibility timeout.
 """
 
 import hashlib
 import json
 import logging
 
-from local.lambda_runtime import ACCOUNT, REGION, Function
+from local.lambda_runtime import ACCOUNT, REGION, LocalFunction
 from local.queues import Message, Queues, queue_arn
 
 logger = logging.getLogger(__name__)
@@ -19,10 +19,10 @@ VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT = 6
 _WAIT_S = 20.0
 
 
-class Delivery:
+class QueueDelivery:
     """Delivers a queue's messages to a function, in any number of threads."""
 
-    def __init__(self, queues: Queues, queue: str, function: Function) -> None:
+    def __init__(self, queues: Queues, queue: str, function: LocalFunction) -> None:
         self._queues = queues
         self._queue = queue
         self._function = function

@@ -1,6 +1,6 @@
 """A small Glue: starts jobs of `glue_jobs` as processes of this machine, a few at a time.
 
-A process of a job is `python -m local.jobs PARENT COMMAND…`, which becomes the command.
+A job's process starts as `python -m local.glue PARENT COMMAND…`, and becomes the command.
 """
 
 import logging
@@ -14,8 +14,8 @@ from threading import BoundedSemaphore
 from uuid import uuid4
 
 from local.config import ROOT
+from local.files import bound_log
 from local.job import command
-from local.logs import bound
 from local.processes import die_with_parent
 
 logger = logging.getLogger(__name__)
@@ -25,13 +25,13 @@ JOBS_AT_ONCE = 2
 
 
 class TooManyJobsError(Exception):
-    """As many jobs are running as may run at once."""
+    """The maximum number of jobs is running."""
 
 
-class Jobs:
+class LocalGlue:
     """Runs of jobs. `run_forever` runs in JOBS_AT_ONCE threads, each of which runs one at a time.
 
-    A process ends with the thread that started it, so the threads of requests start none.
+    A process ends with the thread that started it, so the threads of requests start no process.
     """
 
     def __init__(self, log: Path) -> None:
@@ -64,9 +64,9 @@ class Jobs:
         self._log.parent.mkdir(parents=True, exist_ok=True)
         try:
             with self._log.open("ab") as output:
-                bound(self._log)
+                bound_log(self._log)
                 done = subprocess.run(
-                    [sys.executable, "-m", "local.jobs", str(os.getpid()), *words],
+                    [sys.executable, "-m", "local.glue", str(os.getpid()), *words],
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,

@@ -1,8 +1,8 @@
 """The permissions of each role. Nothing else grants any.
 
-A role names its tables, its prefixes of buckets and its keys; and its partitions of a table, if it
-does not need all. Under a namespace, `data/` holds users' content and `_lakefs/` our files.
-tests/infra compares the roles with what the code does.
+A role names its tables, its prefixes of buckets and its keys. It also names its partitions of a
+table, if it does not need all. Under a namespace, `data/` holds users' content, and `_lakefs/` our
+files. tests/infra compares the roles with the recorded requests of functions and jobs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,8 @@ from graveler.aws.dynamodb.models import (
     REPOSITORIES,
 )
 from graveler.aws.hook_targets import PARAMETER_STORE, SECRETS_MANAGER
-from infra.settings import Settings
-from infra.settings.places import Place
+from infra.settings import DeploymentSettings
+from infra.settings.s3_locations import S3Location
 from infra.storage import Storage
 
 _OF_REPOSITORIES = (REPOSITORIES, "repository#*")
@@ -32,7 +32,7 @@ _OF_REPOSITORIES = (REPOSITORIES, "repository#*")
 _GET = ("dynamodb:BatchGetItem", "dynamodb:GetItem")
 _READ_ITEMS = (*_GET, "dynamodb:Query")
 _PUT_ITEMS = ("dynamodb:BatchWriteItem", "dynamodb:PutItem")
-# For the refs table, whose changes are transactions.
+# For the refs table, which changes by transactions.
 _CHANGE_ITEMS = (
     *_PUT_ITEMS,
     "dynamodb:ConditionCheckItem",
@@ -49,31 +49,34 @@ _USE_TABLES_KEY = (
     "kms:ReEncryptFrom",
     "kms:ReEncryptTo",
 )
-# What Lambda needs to take messages off a function's queue.
+# With these, Lambda receives the messages of a function's queue.
 _RECEIVE = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
 # A multipart upload needs PutObject, and AbortMultipartUpload if it fails.
 _PUT = ("s3:AbortMultipartUpload", "s3:PutObject")
 
 
 @dataclass(frozen=True)
-class Access:
-    """The statements of one deployment's roles; stack is the stack that has the roles."""
+class RolePermissions:
+    """The statements of one deployment's roles, which are in the stack."""
 
     stack: Stack
     storage: Storage
-    settings: Settings
+    settings: DeploymentSettings
 
     @property
-    def namespaces(self) -> tuple[Place, ...]:
+    def namespaces(self) -> tuple[S3Location, ...]:
         """The places where repositories may have their storage namespaces."""
         made = self.storage.repositories_name
-        own = (Place(made),) if made else ()
+        own = (S3Location(made),) if made else ()
         return own + self.settings.namespaces
 
     # Roles
 
     def api(self, tasks_arn: str, collection_job_arn: str) -> list[iam.PolicyStatement]:
-        """Return the api function's: all that users do. It deletes no object but its own mark."""
+        """Return the api function's, for all actions of users.
+
+        The only object that it deletes is its own mark.
+        """
         return [
             self._refs((*_READ_ITEMS, *_CHANGE_ITEMS)),
             self._index(),
@@ -85,20 +88,20 @@ class Access:
             self._objects("PutObjects", _PUT, self.namespaces),
             self._in_namespaces("DeleteMarks", ("s3:DeleteObject",), "_lakefs/dummy"),
             _statement("StartTasks", ("sqs:SendMessage",), [tasks_arn]),
-            # Only a start: it stops no run, and reads of none what another user asked for.
+            # It only starts runs: it stops none, and reads no arguments of other users' runs.
             _statement("StartCollections", ("glue:StartJobRun",), [collection_job_arn]),
             *self._hooks(),
             *self._bucket_keys(),
         ]
 
     def tasks(self, queue_arn: str, slices_arn: str) -> list[iam.PolicyStatement]:
-        """Return the tasks function's: what users' large changes do, and nothing to users' data."""
+        """Return the tasks function's, for large changes. It changes no data of users."""
         return [
             self._refs(
                 (*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:UpdateItem"), (CLEANUPS, *_OF_REPOSITORIES)
             ),
             self._index(),
-            # It seals what is restored while it runs, and stages copies and moves of prefixes.
+            # It seals what is restored meanwhile, and stages copies and moves of prefixes.
             self._staging((*_READ_ITEMS, *_PUT_ITEMS)),
             self._refs(("dynamodb:DeleteItem",), (CLEANUPS,), "TakeOffers"),
             *self._tables_key(),
@@ -115,7 +118,7 @@ class Access:
         ]
 
     def slices(self) -> list[iam.PolicyStatement]:
-        """Return the slices function's: read staged changes, and store ranges. It moves nothing."""
+        """Return the slices function's: read staged changes, store ranges. It moves no branch."""
         return [
             self._refs(("dynamodb:GetItem",), _OF_REPOSITORIES),
             self._staging(("dynamodb:Query",)),
@@ -128,7 +131,7 @@ class Access:
         ]
 
     def cleanup(self) -> list[iam.PolicyStatement]:
-        """Return the cleanup function's: drop tokens and repositories, and show signs of life."""
+        """Return the cleanup function's: drop tokens and repositories, and write heartbeats."""
         drop = ("dynamodb:BatchWriteItem", "dynamodb:Query")
         return [
             self._refs((*drop, "dynamodb:DeleteItem"), (CLEANUPS, ENDING, EXPORTS, "repository#*")),
@@ -147,7 +150,7 @@ class Access:
                 ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"),
                 [stream],
             ),
-            # Lambda requires it; it has no resources.
+            # Lambda requires this action, which has no resources.
             _statement("ListStreams", ("dynamodb:ListStreams",), ["*"]),
             *self._tables_key(("kms:Decrypt", "kms:DescribeKey")),
             _statement("Publish", ("events:PutEvents",), [bus_arn]),
@@ -183,7 +186,7 @@ class Access:
         return [*statements, *self._find_exports()]
 
     def _find_exports(self) -> list[iam.PolicyStatement]:
-        """Return the listing of what is where branches are exported."""
+        """Allow listing the places of exports."""
         places = self.settings.exports
         return [self._buckets("FindExports", ("s3:ListBucket",), places)] if places else []
 
@@ -216,7 +219,8 @@ class Access:
     def gateway(self) -> list[iam.PolicyStatement]:
         """Return the S3 gateway's: objects of branches. It changes no account, and commits nothing.
 
-        It deletes no object: what no branch names is garbage. Parts of an upload need PutObject.
+        It deletes no object: one that no branch names is garbage. Parts of an upload need
+        PutObject.
         """
         change = ("dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
         write = (*_PUT, "s3:ListMultipartUploadParts")
@@ -224,7 +228,7 @@ class Access:
             self._refs((*_READ_ITEMS, *change), ("repository#*",)),
             self._refs(_READ_ITEMS, (REPOSITORIES,), "FindRepositories"),
             self._refs(_GET, (ACCOUNTS,), "ReadUsers"),
-            # A writer ends the seal of a commit that died, and may have to make room for it.
+            # A writer completes the seal of a dead commit, and may have to compact tokens for it.
             self._staging((*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:ConditionCheckItem")),
             self._refs(
                 ("dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"),
@@ -272,14 +276,14 @@ class Access:
         return [_statement("Secrets", actions, [key.key_arn], conditions)] if key else []
 
     def _read_installation(self) -> list[iam.PolicyStatement]:
-        """Allow building an engine: it has the signing key, which only the api function uses."""
+        """Allow building an engine, which has the signing key; only the api function uses it."""
         return [
             self._refs(("dynamodb:GetItem",), (ACCOUNTS,), "ReadInstallation"),
             *self._secrets(("kms:Decrypt",), {"kms:EncryptionContext:purpose": "signing-key"}),
         ]
 
     def _hooks(self) -> list[iam.PolicyStatement]:
-        """Allow what users' hooks may reach: only what the settings name."""
+        """Allow the targets and secrets of hooks that the settings name."""
         settings, statements = self.settings, []
         if settings.hook_functions:
             functions = [
@@ -290,7 +294,7 @@ class Access:
             buses = [self._named("events", "event-bus/", each) for each in settings.hook_buses]
             statements.append(_statement("PutHookEvents", ("events:PutEvents",), buses))
         kind, _, prefix = settings.hook_secrets.partition(":")
-        # Hooks may only name secrets that begin so.
+        # Hooks may name only secrets with this prefix.
         names = f"{prefix}{SECRET_PREFIX}*"
         if kind == SECRETS_MANAGER:
             found = [self._named("secretsmanager", "secret:", names)]
@@ -303,17 +307,17 @@ class Access:
         return statements
 
     def _named(self, service: str, kind: str, name: str) -> str:
-        """Return the ARN of a thing in the deployment's account and region, or the ARN given."""
+        """Return the ARN of a resource in the deployment's account and region, or the given ARN."""
         if name.startswith("arn:"):
             return name
         stack = self.stack
         return f"arn:{stack.partition}:{service}:{stack.region}:{stack.account}:{kind}{name}"
 
-    def _read_lakes(self, more: Iterable[Place] = ()) -> list[iam.PolicyStatement]:
-        """Allow reading all objects that repositories may refer to, and what is in more places.
+    def _read_lakes(self, more: Iterable[S3Location] = ()) -> list[iam.PolicyStatement]:
+        """Allow reading all objects that repositories may refer to, and those in more places.
 
         Without the permission to list its bucket, S3 reports a missing object as forbidden. The
-        permission must not depend on the prefix, because reading an object has none.
+        permission must not depend on a prefix, because a read of an object has none.
         """
         places = self.namespaces + self.settings.readable + tuple(more)
         return [
@@ -322,17 +326,17 @@ class Access:
         ]
 
     def _keep_dumps(self) -> list[iam.PolicyStatement]:
-        """Allow storing copies of dumps; nobody may delete them."""
+        """Allow storing copies of dumps. No role may delete them."""
         places = self.settings.dump_place
         return [self._objects("KeepDumps", ("s3:PutObject",), places)] if places else []
 
     def _objects(
-        self, sid: str, actions: Iterable[str], places: Iterable[Place]
+        self, sid: str, actions: Iterable[str], places: Iterable[S3Location]
     ) -> iam.PolicyStatement:
         return _statement(sid, actions, [self._arn(f"{p.bucket}/{p.prefix}*") for p in places])
 
     def _in_namespaces(self, sid: str, actions: Iterable[str], keys: str) -> iam.PolicyStatement:
-        """Allow actions on keys relative to the namespaces; a place may have many namespaces."""
+        """Allow actions on keys relative to the namespaces. A place may have many namespaces."""
         arns = []
         for place in self.namespaces:
             arns.append(self._arn(f"{place.bucket}/{place.prefix}*/{keys}"))
@@ -344,7 +348,7 @@ class Access:
         return f"arn:{self.stack.partition}:s3:::{resource}"
 
     def _buckets(
-        self, sid: str, actions: Iterable[str], places: Iterable[Place]
+        self, sid: str, actions: Iterable[str], places: Iterable[S3Location]
     ) -> iam.PolicyStatement:
         buckets = dict.fromkeys(place.bucket for place in places)  # without duplicates, in order
         return _statement(sid, actions, [self._arn(bucket) for bucket in buckets])

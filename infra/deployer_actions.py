@@ -1,18 +1,21 @@
-"""What CloudFormation needs for each kind of resource that templates may have."""
+"""The actions that CloudFormation needs for each resource type in the templates.
+
+As of November 2026, with the names of AWS's "Service Authorization Reference". Not tried on AWS.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class Actions:
     """Actions of a service on resources; `@` is the deployment's name.
 
-    A resource is what follows the account in an ARN; `arn:…` is a whole one, `*` is any.
+    A resource is the part of an ARN after the account; `arn:…` is a whole ARN, `*` is any.
     """
 
     service: str
-    actions: str
+    names: str
     resources: str = "*"
     condition: str = ""
 
@@ -20,19 +23,19 @@ class Need:
 _TAGS = "ListTagsForResource TagResource UntagResource"
 _APIS = "arn:{partition}:apigateway:{region}::/*"
 _DISTRIBUTIONS = "arn:{partition}:cloudfront::{account}:distribution/*"
-_API = Need("apigateway", "DELETE GET PATCH POST PUT", _APIS)
-# API Gateway writes access logs by a delivery, and has a role of its own for domains.
-_API_LOG = Need(
+_API = Actions("apigateway", "DELETE GET PATCH POST PUT", _APIS)
+# API Gateway delivers access logs by a log delivery, and has a service-linked role for domains.
+_API_LOG = Actions(
     "logs",
     "CreateLogDelivery DeleteLogDelivery DescribeLogGroups DescribeResourcePolicies GetLogDelivery "
     "ListLogDeliveries PutResourcePolicy UpdateLogDelivery",
 )
-_API_ROLE = Need(
+_API_ROLE = Actions(
     "iam",
     "CreateServiceLinkedRole",
     "arn:{partition}:iam::{account}:role/aws-service-role/ops.apigateway.amazonaws.com/*",
 )
-_FUNCTION = Need(
+_FUNCTION = Actions(
     "lambda",
     "AddPermission CreateAlias CreateFunction DeleteAlias DeleteFunction DeleteFunctionConcurrency "
     "GetAlias GetFunction GetFunctionCodeSigningConfig GetFunctionConfiguration "
@@ -42,7 +45,7 @@ _FUNCTION = Need(
     "UpdateAlias UpdateFunctionCode UpdateFunctionConfiguration",
     "function:@-*",
 )
-_BUCKET = Need(
+_BUCKET = Actions(
     "s3",
     "CreateBucket DeleteBucket DeleteBucketPolicy GetBucketAcl GetBucketCORS GetBucketLogging "
     "GetBucketOwnershipControls GetBucketPolicy GetBucketPublicAccessBlock GetBucketTagging "
@@ -52,38 +55,38 @@ _BUCKET = Need(
     "PutLifecycleConfiguration",
     "{buckets}",
 )
-_TOPIC = Need(
+_TOPIC = Actions(
     "sns",
     "CreateTopic DeleteTopic GetSubscriptionAttributes GetTopicAttributes ListSubscriptionsByTopic "
     "SetSubscriptionAttributes SetTopicAttributes Subscribe Unsubscribe " + _TAGS,
     "@-*",
 )
-_QUEUE = Need(
+_QUEUE = Actions(
     "sqs",
     "CreateQueue DeleteQueue GetQueueAttributes GetQueueUrl ListQueueTags SetQueueAttributes "
     "TagQueue UntagQueue",
     "@-*",
 )
-ROLE = Need(
+ROLE = Actions(
     "iam",
     "AttachRolePolicy CreateRole DeleteRole DeleteRolePolicy DetachRolePolicy GetRole "
     "GetRolePolicy ListAttachedRolePolicies ListRolePolicies PutRolePermissionsBoundary "
     "PutRolePolicy TagRole UntagRole UpdateAssumeRolePolicy UpdateRole UpdateRoleDescription",
     "arn:{partition}:iam::{account}:role/@-*",
 )
-_PASS_ROLE = Need("iam", "PassRole", "arn:{partition}:iam::{account}:role/@-*", "passed")
+_PASS_ROLE = Actions("iam", "PassRole", "arn:{partition}:iam::{account}:role/@-*", "passed")
 
 
-def _service_role(service: str) -> Need:
-    """Return the need of the role by which a service acts, which an account makes once."""
+def _service_role(service: str) -> Actions:
+    """Return the action that creates a service-linked role, once in an account."""
     role = f"arn:{{partition}}:iam::{{account}}:role/aws-service-role/{service}.amazonaws.com/*"
-    return Need("iam", "CreateServiceLinkedRole", role)
+    return Actions("iam", "CreateServiceLinkedRole", role)
 
 
-# Of the S3 gateway. What is made in a VPC has no name, so its tags say whose it is; an action that
-# makes something there also asks for what it is made in, and no condition holds for both.
+# Of the S3 gateway. Resources in a VPC have no names, so tags identify ours. An action that creates
+# one also needs the VPC, and no condition holds for both.
 _NETWORK = (
-    Need(
+    Actions(
         "ec2",
         "CreateInternetGateway CreateRouteTable CreateSecurityGroup CreateSubnet "
         "CreateTags CreateVpc CreateVpcEndpoint DescribeAccountAttributes "
@@ -91,7 +94,7 @@ _NETWORK = (
         "DescribeRouteTables DescribeSecurityGroupRules DescribeSecurityGroups DescribeSubnets "
         "DescribeTags DescribeVpcAttribute DescribeVpcEndpoints DescribeVpcs",
     ),
-    Need(
+    Actions(
         "ec2",
         "AssociateRouteTable AttachInternetGateway AuthorizeSecurityGroupEgress "
         "AuthorizeSecurityGroupIngress CreateRoute DeleteInternetGateway DeleteRoute "
@@ -105,22 +108,22 @@ _NETWORK = (
     ),
 )
 _BALANCER = (
-    Need(
+    Actions(
         "elasticloadbalancing",
         "AddListenerCertificates AddTags CreateListener CreateLoadBalancer DeleteListener "
         "DeleteLoadBalancer ModifyListener ModifyListenerAttributes ModifyLoadBalancerAttributes "
         "RemoveListenerCertificates RemoveTags SetSecurityGroups SetSubnets",
         "loadbalancer/net/@-s3/* listener/net/@-s3/*",
     ),
-    # CloudFormation makes the names of target groups.
-    Need("elasticloadbalancing", "CreateTargetGroup", "*", "tagged"),
-    Need(
+    # CloudFormation chooses the names of target groups.
+    Actions("elasticloadbalancing", "CreateTargetGroup", "*", "tagged"),
+    Actions(
         "elasticloadbalancing",
         "AddTags DeleteTargetGroup ModifyTargetGroup ModifyTargetGroupAttributes RemoveTags",
         "targetgroup/*",
         "ours",
     ),
-    Need(
+    Actions(
         "elasticloadbalancing",
         "DescribeListenerAttributes DescribeListenerCertificates DescribeListeners "
         "DescribeLoadBalancerAttributes DescribeLoadBalancers DescribeTags "
@@ -129,28 +132,28 @@ _BALANCER = (
     _service_role("elasticloadbalancing"),
 )
 _TASKS = (
-    Need(
+    Actions(
         "ecs",
         "CreateCluster CreateService DeleteCluster DeleteService DescribeClusters "
         f"DescribeServices RegisterTaskDefinition UpdateCluster UpdateService {_TAGS}",
         "cluster/@-gateway service/@-gateway/@-gateway task-definition/@-gateway:*",
     ),
-    Need("ecs", "DeregisterTaskDefinition DescribeTaskDefinition"),
+    Actions("ecs", "DeregisterTaskDefinition DescribeTaskDefinition"),
     _service_role("ecs"),
     _PASS_ROLE,
 )
 _SCALING = (
-    Need(
+    Actions(
         "application-autoscaling",
         "DeleteScalingPolicy DeregisterScalableTarget PutScalingPolicy RegisterScalableTarget "
         + _TAGS,
         "scalable-target/*",
     ),
-    Need("application-autoscaling", "DescribeScalableTargets DescribeScalingPolicies"),
+    Actions("application-autoscaling", "DescribeScalableTargets DescribeScalingPolicies"),
     _service_role("ecs.application-autoscaling"),
 )
 
-NEEDS: Mapping[str, Sequence[Need]] = {
+ACTIONS_BY_TYPE: Mapping[str, Sequence[Actions]] = {
     "ApplicationAutoScaling::ScalableTarget": _SCALING,
     "ApplicationAutoScaling::ScalingPolicy": _SCALING,
     "EC2::InternetGateway": _NETWORK,
@@ -175,7 +178,7 @@ NEEDS: Mapping[str, Sequence[Need]] = {
     "ApiGateway::DomainName": (_API, _API_ROLE),
     "ApiGateway::Method": (_API,),
     "ApiGateway::Resource": (_API,),
-    "ApiGateway::RestApi": (_API, Need("apigateway", "UpdateRestApiPolicy", _APIS)),
+    "ApiGateway::RestApi": (_API, Actions("apigateway", "UpdateRestApiPolicy", _APIS)),
     "ApiGateway::Stage": (_API, _API_LOG),
     "ApiGatewayV2::Api": (_API,),
     "ApiGatewayV2::ApiMapping": (_API,),
@@ -184,34 +187,34 @@ NEEDS: Mapping[str, Sequence[Need]] = {
     "ApiGatewayV2::Route": (_API,),
     "ApiGatewayV2::Stage": (_API, _API_LOG),
     "Budgets::Budget": (
-        Need(
+        Actions(
             "budgets",
             f"ModifyBudget ViewBudget {_TAGS}",
             "arn:{partition}:budgets::{account}:budget/@",
         ),
     ),
     "CloudFront::Distribution": (
-        # AWS makes the IDs of distributions, so their tags say whose they are.
-        Need(
+        # AWS chooses the IDs of distributions, so tags identify ours.
+        Actions(
             "cloudfront",
             f"CreateDistribution GetDistribution GetDistributionConfig {_TAGS}",
             _DISTRIBUTIONS,
         ),
-        Need("cloudfront", "DeleteDistribution UpdateDistribution", _DISTRIBUTIONS, "ours"),
+        Actions("cloudfront", "DeleteDistribution UpdateDistribution", _DISTRIBUTIONS, "ours"),
     ),
     "CloudWatch::Alarm": (
-        Need("cloudwatch", f"DeleteAlarms PutMetricAlarm {_TAGS}", "alarm:@-*"),
-        Need("cloudwatch", "DescribeAlarms"),
+        Actions("cloudwatch", f"DeleteAlarms PutMetricAlarm {_TAGS}", "alarm:@-*"),
+        Actions("cloudwatch", "DescribeAlarms"),
     ),
     "CloudWatch::Dashboard": (
-        Need(
+        Actions(
             "cloudwatch",
             f"DeleteDashboards GetDashboard PutDashboard {_TAGS}",
             "arn:{partition}:cloudwatch::{account}:dashboard/@",
         ),
     ),
     "CodeDeploy::Application": (
-        Need(
+        Actions(
             "codedeploy",
             "CreateApplication DeleteApplication GetApplication ListTagsForResource TagResource "
             "UntagResource UpdateApplication",
@@ -220,18 +223,18 @@ NEEDS: Mapping[str, Sequence[Need]] = {
     ),
     "CodeDeploy::DeploymentGroup": (
         # CloudFormation also starts the deployments that move the alias, and waits for them.
-        Need(
+        Actions(
             "codedeploy",
             "CreateDeployment CreateDeploymentGroup DeleteDeploymentGroup GetDeployment "
             "GetDeploymentGroup ListTagsForResource RegisterApplicationRevision StopDeployment "
             "TagResource UntagResource UpdateDeploymentGroup",
             "application:@ deploymentgroup:@/*",
         ),
-        Need("codedeploy", "GetDeploymentConfig"),
+        Actions("codedeploy", "GetDeploymentConfig"),
         _PASS_ROLE,
     ),
     "DynamoDB::Table": (
-        Need(
+        Actions(
             "dynamodb",
             "CreateTable DeleteTable DescribeContinuousBackups DescribeContributorInsights "
             "DescribeKinesisStreamingDestination DescribeTable DescribeTimeToLive "
@@ -240,19 +243,19 @@ NEEDS: Mapping[str, Sequence[Need]] = {
             "table/@-storage-*",
         ),
     ),
-    # CloudFormation makes its name, which may be shortened.
+    # CloudFormation chooses its name, and may shorten it.
     "Events::Archive": (
-        Need("events", "CreateArchive DeleteArchive DescribeArchive UpdateArchive", "archive/*"),
+        Actions("events", "CreateArchive DeleteArchive DescribeArchive UpdateArchive", "archive/*"),
     ),
     "Events::EventBus": (
-        Need(
+        Actions(
             "events",
             f"CreateArchive CreateEventBus DeleteEventBus DescribeEventBus UpdateEventBus {_TAGS}",
             "event-bus/@",
         ),
     ),
     "Events::Rule": (
-        Need(
+        Actions(
             "events",
             "DeleteRule DescribeRule DisableRule EnableRule ListTargetsByRule PutRule PutTargets "
             "RemoveTargets " + _TAGS,
@@ -260,7 +263,7 @@ NEEDS: Mapping[str, Sequence[Need]] = {
         ),
     ),
     "Glue::Job": (
-        Need(
+        Actions(
             "glue",
             "CreateJob DeleteJob GetJob GetTags TagResource UntagResource UpdateJob",
             "job/@-*",
@@ -268,13 +271,13 @@ NEEDS: Mapping[str, Sequence[Need]] = {
         _PASS_ROLE,
     ),
     "Glue::SecurityConfiguration": (
-        Need(
+        Actions(
             "glue",
             "CreateSecurityConfiguration DeleteSecurityConfiguration GetSecurityConfiguration",
         ),
     ),
     "IAM::ManagedPolicy": (
-        Need(
+        Actions(
             "iam",
             "CreatePolicy CreatePolicyVersion DeletePolicy DeletePolicyVersion GetPolicy "
             "GetPolicyVersion ListEntitiesForPolicy ListPolicyVersions TagPolicy UntagPolicy",
@@ -283,8 +286,8 @@ NEEDS: Mapping[str, Sequence[Need]] = {
     ),
     "IAM::Role": (ROLE, _PASS_ROLE),
     "KMS::Key": (
-        Need("kms", "CreateKey TagResource", "*", "tagged"),
-        Need(
+        Actions("kms", "CreateKey TagResource", "*", "tagged"),
+        Actions(
             "kms",
             # The last six are for the tables, the secret and the functions' environment.
             "DescribeKey DisableKey EnableKey EnableKeyRotation GetKeyPolicy GetKeyRotationStatus "
@@ -296,45 +299,47 @@ NEEDS: Mapping[str, Sequence[Need]] = {
     ),
     "Lambda::Alias": (_FUNCTION,),
     "Lambda::EventSourceMapping": (
-        Need(
+        Actions(
             "lambda",
             "CreateEventSourceMapping DeleteEventSourceMapping GetEventSourceMapping ListTags "
             "TagResource UntagResource UpdateEventSourceMapping",
             "event-source-mapping:*",
         ),
-        Need("lambda", "CreateEventSourceMapping ListEventSourceMappings"),
+        Actions("lambda", "CreateEventSourceMapping ListEventSourceMappings"),
     ),
     "Lambda::Function": (
         _FUNCTION,
         _PASS_ROLE,
         # Of functions in a VPC.
-        Need("ec2", "DescribeSecurityGroups DescribeSubnets DescribeVpcs"),
+        Actions("ec2", "DescribeSecurityGroups DescribeSubnets DescribeVpcs"),
     ),
     "Lambda::LayerVersion": (
-        # CloudFormation makes its name.
-        Need("lambda", "DeleteLayerVersion GetLayerVersion PublishLayerVersion", "layer:*"),
+        # CloudFormation chooses its name.
+        Actions("lambda", "DeleteLayerVersion GetLayerVersion PublishLayerVersion", "layer:*"),
     ),
     "Lambda::Permission": (_FUNCTION,),
     "Lambda::Version": (_FUNCTION,),
     "Logs::LogGroup": (
-        Need(
+        Actions(
             "logs",
             "AssociateKmsKey CreateLogGroup DeleteLogGroup DeleteRetentionPolicy "
             f"DisassociateKmsKey PutRetentionPolicy {_TAGS}",
             "log-group:@-* log-group:/@-*",
         ),
-        Need("logs", "DescribeLogGroups"),
+        Actions("logs", "DescribeLogGroups"),
     ),
     "Logs::MetricFilter": (
-        Need("logs", "DeleteMetricFilter DescribeMetricFilters PutMetricFilter", "log-group:/@-*"),
+        Actions(
+            "logs", "DeleteMetricFilter DescribeMetricFilters PutMetricFilter", "log-group:/@-*"
+        ),
     ),
     "Route53::RecordSet": (
-        Need(
+        Actions(
             "route53",
             "ChangeResourceRecordSets GetHostedZone ListResourceRecordSets",
             "arn:{partition}:route53:::hostedzone/{zone}",
         ),
-        Need("route53", "GetChange", "arn:{partition}:route53:::change/*"),
+        Actions("route53", "GetChange", "arn:{partition}:route53:::change/*"),
     ),
     "S3::Bucket": (_BUCKET,),
     "S3::BucketPolicy": (_BUCKET,),
@@ -344,7 +349,7 @@ NEEDS: Mapping[str, Sequence[Need]] = {
     "SQS::Queue": (_QUEUE,),
     "SQS::QueuePolicy": (_QUEUE,),
     "Scheduler::Schedule": (
-        Need(
+        Actions(
             "scheduler",
             "CreateSchedule DeleteSchedule GetSchedule UpdateSchedule",
             "schedule/default/@-*",
@@ -352,21 +357,21 @@ NEEDS: Mapping[str, Sequence[Need]] = {
         _PASS_ROLE,
     ),
     "SecretsManager::Secret": (
-        # CloudFormation makes its name, of the logical ID, which differs without a key.
-        Need(
+        # CloudFormation derives its name from the logical ID, which differs without a key.
+        Actions(
             "secretsmanager",
             "CreateSecret DeleteSecret DescribeSecret GetResourcePolicy GetSecretValue "
             "PutSecretValue TagResource UntagResource UpdateSecret",
             "secret:{secret}-*",
         ),
-        Need("secretsmanager", "GetRandomPassword"),
+        Actions("secretsmanager", "GetRandomPassword"),
     ),
     "WAFv2::WebACLAssociation": (
-        Need(
+        Actions(
             "wafv2",
             "AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource",
             f"regional/webacl/* {_APIS}",
         ),
-        Need("apigateway", "SetWebACL", _APIS),
+        Actions("apigateway", "SetWebACL", _APIS),
     ),
 }

@@ -1,9 +1,9 @@
 """A small API Gateway (HTTP API): a WSGI application in front of Lambda functions.
 
 Theory of operation. A request becomes an event of payload format 2.0, and the function's answer
-becomes a response. Like the real gateway and Lambda, it refuses bodies over 10 MB and events over
-6 MB. Like the real one, it passes the path on *decoded*, so `%2F` and `/` look alike in `rawPath`,
-and the query string as it was sent. `local.serving` refuses bodies that did not arrive whole.
+becomes a response. Like API Gateway and Lambda, it refuses bodies over 10 MB and events over 6 MB.
+Like API Gateway, it passes the path on *decoded*, so `%2F` and `/` are equal in `rawPath`, and the
+query string unchanged. `local.serving` refuses bodies that did not arrive whole.
 """
 
 import base64
@@ -19,8 +19,7 @@ from uuid import uuid4
 import msgspec
 
 from graveler.limits import GATEWAY_BODY_BYTES_MAX
-from local.lambda_runtime import ACCOUNT, PayloadTooLargeError
-from local.routes import Routes
+from local.lambda_runtime import ACCOUNT, LocalFunction, PayloadTooLargeError
 
 logger = logging.getLogger(__name__)
 
@@ -28,13 +27,14 @@ Environ = Mapping[str, Any]
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 
+_ANYTHING = "{proxy+}"
 _TEXT_TYPES = ("text/", "application/json", "application/javascript", "application/xml")
 _TOO_LARGE = (
     "the request is too large for the API: upload objects through a presigned URL, "
     "and split long lists"
 )
-# `local.serving` replaces a non-ASCII header by an empty one. With these, a client's metadata would
-# be lost, so the request is refused.
+# `local.serving` replaces a non-ASCII header by an empty one. In these headers, that would lose a
+# client's metadata, so the request is refused.
 _STORED_HEADERS = ("HTTP_X_LAKEFS_META_", "HTTP_X_LAKEFS_INTERNAL_")
 _UNREADABLE = (
     "a header with user metadata is empty or not ASCII: send such metadata with a presigned upload"
@@ -45,14 +45,14 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 
 
 class _RefusedError(Exception):
-    """The gateway refuses the request without calling the function."""
+    """API Gateway refuses the request without calling the function."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
 
 
-class _Answer(msgspec.Struct):
+class _HandlerAnswer(msgspec.Struct):
     """A handler's answer, with API Gateway's defaults."""
 
     statusCode: int = 200  # noqa: N815 - API Gateway's name
@@ -63,10 +63,35 @@ class _Answer(msgspec.Struct):
     isBase64Encoded: bool = False  # noqa: N815
 
 
-_decode_answer = msgspec.json.Decoder(_Answer, strict=False).decode
+_decode_answer = msgspec.json.Decoder(_HandlerAnswer, strict=False).decode
 
 
-def application(routes: Routes) -> Application:
+class ApiRoutes:
+    """The routes of an HTTP API, as keys such as `GET /assets/{proxy+}`, and the default one."""
+
+    def __init__(self, default: LocalFunction, others: Mapping[str, LocalFunction]) -> None:
+        self._default = default
+        self._exact = {key: each for key, each in others.items() if not key.endswith(_ANYTHING)}
+        # The longest first: it is the most specific.
+        self._beginnings = sorted(
+            (
+                (key.removesuffix(_ANYTHING), each)
+                for key, each in others.items()
+                if key.endswith(_ANYTHING)
+            ),
+            key=lambda found: -len(found[0]),
+        )
+
+    def find(self, method: str, path: str) -> LocalFunction:
+        """Return the function of the most specific route."""
+        key = f"{method} {path}"
+        if key in self._exact:
+            return self._exact[key]
+        fitting = (each for beginning, each in self._beginnings if key.startswith(beginning))
+        return next(fitting, self._default)
+
+
+def application(routes: ApiRoutes) -> Application:
     """Return a WSGI application that passes every request to the function of its route."""
 
     def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -77,7 +102,7 @@ def application(routes: Routes) -> Application:
     return answer
 
 
-def _respond(routes: Routes, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
+def _respond(routes: ApiRoutes, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
     try:
         body = _body_of(environ)
     except _RefusedError as error:
@@ -90,7 +115,7 @@ def _respond(routes: Routes, environ: Environ) -> tuple[int, list[tuple[str, str
         return _response_of(answer)
     except PayloadTooLargeError:
         return _message(413, _TOO_LARGE)
-    except Exception:  # as on Lambda, a failed handler does not end the gateway
+    except Exception:  # as on Lambda, a failed handler does not end the process
         logger.exception("%s failed", function.name)
         return _message(502, "Internal Server Error")
 
@@ -118,7 +143,7 @@ def _body_of(environ: Environ) -> bytes:
 
 
 def _ends_with_the_connection(environ: Environ) -> bool:
-    """Whether the client may mean a body that it ends by closing the connection, as in HTTP/1.0."""
+    """Whether the body may end only with the connection, as in HTTP/1.0."""
     is_old = environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
     return is_old and environ["REQUEST_METHOD"] in {"POST", "PUT", "PATCH"}
 
@@ -207,7 +232,7 @@ def _text_of(content_type: str, body: bytes) -> str | None:
         return None
 
 
-def _response_of(answer: _Answer) -> tuple[int, list[tuple[str, str]], bytes]:
+def _response_of(answer: _HandlerAnswer) -> tuple[int, list[tuple[str, str]], bytes]:
     body = (answer.body or "").encode()
     if answer.isBase64Encoded:
         body = binascii.a2b_base64(body, strict_mode=True)
@@ -217,7 +242,7 @@ def _response_of(answer: _Answer) -> tuple[int, list[tuple[str, str]], bytes]:
     names = {name.lower() for name, _ in headers}
     if "content-type" not in names and body:
         headers.append(("Content-Type", "application/json"))
-    # An answer to HEAD has the length of the absent body.
+    # The answer to HEAD has the length of the body that it omits.
     if "content-length" not in names:
         headers.append(("Content-Length", str(len(body))))
     return answer.statusCode, headers, body

@@ -2,8 +2,8 @@
 
 import pytest
 
-from local.delivery import Delivery
-from local.lambda_runtime import Function
+from local.lambda_runtime import LocalFunction
+from local.queue_delivery import QueueDelivery
 from tests.unit.local.conftest import World
 
 
@@ -17,7 +17,7 @@ def all_failed(event):
 
 @pytest.fixture
 def delivery(world: World, handler):
-    return Delivery(world.queues, "work", Function("tested", handler, timeout_s=10))
+    return QueueDelivery(world.queues, "work", LocalFunction("tested", handler, timeout_s=10))
 
 
 def test_nothing_is_delivered_of_an_empty_queue(delivery, handler):
@@ -111,6 +111,6 @@ def test_a_message_whose_handling_was_cut_off_is_delivered_again(world, delivery
     world.restart()
     world.queues.take_back("work", counts=True)
     handler.answer = None
-    assert Delivery(world.queues, "work", Function("tested", handler, 10)).deliver_next()
+    assert QueueDelivery(world.queues, "work", LocalFunction("tested", handler, 10)).deliver_next()
     assert handler.bodies == ["hello", "hello"]
     assert world.queues.counts("work").due == 0

@@ -1,7 +1,10 @@
-"""Files with secrets."""
+"""Files of the data folder: those with secrets, and logs of bounded size."""
 
 import os
+import shutil
 from pathlib import Path
+
+LOG_BYTES_MAX = 10 * 1024 * 1024
 
 
 def write_private(path: Path, content: bytes) -> None:
@@ -13,3 +16,11 @@ def write_private(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
+
+
+def bound_log(log: Path) -> None:
+    """Move a log that is too long to `<name>.1`. Its writers must append, and may keep it open."""
+    if log.stat().st_size > LOG_BYTES_MAX:
+        shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+        with log.open("r+b") as file:
+            file.truncate()

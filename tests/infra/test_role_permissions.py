@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from infra.exceptions import OF_STATEMENTS
+from infra.nag_suppressions import OF_STATEMENTS
 
 RECORDED = Path(__file__).with_name("actions.txt").read_text().split("\n")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from infra.limits import RULES, Rule, exceeded
+from infra.aws_quotas import QUOTAS, SizeQuota, exceeded_quotas
 from infra.role import INLINE_LENGTH_MAX, MANAGED_LENGTH_MAX
-from infra.sizes import filled, json_length_max, text_length_max
+from infra.template_sizes import filled, json_length_max, text_length_max
 from tests.support.worlds.shapes import BUCKETS
 
 
@@ -24,7 +24,7 @@ def length(document: dict[str, Any]) -> int:
 
 
 def test_with_fifty_namespaces_no_limit_is_exceeded(wide):
-    assert exceeded(wide.folder) == []
+    assert exceeded_quotas(wide.folder) == []
     for role in wide.resources("AWS::IAM::Role").values():
         inline = [length(each["PolicyDocument"]) for each in role["Policies"]]
         assert sum(inline) <= INLINE_LENGTH_MAX
@@ -107,7 +107,7 @@ def test_what_aws_would_refuse_ends_the_synth_with_the_remedy(
     assert any(resource in line and remedy in line for line in done.stderr.splitlines())
 
 
-# Values of the properties whose rule measures a part, with a text of the given size in it.
+# Values of the properties whose quota measures a part, with a text of the given size in it.
 WITH_PARTS = {
     "DashboardBody": lambda size: json.dumps({"widgets": [{}] * size}),
     "Environment": lambda size: {"Variables": {"A": "x" * size}},
@@ -117,10 +117,10 @@ WITH_PARTS = {
 }
 
 
-def value_of(rule: Rule, size: int) -> Any:
-    if rule.key in WITH_PARTS:
-        return WITH_PARTS[rule.key](size)
-    return ["x"] * size if rule.size is len else "x" * size
+def value_of(quota: SizeQuota, size: int) -> Any:
+    if quota.key in WITH_PARTS:
+        return WITH_PARTS[quota.key](size)
+    return ["x"] * size if quota.size is len else "x" * size
 
 
 def written(folder, resources: dict[str, Any], **parts: Any):
@@ -129,43 +129,43 @@ def written(folder, resources: dict[str, Any], **parts: Any):
     return folder
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.kind}.{rule.key}")
-def test_each_limit_is_found_with_the_resource_its_size_and_the_remedy(rule, tmp_path):
+@pytest.mark.parametrize("quota", QUOTAS, ids=lambda quota: f"{quota.kind}.{quota.key}")
+def test_each_limit_is_found_with_the_resource_its_size_and_the_remedy(quota, tmp_path):
     def problems(size: int) -> list[str]:
-        properties = {rule.key: value_of(rule, size)}
+        properties = {quota.key: value_of(quota, size)}
         resources: dict[str, Any] = {
-            "Thing1234": {"Type": f"AWS::{rule.kind}", "Properties": properties}
+            "Thing1234": {"Type": f"AWS::{quota.kind}", "Properties": properties}
         }
-        if rule.kind == "Lambda::Function":
+        if quota.kind == "Lambda::Function":
             properties["Code"] = {"S3Key": f"{'0' * 64}.zip"}
             resources["x"] = {
                 "Type": "Other",
                 "Properties": {"Content": {"S3Key": "0" * 64 + ".zip"}},
             }
-            if rule.key == "Layers":
+            if quota.key == "Layers":
                 properties["Layers"] = [{"Ref": "x"}] * size
-        return exceeded(written(tmp_path, resources))
+        return exceeded_quotas(written(tmp_path, resources))
 
     with zipfile.ZipFile(tmp_path / f"asset.{'0' * 64}.zip", "w"):
         pass
-    (problem,) = problems(rule.maximum + 1)
-    assert problem.startswith(f"stack: {rule.key} of Thing1234 (AWS::{rule.kind}) has up to ")
-    assert f" {rule.unit}, and AWS allows {rule.maximum:,}: {rule.remedy}" in problem
-    assert problems(rule.maximum // 2) == []
+    (problem,) = problems(quota.maximum + 1)
+    assert problem.startswith(f"stack: {quota.key} of Thing1234 (AWS::{quota.kind}) has up to ")
+    assert f" {quota.unit}, and AWS allows {quota.maximum:,}: {quota.remedy}" in problem
+    assert problems(quota.maximum // 2) == []
 
 
 def test_limits_of_a_template_are_found(tmp_path):
     topic = {"Type": "AWS::SNS::Topic"}
     many = {f"Topic{n}": topic for n in range(501)}
-    (problem,) = exceeded(written(tmp_path, many))
+    (problem,) = exceeded_quotas(written(tmp_path, many))
     assert problem.startswith("stack: the template has up to 501 resources, and AWS allows 500")
     outputs = {f"Output{n}": {"Value": "x"} for n in range(201)}
-    (problem,) = exceeded(written(tmp_path, {"Topic": topic}, Outputs=outputs))
+    (problem,) = exceeded_quotas(written(tmp_path, {"Topic": topic}, Outputs=outputs))
     assert "201 outputs, and AWS allows 200" in problem
-    (problem,) = exceeded(written(tmp_path, {"Topic": topic}, Description="x" * 1025))
+    (problem,) = exceeded_quotas(written(tmp_path, {"Topic": topic}, Description="x" * 1025))
     assert "the description has up to 1,025 bytes" in problem
     large = {"Topic": {**topic, "Metadata": "x" * 1_000_000}}
-    (problem,) = exceeded(written(tmp_path, large))
+    (problem,) = exceeded_quotas(written(tmp_path, large))
     assert "the template has up to 1,000,0" in problem
     assert "bytes, and AWS allows 1,000,000" in problem
 
@@ -173,7 +173,7 @@ def test_limits_of_a_template_are_found(tmp_path):
 def test_tags_are_counted_on_every_resource(tmp_path):
     tags = [{"Key": f"key-{n}", "Value": ""} for n in range(51)]
     topic = {"Type": "AWS::SNS::Topic", "Properties": {"Tags": tags}}
-    (problem,) = exceeded(written(tmp_path, {"Topic": topic}))
+    (problem,) = exceeded_quotas(written(tmp_path, {"Topic": topic}))
     assert "Tags of Topic (AWS::SNS::Topic) has up to 51 tags, and AWS allows 50" in problem
 
 
@@ -188,10 +188,10 @@ def test_code_is_measured_unpacked_with_its_layers(tmp_path):
     layer = {"Type": "AWS::Lambda::LayerVersion", "Properties": {"Content": archive("a", half)}}
     properties = {"Code": archive("b", half + 1), "Layers": [{"Ref": "Layer"}]}
     function = {"Type": "AWS::Lambda::Function", "Properties": properties}
-    (problem,) = exceeded(written(tmp_path, {"Layer": layer, "Function": function}))
+    (problem,) = exceeded_quotas(written(tmp_path, {"Layer": layer, "Function": function}))
     assert "the code of Function, with its layers, has up to 262,144,001 bytes unpacked" in problem
     del properties["Layers"]
-    assert exceeded(written(tmp_path, {"Layer": layer, "Function": function})) == []
+    assert exceeded_quotas(written(tmp_path, {"Layer": layer, "Function": function})) == []
 
 
 def test_what_is_known_only_at_deployment_counts_as_long_as_it_may_be():

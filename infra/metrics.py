@@ -1,4 +1,4 @@
-"""The parts of a deployment that are observed, and their metrics."""
+"""The parts of a deployment that alarms and the dashboard show, and their metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,24 +8,24 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_sqs as sqs
 
-from infra.api import Api
 from infra.events import Events
 from infra.function import Function
+from infra.http_api import HttpApi
 from infra.jobs import Jobs
 from infra.rest_api import RestApi
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.storage import Storage
 
 PERIOD = Duration.minutes(5)
 
 
 @dataclass(frozen=True)
-class Watched:
-    """The parts of one deployment."""
+class MonitoredParts:
+    """The parts of one deployment that have metrics."""
 
-    settings: Settings
+    settings: DeploymentSettings
     storage: Storage
-    api: Api | RestApi
+    api: HttpApi | RestApi
     events: Events
     jobs: Jobs
     functions: Sequence[Function]
@@ -52,12 +52,12 @@ class Watched:
         )
 
 
-def waiting(queue: sqs.Queue) -> cloudwatch.Metric:
+def visible_messages(queue: sqs.Queue) -> cloudwatch.Metric:
     """Return the number of messages in the queue."""
     return queue.metric_approximate_number_of_messages_visible(period=PERIOD, statistic="Maximum")
 
 
-def throttles(table: dynamodb.ITable) -> cloudwatch.MathExpression:
+def throttled_requests(table: dynamodb.ITable) -> cloudwatch.MathExpression:
     """Return the table's throttled requests, reads and writes together."""
     names = {"reads": "ReadThrottleEvents", "writes": "WriteThrottleEvents"}
     return cloudwatch.MathExpression(

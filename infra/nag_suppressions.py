@@ -1,4 +1,4 @@
-"""Deliberate exceptions to cdk-nag's AwsSolutions rules, each with its reason."""
+"""Suppressions of cdk-nag's AwsSolutions rules, each with its reason."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 
 _PACK = "AwsSolutions"
 
@@ -17,7 +17,7 @@ _FUNCTION = {
     "Lambda's runtime client. A newer one needs wheels of all dependencies, and the same tests."
 }
 
-# By the path of a construct in its stack; an exception covers the construct and all below.
+# By the path of a construct in its stack; a suppression covers the construct and all below it.
 _OF_STORAGE: Mapping[str, Mapping[str, str]] = {
     "Artefacts": {"S1": "It is the bucket of access logs; it holds reports of jobs otherwise."},
     "SetupToken": {
@@ -116,10 +116,10 @@ OF_STATEMENTS: Mapping[str, str] = {
 }
 
 
-def acknowledge_exceptions(
-    storage: Stack, service: Stack, gateway: Stack | None, settings: Settings
+def add_nag_suppressions(
+    storage: Stack, service: Stack, gateway: Stack | None, settings: DeploymentSettings
 ) -> None:
-    """Register the exceptions with cdk-nag."""
+    """Register the suppressions with cdk-nag."""
     of_storage, of_service = _OF_STORAGE, dict(_OF_SERVICE)
     if settings.has_rest_api:
         of_service = {path: each for path, each in of_service.items() if path != "Api/Http"}

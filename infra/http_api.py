@@ -10,14 +10,14 @@ from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
-from infra.addresses import address_of, tell_domain_target
 from infra.distribution import Distribution
+from infra.dns import point_domain_at
 from infra.function import Function, Shape, log_group
-from infra.settings import Settings
+from infra.settings import DeploymentSettings
 from infra.web import add_http_routes
 
-# API Gateway's timeout is 30 s: a longer invocation would answer nobody. A second less, and an
-# invocation that is cut off says so in the function's log and metrics.
+# API Gateway's timeout is 30 s. With a second less, an invocation that is cut off appears in the
+# function's log and metrics.
 SHAPE = Shape(
     name="api",
     # A whole CPU: besides the stores, a request waits for signing, SSTables and JSON, and in a cold
@@ -48,11 +48,15 @@ ACCESS_LOG = json.dumps(
 _HEADERS_OF_BROWSERS = ["authorization", "content-type", "if-none-match", "x-request-id"]
 
 
-class Api(Construct):
+class HttpApi(Construct):
     """The API, whose default route calls one function; more specific routes show the web page."""
 
     def __init__(
-        self, scope: Construct, settings: Settings, function: Function, page: Function | None
+        self,
+        scope: Construct,
+        settings: DeploymentSettings,
+        function: Function,
+        page: Function | None,
     ) -> None:
         super().__init__(scope, "Api")
         domain = self._domain(settings)
@@ -95,15 +99,14 @@ class Api(Construct):
             destination_arn=self.access_log.log_group_arn, format=ACCESS_LOG
         )
         self.endpoint = self._endpoint(settings, domain)
-        CfnOutput(self, "Endpoint", value=self.endpoint, description="What clients are given")
-        tell_access_log(self, self.access_log)
+        add_outputs(self, self.endpoint, self.access_log)
 
-    def _endpoint(self, settings: Settings, domain: apigateway.DomainName | None) -> str:
+    def _endpoint(self, settings: DeploymentSettings, domain: apigateway.DomainName | None) -> str:
         if settings.cloudfront:
             return Distribution(self, settings, self.http_api).endpoint
         return self.http_api.api_endpoint if domain is None else f"https://{settings.domain_name}"
 
-    def _domain(self, settings: Settings) -> apigateway.DomainName | None:
+    def _domain(self, settings: DeploymentSettings) -> apigateway.DomainName | None:
         """Make the custom domain, and its DNS record if the settings name the hosted zone.
 
         With CloudFront, the domain is the distribution's.
@@ -119,19 +122,16 @@ class Api(Construct):
             ),
             security_policy=apigateway.SecurityPolicy.TLS_1_2,
         )
-        target, zone = domain.regional_domain_name, domain.regional_hosted_zone_id
-        if settings.hosted_zone_id:
-            record = route53_targets.ApiGatewayv2DomainProperties(target, zone)
-            address_of(self, settings, record)
-        else:
-            tell_domain_target(self, settings, target)
+        host, zone = domain.regional_domain_name, domain.regional_hosted_zone_id
+        alias = route53_targets.ApiGatewayv2DomainProperties(host, zone)
+        point_domain_at(self, settings, alias, host)
         return domain
 
 
-def _cors(settings: Settings) -> apigateway.CorsPreflightOptions | None:
-    """Return what browsers may do from pages of other origins; None without such origins.
+def _cors(settings: DeploymentSettings) -> apigateway.CorsPreflightOptions | None:
+    """Return the rule for pages of other origins; None without such origins.
 
-    Such pages send a key pair or a token, never our cookie, which is for our own pages.
+    Such pages send a key pair or a token. Our cookie is for our own pages only.
     """
     if not settings.cors_origins:
         return None
@@ -144,8 +144,9 @@ def _cors(settings: Settings) -> apigateway.CorsPreflightOptions | None:
     )
 
 
-def tell_access_log(scope: Construct, log: logs.ILogGroup) -> None:
-    """Give the stack an output with the name of the log of requests."""
+def add_outputs(scope: Construct, endpoint: str, log: logs.ILogGroup) -> None:
+    """Add outputs with the endpoint and the name of the access log."""
+    CfnOutput(scope, "Endpoint", value=endpoint, description="The endpoint for clients")
     CfnOutput(
         Stack.of(scope),
         "AccessLog",
