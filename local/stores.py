@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 from local.ports import HOST, is_listening
 from local.private_files import write_private
 from local.processes import Child, StartError

@@ -9,7 +9,7 @@ from typing import Any
 
 from graveler.errors import GravelerError
 from graveler.http import errors
-from graveler.http.responses import encode
+from graveler.http.json_bodies import encode
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 
 # Exactly this: the web UI compares it for equality, without a charset.

@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from functions.api import answers
-from functions.api.access.rows import Public, Row
-from functions.api.access.table import NEEDS
 from functions.api.answers import Answer
+from functions.api.authorization.checks import Check, Public
+from functions.api.authorization.table import NEEDS
 from functions.api.frequent import FREQUENT
 from functions.api.request import (
     Event,
@@ -45,9 +45,9 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.http import s3, sites, waiting
-from graveler.http.access import Authorizer
 from graveler.http.auth import Authenticator, has_session
 from graveler.http.errors import ErrorBody
+from graveler.http.rights import Authorizer
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX, REQUEST_S_MAX
 from graveler.messages import Refusal
 from graveler.operations.engine import Engine
@@ -167,7 +167,7 @@ def _served(operations: Iterable[Operation]) -> Iterator[tuple[Template, Route]]
         yield operation.template, operation.route
 
 
-def _bound(route: Route, template: Template, needs: Row, services: Services) -> _Call:
+def _bound(route: Route, template: Template, needs: Check, services: Services) -> _Call:
     """Return the route with what comes before it: the log's facts, the user and the rights."""
     is_change = template.method != "GET" and not template.public
     changes_rights = is_change and template.path.startswith("/auth/")

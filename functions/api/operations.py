@@ -27,7 +27,7 @@ from functions.api.routes import (
 )
 from functions.api.routes.configuration import VERSION
 from functions.api.routing import Operation, Template
-from graveler.http.responses import encode
+from graveler.http.json_bodies import encode
 
 _RESOURCES = (
     accounts,

@@ -11,10 +11,11 @@ from urllib.parse import quote, unquote_to_bytes
 from functions.api.settings import Settings
 from graveler.access.conditions import SOURCE_IP
 from graveler.errors import InvalidInputError, TooLargeError
-from graveler.http import requests, waiting
-from graveler.http.access import Access, Authorizer
+from graveler.http import waiting
 from graveler.http.auth import Authenticator
+from graveler.http.json_bodies import decode
 from graveler.http.query import Query
+from graveler.http.rights import Authorizer, RequestRights
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.names import decoded_again
 from graveler.operations.engine import Engine
@@ -98,9 +99,9 @@ class Request:
             raise InvalidInputError(f"path parameter `{parameter}` is not valid UTF-8") from error
 
     @cached_property
-    def access(self) -> Access:
+    def rights(self) -> RequestRights:
         """What the user may do in this request."""
-        return self.services.authorizer.access_of(
+        return self.services.authorizer.of_request(
             self.user, {SOURCE_IP: source_address_of(self._event)}
         )
 
@@ -140,13 +141,13 @@ class Request:
             raise InvalidInputError("the body is not valid base64") from error
 
     def decode(self, shape: type[T]) -> T:
-        """Return the JSON body as the shape; see `graveler.http.requests.decode`.
+        """Return the JSON body as the shape; see `graveler.http.json_bodies`.
 
         Raises:
             InvalidInputError: the body does not have the shape.
             TooLargeError: the body exceeds Lambda's limit.
         """
-        return requests.decode(self.body, shape)
+        return decode(self.body, shape)
 
 
 def encoded_path_of(event: Event) -> str:

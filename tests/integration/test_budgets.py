@@ -28,8 +28,8 @@ from graveler.aws.exchanges.connection import Connection, Host
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
 from graveler.aws.s3.requests import Endpoint, S3Requests
-from graveler.http.access import RIGHTS_AGE_MAX_S, Authorizer
 from graveler.http.auth import MEMORY_S, Authenticator
+from graveler.http.rights import RIGHTS_AGE_MAX_S, Authorizer
 from graveler.model import Commit
 from graveler.operations import (
     branches,
@@ -359,7 +359,7 @@ def test_who_asks_and_what_they_may_costs_few_reads_every_five_seconds(world: Se
     def ask() -> int:
         requests.clear()
         user = authenticator.user_of(f"Basic {b64encode(b'key:secret').decode()}", ())
-        authorizer.access_of(user, {}).require(Permission("fs:ReadObject", "arn:x"))
+        authorizer.of_request(user, {}).require(Permission("fs:ReadObject", "arn:x"))
         return len(requests)
 
     costs = [ask(), ask()]

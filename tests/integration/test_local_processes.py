@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 from local import logs, processes
 from local.config import Config
 from local.ports import free_port, is_free, is_listening

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from functions.api import app, operations
-from functions.api.access.late import TASK_NEEDS
-from functions.api.access.rows import Public
-from functions.api.access.table import NEEDS
 from functions.api.answers import empty
+from functions.api.authorization.checks import Public
+from functions.api.authorization.deferred_checks import TASK_NEEDS
+from functions.api.authorization.table import NEEDS
 from functions.api.contract import Contract
 from functions.api.frequent import FREQUENT
 from functions.api.operations import OPERATIONS

@@ -13,10 +13,10 @@ from functions.api.operations import OPERATIONS
 from functions.api.settings import Settings
 from graveler.access.identity_tokens import SignedRequest
 from graveler.aws.environment import FromEnvironment
-from graveler.http.accounts import ExternalLogin, IdentityRequest
 from graveler.http.auth import Session
-from graveler.http.requests import AccessKey, Login, NewAccessKey, Setup
-from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
+from graveler.http.schemas.accounts import AuthenticationToken, Login, Setup
+from graveler.http.schemas.credentials import AccessKey, CredentialsWithSecret, NewAccessKey
+from graveler.http.schemas.principals import ExternalLogin, IdentityRequest
 from graveler.operations import branches
 from graveler.ports import Credential, Installation, KeyPair, LoginKey
 from tests.support.checks.cases import for_each

@@ -5,8 +5,8 @@ from functions.api.answers import Answer
 from functions.api.contract import WAITING, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import dumps as bodies
-from graveler.http.tasks import TaskCreated, error_of
+from graveler.http.schemas import dumps as schemas
+from graveler.http.schemas.tasks import TaskCreated, error_of
 from graveler.operations import dumps
 from graveler.operations.tasks import requests as tasks
 from graveler.tasks import Task, TaskKind
@@ -18,27 +18,27 @@ _REPOSITORY = "/repositories/<repository>"
 
 
 @operations.add(
-    "PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs", answers={201: bodies.RefsDumpBody, **WAITING}
+    "PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs", answers={201: schemas.RefsDumpBody, **WAITING}
 )
 def dump_refs(request: Request) -> Answer:
     dumped = dumps.dump(request.engine, request.repository, request.user, request.patience)
-    return answers.of_json(bodies.dump_body(dumped), 201)
+    return answers.of_json(schemas.dump_body(dumped), 201)
 
 
 @operations.add(
     "PUT",
     f"{_REPOSITORY}/refs/restore",
     "restoreRefs",
-    body=bodies.RefsRestore,
+    body=schemas.RefsRestore,
     answers={200: None, **WAITING},
     errors=(403, 409, 410),
 )
 def restore_refs(request: Request) -> Answer:
-    body = request.decode(bodies.RefsRestore)
+    body = request.decode(schemas.RefsRestore)
     dumps.restore(
         request.engine,
         request.repository,
-        bodies.dump_of(body),
+        schemas.dump_of(body),
         force=body.force,
         user=request.user,
         patience=request.patience,
@@ -57,29 +57,29 @@ def dump_submit(request: Request) -> Answer:
     f"{_REPOSITORY}/dump",
     "dumpStatus",
     parameters=(required_text("task_id"),),
-    answers={200: bodies.TaskStatus},
+    answers={200: schemas.TaskStatus},
 )
 def dump_status(request: Request) -> Answer:
     task_id = request.query.required_text("task_id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.DUMP)
     dumped = dumps.dump_of(task)
-    return _status(task, None if dumped is None else bodies.dump_body(dumped))
+    return _status(task, None if dumped is None else schemas.dump_body(dumped))
 
 
 @operations.add(
     "POST",
     f"{_REPOSITORY}/restore",
     "restoreSubmit",
-    body=bodies.RefsRestore,
+    body=schemas.RefsRestore,
     answers={202: TaskCreated},
     errors=(403, 409),
 )
 def restore_submit(request: Request) -> Answer:
-    body = request.decode(bodies.RefsRestore)
+    body = request.decode(schemas.RefsRestore)
     task = dumps.start_restore(
         request.engine,
         request.repository,
-        bodies.dump_of(body),
+        schemas.dump_of(body),
         request.user,
         force=body.force,
     )
@@ -91,7 +91,7 @@ def restore_submit(request: Request) -> Answer:
     f"{_REPOSITORY}/restore",
     "restoreStatus",
     parameters=(required_text("task_id"),),
-    answers={200: bodies.TaskStatus},
+    answers={200: schemas.TaskStatus},
 )
 def restore_status(request: Request) -> Answer:
     task_id = request.query.required_text("task_id")
@@ -99,10 +99,10 @@ def restore_status(request: Request) -> Answer:
     return _status(task)
 
 
-def _status(task: Task, refs: bodies.RefsDumpBody | None = None) -> Answer:
+def _status(task: Task, refs: schemas.RefsDumpBody | None = None) -> Answer:
     error = error_of(task)
     return answers.of_json(
-        bodies.TaskStatus(
+        schemas.TaskStatus(
             id=task.id,
             done=task.has_ended,
             update_time=rfc3339(task.update_time_ns),

@@ -5,8 +5,9 @@ from functions.api.answers import Answer
 from functions.api.contract import PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import accounts as bodies
-from graveler.http import responses
+from graveler.http.schemas import groups as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.users import UserRow, user_row
 from graveler.operations.accounts import groups
 
 operations = Operations()
@@ -22,34 +23,34 @@ _MEMBER = f"{_MEMBERS}/<user_id>"
     _GROUPS,
     "listGroups",
     parameters=PAGE,
-    answers={200: responses.Listing[bodies.GroupRow]},
+    answers={200: Listing[schemas.GroupRow]},
 )
 def list_groups(request: Request) -> Answer:
     page = request.services.accounts.groups(**request.query.page())
-    rows = [bodies.group_row(group) for group in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [schemas.group_row(group) for group in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 @operations.add(
     "POST",
     _GROUPS,
     "createGroup",
-    body=bodies.GroupCreation,
-    answers={201: bodies.GroupRow},
+    body=schemas.GroupCreation,
+    answers={201: schemas.GroupRow},
     errors=(409,),
 )
 def create_group(request: Request) -> Answer:
-    body = request.decode(bodies.GroupCreation)
+    body = request.decode(schemas.GroupCreation)
     group = groups.create(
         request.services.accounts, body.id, body.description, request.engine.now_s()
     )
-    return answers.of_json(bodies.group_row(group), 201)
+    return answers.of_json(schemas.group_row(group), 201)
 
 
-@operations.add("GET", _GROUP, "getGroup", answers={200: bodies.GroupRow})
+@operations.add("GET", _GROUP, "getGroup", answers={200: schemas.GroupRow})
 def get_group(request: Request) -> Answer:
     group = groups.get(request.services.accounts, request.name("group_id"))
-    return answers.of_json(bodies.group_row(group))
+    return answers.of_json(schemas.group_row(group))
 
 
 @operations.add("DELETE", _GROUP, "deleteGroup", answers={204: None})
@@ -63,14 +64,14 @@ def delete_group(request: Request) -> Answer:
     _MEMBERS,
     "listGroupMembers",
     parameters=PAGE,
-    answers={200: responses.Listing[responses.UserRow]},
+    answers={200: Listing[UserRow]},
 )
 def list_group_members(request: Request) -> Answer:
     page = groups.list_members(
         request.services.accounts, request.name("group_id"), **request.query.page()
     )
-    rows = [bodies.user_row(user) for user in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [user_row(user) for user in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 @operations.add("PUT", _MEMBER, "addGroupMembership", answers={201: None}, errors=(409,))

@@ -8,7 +8,7 @@ from functions.api.routes.content import CONTENT_BYTES_MAX
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
 from graveler.http import untrusted
-from graveler.http.retention import FileLocation
+from graveler.http.schemas import metadata as schemas
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import committed_files
 
@@ -18,13 +18,18 @@ _METADATA = "/repositories/<repository>/metadata"
 
 
 @operations.add(
-    "GET", f"{_METADATA}/meta_range/<meta_range>", "getMetaRange", answers={200: FileLocation}
+    "GET",
+    f"{_METADATA}/meta_range/<meta_range>",
+    "getMetaRange",
+    answers={200: schemas.FileLocation},
 )
 def get_metarange(request: Request) -> Answer:
     return _location(request, "meta_range")
 
 
-@operations.add("GET", f"{_METADATA}/range/<range>", "getRange", answers={200: FileLocation})
+@operations.add(
+    "GET", f"{_METADATA}/range/<range>", "getRange", answers={200: schemas.FileLocation}
+)
 def get_range(request: Request) -> Answer:
     return _location(request, "range")
 
@@ -32,7 +37,7 @@ def get_range(request: Request) -> Answer:
 def _location(request: Request, parameter: str) -> Answer:
     """Answer with the file's key under the storage namespace."""
     found = committed_files.find(request.engine, request.repository, request.name(parameter))
-    return answers.of_json(FileLocation(found.key), headers={"Location": found.key})
+    return answers.of_json(schemas.FileLocation(found.key), headers={"Location": found.key})
 
 
 @operations.add(

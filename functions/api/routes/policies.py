@@ -6,8 +6,8 @@ from functions.api.contract import PAGE, flag
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.access.policy import Policy
-from graveler.http import accounts as bodies
-from graveler.http import responses
+from graveler.http.schemas import policies as schemas
+from graveler.http.schemas.listings import Listing, listing
 from graveler.model import Page
 from graveler.operations.accounts import policies
 
@@ -24,7 +24,7 @@ _OF_GROUP = "/auth/groups/<group_id>/policies"
     _POLICIES,
     "listPolicies",
     parameters=PAGE,
-    answers={200: responses.Listing[bodies.PolicyRow]},
+    answers={200: Listing[schemas.PolicyRow]},
 )
 def list_policies(request: Request) -> Answer:
     return _page(request.services.accounts.policies(**request.query.page()))
@@ -34,29 +34,29 @@ def list_policies(request: Request) -> Answer:
     "POST",
     _POLICIES,
     "createPolicy",
-    body=bodies.PolicyBody,
-    answers={201: bodies.PolicyRow},
+    body=schemas.PolicyBody,
+    answers={201: schemas.PolicyRow},
     errors=(409,),
 )
 def create_policy(request: Request) -> Answer:
-    body = request.decode(bodies.PolicyBody)
+    body = request.decode(schemas.PolicyBody)
     policy = policies.create(
         request.services.accounts, body.id, body.statements(), request.engine.now_s()
     )
-    return answers.of_json(bodies.policy_row(policy), 201)
+    return answers.of_json(schemas.policy_row(policy), 201)
 
 
-@operations.add("GET", _POLICY, "getPolicy", answers={200: bodies.PolicyRow})
+@operations.add("GET", _POLICY, "getPolicy", answers={200: schemas.PolicyRow})
 def get_policy(request: Request) -> Answer:
     policy = policies.get(request.services.accounts, request.name("policy_id"))
-    return answers.of_json(bodies.policy_row(policy))
+    return answers.of_json(schemas.policy_row(policy))
 
 
 @operations.add(
-    "PUT", _POLICY, "updatePolicy", body=bodies.PolicyBody, answers={200: bodies.PolicyRow}
+    "PUT", _POLICY, "updatePolicy", body=schemas.PolicyBody, answers={200: schemas.PolicyRow}
 )
 def update_policy(request: Request) -> Answer:
-    body = request.decode(bodies.PolicyBody)
+    body = request.decode(schemas.PolicyBody)
     policy = policies.update(
         request.services.accounts,
         request.name("policy_id"),
@@ -64,7 +64,7 @@ def update_policy(request: Request) -> Answer:
         body.statements(),
         request.engine.now_s(),
     )
-    return answers.of_json(bodies.policy_row(policy))
+    return answers.of_json(schemas.policy_row(policy))
 
 
 @operations.add("DELETE", _POLICY, "deletePolicy", answers={204: None})
@@ -78,7 +78,7 @@ def delete_policy(request: Request) -> Answer:
     _OF_USER,
     "listUserPolicies",
     parameters=(*PAGE, flag("effective")),
-    answers={200: responses.Listing[bodies.PolicyRow]},
+    answers={200: Listing[schemas.PolicyRow]},
 )
 def list_user_policies(request: Request) -> Answer:
     list_of_user = (
@@ -108,7 +108,7 @@ def detach_policy_from_user(request: Request) -> Answer:
     _OF_GROUP,
     "listGroupPolicies",
     parameters=PAGE,
-    answers={200: responses.Listing[bodies.PolicyRow]},
+    answers={200: Listing[schemas.PolicyRow]},
 )
 def list_group_policies(request: Request) -> Answer:
     return _page(
@@ -133,5 +133,5 @@ def detach_policy_from_group(request: Request) -> Answer:
 
 
 def _page(page: Page[Policy]) -> Answer:
-    rows = [bodies.policy_row(policy) for policy in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [schemas.policy_row(policy) for policy in page.results]
+    return answers.of_json(listing(rows, page.next_after))

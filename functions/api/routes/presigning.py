@@ -1,7 +1,8 @@
 """Presigned URLs, their expiry, and rows of objects that may have one."""
 
 from functions.api.request import Request
-from graveler.http import object_headers, responses
+from graveler.http import object_headers
+from graveler.http.schemas.objects import ObjectStats, object_stats
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations.protocol.views import ObjectStat
 
@@ -31,9 +32,9 @@ def object_row(
     user_metadata: bool = True,
     presign: bool = False,
     as_stored: bool = False,
-) -> responses.ObjectStats:
+) -> ObjectStats:
     """Return the object's row in the API; with presign, its address is a presigned URL."""
-    return responses.object_stats(
+    return object_stats(
         found.path,
         found.entry,
         presigned_get(request, found, as_stored=as_stored) if presign else found.physical_address,

@@ -6,7 +6,7 @@ from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import NotFoundError
-from graveler.http import requests, responses
+from graveler.http.schemas import protection as schemas
 from graveler.http.write_conditions import given
 from graveler.model import ProtectionRule
 from graveler.operations import repositories
@@ -18,7 +18,7 @@ _SINGLE_RULES = "/repositories/<repository>/branch_protection"
 
 
 @operations.add(
-    "GET", _RULES, "getBranchProtectionRules", answers={200: list[responses.ProtectionRuleRow]}
+    "GET", _RULES, "getBranchProtectionRules", answers={200: list[schemas.ProtectionRuleRow]}
 )
 def get_rules(request: Request) -> Answer:
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
@@ -30,12 +30,12 @@ def get_rules(request: Request) -> Answer:
     _RULES,
     "setBranchProtectionRules",
     parameters=(header("If-Match"),),
-    body=list[requests.ProtectionRuleBody],
+    body=list[schemas.ProtectionRuleBody],
     answers={204: None},
     errors=(403, 412),
 )
 def set_rules(request: Request) -> Answer:
-    rules = request.decode(list[requests.ProtectionRuleBody])
+    rules = request.decode(list[schemas.ProtectionRuleBody])
     # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
     patterns = dict.fromkeys(rule.pattern for rule in rules)
     if_match = given(request.headers, "If-Match")
@@ -63,7 +63,7 @@ def set_rules_preflight(request: Request) -> Answer:
     "GET",
     _SINGLE_RULES,
     "internalGetBranchProtectionRules",
-    answers={200: list[responses.ProtectionRuleRow]},
+    answers={200: list[schemas.ProtectionRuleRow]},
 )
 def get_single_rules(request: Request) -> Answer:
     rules, _ = repositories.protection_rules(request.engine, request.repository)
@@ -74,12 +74,12 @@ def get_single_rules(request: Request) -> Answer:
     "POST",
     _SINGLE_RULES,
     "internalCreateBranchProtectionRule",
-    body=requests.ProtectionRuleBody,
+    body=schemas.ProtectionRuleBody,
     answers={204: None},
     errors=(403, 412),
 )
 def create_single_rule(request: Request) -> Answer:
-    pattern = request.decode(requests.ProtectionRuleBody).pattern
+    pattern = request.decode(schemas.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     if all(rule.pattern != pattern for rule in rules):
         repositories.set_protection_rules(
@@ -92,12 +92,12 @@ def create_single_rule(request: Request) -> Answer:
     "DELETE",
     _SINGLE_RULES,
     "internalDeleteBranchProtectionRule",
-    body=requests.ProtectionRuleBody,
+    body=schemas.ProtectionRuleBody,
     answers={204: None},
     errors=(403, 412),
 )
 def delete_single_rule(request: Request) -> Answer:
-    pattern = request.decode(requests.ProtectionRuleBody).pattern
+    pattern = request.decode(schemas.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     kept = [rule for rule in rules if rule.pattern != pattern]
     if len(kept) == len(rules):
@@ -106,5 +106,5 @@ def delete_single_rule(request: Request) -> Answer:
     return answers.empty()
 
 
-def _rows(rules: tuple[ProtectionRule, ...]) -> list[responses.ProtectionRuleRow]:
-    return [responses.ProtectionRuleRow(rule.pattern) for rule in rules]
+def _rows(rules: tuple[ProtectionRule, ...]) -> list[schemas.ProtectionRuleRow]:
+    return [schemas.ProtectionRuleRow(rule.pattern) for rule in rules]

@@ -5,7 +5,9 @@ from functions.api.answers import Answer
 from functions.api.contract import FORCE, GUARDED, PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import requests, responses
+from graveler.http.schemas import tags as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.refs import Ref, ref_row
 from graveler.operations import tags
 
 operations = Operations()
@@ -14,15 +16,13 @@ _TAGS = "/repositories/<repository>/tags"
 _TAG = f"{_TAGS}/<tag>"
 
 
-@operations.add("GET", _TAG, "getTag", answers={200: responses.Ref})
+@operations.add("GET", _TAG, "getTag", answers={200: Ref})
 def get_tag(request: Request) -> Answer:
     tag = tags.get(request.engine, request.repository, request.name("tag"))
-    return answers.of_json(responses.ref_row(tag))
+    return answers.of_json(ref_row(tag))
 
 
-@operations.add(
-    "GET", _TAGS, "listTags", parameters=PAGE, answers={200: responses.Listing[responses.Ref]}
-)
+@operations.add("GET", _TAGS, "listTags", parameters=PAGE, answers={200: Listing[Ref]})
 def list_tags(request: Request) -> Answer:
     query = request.query
     page = tags.list_page(
@@ -32,20 +32,20 @@ def list_tags(request: Request) -> Answer:
         after=query.text("after"),
         amount=query.amount(),
     )
-    rows = [responses.ref_row(record) for record in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [ref_row(record) for record in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 @operations.add(
     "POST",
     _TAGS,
     "createTag",
-    body=requests.TagCreation,
-    answers={201: responses.Ref},
+    body=schemas.TagCreation,
+    answers={201: Ref},
     errors=GUARDED,
 )
 def create_tag(request: Request) -> Answer:
-    body = request.decode(requests.TagCreation)
+    body = request.decode(schemas.TagCreation)
     tag = tags.create(
         request.engine,
         request.repository,
@@ -54,7 +54,7 @@ def create_tag(request: Request) -> Answer:
         force=body.force,
         user=request.user,
     )
-    return answers.of_json(responses.ref_row(tag), 201)
+    return answers.of_json(ref_row(tag), 201)
 
 
 @operations.add(

@@ -12,8 +12,8 @@ from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
 from graveler.aws.s3.requests import S3Requests
 from graveler.errors import AuthenticationError, InvalidInputError, NotFoundError
-from graveler.http.access import Access, Authorizer
 from graveler.http.auth import Authenticator
+from graveler.http.rights import Authorizer, RequestRights
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page
 from graveler.operations import branches, repositories
@@ -30,7 +30,7 @@ _KEY_PAIRS_MAX = 10_000
 class EngineLake(EngineObjects, EngineUploads):
     """`gateway.lake.port.Lake` over an engine."""
 
-    def __init__(self, engine: Engine, requests: S3Requests, access: Access) -> None:
+    def __init__(self, engine: Engine, requests: S3Requests, access: RequestRights) -> None:
         self._engine = engine
         self._requests = requests
         self._access = access
@@ -141,7 +141,7 @@ class EngineLakes:
             return None
 
     def lake(self, user: str, address: str) -> Lake:
-        access = self._authorizer.access_of(user, {SOURCE_IP: address})
+        access = self._authorizer.of_request(user, {SOURCE_IP: address})
         return EngineLake(self._engine, self._requests, access)
 
     def now_s(self) -> int:

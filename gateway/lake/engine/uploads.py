@@ -8,7 +8,7 @@ from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.engine.objects import object_of, stat_of, text_of
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import S3Requests, SignedRequest
-from graveler.http.access import Access
+from graveler.http.rights import RequestRights
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads, upload_listing
 from graveler.operations.engine import Engine
@@ -36,7 +36,7 @@ class EngineUploads:
 
     _engine: Engine
     _requests: S3Requests
-    _access: Access
+    _access: RequestRights
 
     @in_time
     def create_upload(self, place: Place, description: Description) -> BegunUpload:

@@ -23,8 +23,8 @@ from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
 from graveler.aws.s3.requests import Endpoint, S3Requests
-from graveler.http.access import RIGHTS_AGE_MAX_S
 from graveler.http.auth import Authenticator
+from graveler.http.rights import RIGHTS_AGE_MAX_S
 from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, objects, repositories, tags
 from graveler.operations.engine import Engine

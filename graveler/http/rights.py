@@ -34,9 +34,9 @@ class Authorizer:
         self._clock = clock
         self._held: dict[str, tuple[Rights, Moment]] = {}
 
-    def access_of(self, user: str, facts: Facts) -> "Access":
+    def of_request(self, user: str, facts: Facts) -> "RequestRights":
         """Return what the user may do in one request, about which the facts are known."""
-        return Access(self, user, facts)
+        return RequestRights(self, user, facts)
 
     def rights(self, user: str) -> tuple[Rights, bool]:
         """Return the user's rights, and whether this call read them from the store."""
@@ -59,7 +59,7 @@ class Authorizer:
         self._held.clear()
 
 
-class Access:
+class RequestRights:
     """What a user may do in one request."""
 
     def __init__(self, authorizer: Authorizer, user: str, facts: Facts) -> None:

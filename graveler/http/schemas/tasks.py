@@ -1,11 +1,12 @@
-"""Bodies of answers about tasks; complements `responses`."""
+"""Tasks."""
 
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from graveler.http.errors import ErrorBody, status_of
-from graveler.http.responses import CommitRow, MergeResult
+from graveler.http.schemas.commits import CommitRow
+from graveler.http.schemas.refs import MergeResult
 from graveler.tasks import Task, TaskState
 from graveler.times import rfc3339
 

@@ -1,4 +1,4 @@
-"""Bodies of answers about runs of hooks; complements `responses`."""
+"""Runs of hooks."""
 
 from msgspec import Struct
 

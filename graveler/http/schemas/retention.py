@@ -1,4 +1,4 @@
-"""Bodies of requests and answers about garbage collection; see `requests` and `responses`."""
+"""Garbage collection: its rules, and the lists that a collection reads."""
 
 from typing import Annotated
 
@@ -66,7 +66,3 @@ class PreparedUncommitted(Struct, frozen=True, omit_defaults=True):
     run_id: str
     gc_uncommitted_location: str
     continuation_token: str | None = None
-
-
-class FileLocation(Struct, frozen=True):
-    location: str

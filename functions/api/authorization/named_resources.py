@@ -1,36 +1,46 @@
 """Where requests name the resources of access control: in the path, the query or the body.
 
-A place reads its names with the same methods as the routes do, so both see the same.
+The names are read with the methods that routes use, so the check and the route see the same. A
+schema of a rare request is imported when such a request comes: a start does not wait for it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from functions.api.request import Request
 from graveler.access import resources as arns
 from graveler.access.resources import Below
 from graveler.errors import InvalidInputError
-from graveler.http import accounts as bodies
-from graveler.http import exports, imports, requests
-from graveler.imports.request import SourceType
+from graveler.http.schemas.branches import BranchCreation
+from graveler.http.schemas.objects import ObjectCopyCreation, PathList
+from graveler.http.schemas.recorded_uploads import RecordedPartCopy
+from graveler.http.schemas.repositories import RepositoryCreation
+from graveler.http.schemas.tags import TagCreation
+from graveler.http.schemas.uploads import UploadPartCopy
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.messages import Refusal
 from graveler.names import normalized_storage_namespace
 
+if TYPE_CHECKING:
+    from graveler.imports.request import Source
+
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedResources:
     """The resources that a request names in one place.
 
-    forms: their ARNs, with what is filled in from the request in braces.
+    Attributes:
+        forms: their ARNs; braces mark the names that the request fills in.
+        of: returns the ARNs that a request names.
     """
 
     forms: tuple[str, ...]
-    resources: Callable[[Request], Iterable[str | Below]]
+    of: Callable[[Request], Iterable[str | Below]]
 
 
-def _one(form: str | Below, resource: Callable[[Request], str | Below]) -> Place:
-    return Place((str(form),), lambda request: (resource(request),))
+def _one(form: str | Below, resource: Callable[[Request], str | Below]) -> NamedResources:
+    return NamedResources((str(form),), lambda request: (resource(request),))
 
 
 def _objects_below(repository: str, prefix: str) -> Below:
@@ -95,36 +105,47 @@ PRINCIPAL = _one(
 
 # In the body
 
-NEW_REPOSITORY = _one(
-    arns.repository_arn("{repository}"),
-    lambda request: arns.repository_arn(request.decode(requests.RepositoryCreation).name),
-)
-NEW_BRANCH = _one(
-    arns.branch_arn("{repository}", "{branch}"),
-    lambda request: arns.branch_arn(
-        request.repository, request.decode(requests.BranchCreation).name
-    ),
-)
-NEW_TAG = _one(
-    arns.tag_arn("{repository}", "{tag}"),
-    lambda request: arns.tag_arn(request.repository, request.decode(requests.TagCreation).id),
-)
-NEW_USER = _one(
-    arns.user_arn("{user}"),
-    lambda request: arns.user_arn(request.decode(bodies.UserCreation).id),
-)
-NEW_GROUP = _one(
-    arns.group_arn("{group}"),
-    lambda request: arns.group_arn(request.decode(bodies.GroupCreation).id),
-)
-NEW_POLICY = _one(
-    arns.policy_arn("{policy}"),
-    lambda request: arns.policy_arn(request.decode(bodies.PolicyBody).id),
-)
+
+def _new_repository(request: Request) -> str:
+    return arns.repository_arn(request.decode(RepositoryCreation).name)
+
+
+def _new_branch(request: Request) -> str:
+    return arns.branch_arn(request.repository, request.decode(BranchCreation).name)
+
+
+def _new_tag(request: Request) -> str:
+    return arns.tag_arn(request.repository, request.decode(TagCreation).id)
+
+
+def _new_user(request: Request) -> str:
+    from graveler.http.schemas.users import UserCreation  # noqa: PLC0415 - rare
+
+    return arns.user_arn(request.decode(UserCreation).id)
+
+
+def _new_group(request: Request) -> str:
+    from graveler.http.schemas.groups import GroupCreation  # noqa: PLC0415 - rare
+
+    return arns.group_arn(request.decode(GroupCreation).id)
+
+
+def _new_policy(request: Request) -> str:
+    from graveler.http.schemas.policies import PolicyBody  # noqa: PLC0415 - rare
+
+    return arns.policy_arn(request.decode(PolicyBody).id)
+
+
+NEW_REPOSITORY = _one(arns.repository_arn("{repository}"), _new_repository)
+NEW_BRANCH = _one(arns.branch_arn("{repository}", "{branch}"), _new_branch)
+NEW_TAG = _one(arns.tag_arn("{repository}", "{tag}"), _new_tag)
+NEW_USER = _one(arns.user_arn("{user}"), _new_user)
+NEW_GROUP = _one(arns.group_arn("{group}"), _new_group)
+NEW_POLICY = _one(arns.policy_arn("{policy}"), _new_policy)
 
 
 def _namespace(uri: str) -> str:
-    """Return the ARN of the place as it will be stored: `s3://b/x/` must not pass for another."""
+    """Return the ARN of the URI as it will be stored: `s3://b/x/` must not pass for another."""
     try:
         return arns.namespace_arn(normalized_storage_namespace(uri))
     except InvalidInputError:
@@ -133,17 +154,19 @@ def _namespace(uri: str) -> str:
 
 NAMESPACE = _one(
     arns.namespace_arn("{storage namespace}"),
-    lambda request: _namespace(request.decode(requests.RepositoryCreation).storage_namespace),
+    lambda request: _namespace(request.decode(RepositoryCreation).storage_namespace),
 )
 
 
 def _export_places(request: Request) -> Iterator[Below]:
-    body = request.decode(exports.ConfigurationBody)
+    from graveler.http.schemas.exports import ConfigurationBody  # noqa: PLC0415 - rare
+
+    body = request.decode(ConfigurationBody)
     for uri in filter(None, (body.export_path, body.export_status_path)):
         yield Below(f"{_namespace(uri)}/")
 
 
-EXPORT_PLACES = Place(
+EXPORT_PLACES = NamedResources(
     tuple(
         str(Below(arns.namespace_arn(f"{{{name}}}/"))) for name in ("export path", "status path")
     ),
@@ -152,22 +175,23 @@ EXPORT_PLACES = Place(
 
 
 def _source_of_copy(request: Request) -> str:
-    body = request.decode(requests.ObjectCopyCreation)
+    body = request.decode(ObjectCopyCreation)
     return arns.object_arn(body.src_repository or request.repository, body.src_path)
 
 
 SOURCE_OBJECT = _one(arns.object_arn("{source repository}", "{source path}"), _source_of_copy)
 
 
-SOURCE_PREFIX = _one(
-    _objects_below("{repository}", "{source prefix}"),
-    lambda request: _objects_below(
-        request.repository, request.decode(requests.PrefixMove).src_prefix
-    ),
-)
+def _source_prefix(request: Request) -> Below:
+    from graveler.http.schemas.prefixes import PrefixMove  # noqa: PLC0415 - rare
+
+    return _objects_below(request.repository, request.decode(PrefixMove).src_prefix)
 
 
-def _source_of_part(shape: type[requests.UploadPartCopy | requests.RecordedPartCopy]) -> Place:
+SOURCE_PREFIX = _one(_objects_below("{repository}", "{source prefix}"), _source_prefix)
+
+
+def _source_of_part(shape: type[UploadPartCopy | RecordedPartCopy]) -> NamedResources:
     def resource(request: Request) -> str:
         source = request.decode(shape).copy_source
         return arns.object_arn(source.repository, source.path)
@@ -175,24 +199,33 @@ def _source_of_part(shape: type[requests.UploadPartCopy | requests.RecordedPartC
     return _one(arns.object_arn("{source repository}", "{source path}"), resource)
 
 
-SOURCE_OF_PART = _source_of_part(requests.UploadPartCopy)
-SOURCE_OF_RECORDED_PART = _source_of_part(requests.RecordedPartCopy)
+SOURCE_OF_PART = _source_of_part(UploadPartCopy)
+SOURCE_OF_RECORDED_PART = _source_of_part(RecordedPartCopy)
 
 
 def _deleted_objects(request: Request) -> list[str]:
-    paths = request.decode(requests.PathList).paths
+    paths = request.decode(PathList).paths
     if len(paths) > DELETE_OBJECTS_MAX:
         raise Refusal.TOO_MANY_PATHS.error(f"not {len(paths)}", most=DELETE_OBJECTS_MAX)
     # Without a path, the right to delete something in the repository is needed nevertheless.
     return [arns.object_arn(request.repository, path) for path in paths or [""]]
 
 
-DELETED_OBJECTS = Place((arns.object_arn("{repository}", "{each path}"),), _deleted_objects)
+DELETED_OBJECTS = NamedResources(
+    (arns.object_arn("{repository}", "{each path}"),), _deleted_objects
+)
+
+
+def _sources_of_import(request: Request) -> "Sequence[Source]":
+    from graveler.http.schemas.imports import ImportCreation, request_of  # noqa: PLC0415 - rare
+
+    return request_of(request.decode(ImportCreation), request.user).sources
 
 
 def _import_sources(request: Request) -> Iterator[str | Below]:
-    asked = imports.request_of(request.decode(imports.ImportCreation), request.user)
-    for source in asked.sources:
+    from graveler.imports.request import SourceType  # noqa: PLC0415 - rare
+
+    for source in _sources_of_import(request):
         arn = arns.namespace_arn(source.uri)
         yield Below(arn) if source.type is SourceType.PREFIX else arn
         if source.type is SourceType.INVENTORY:
@@ -201,21 +234,20 @@ def _import_sources(request: Request) -> Iterator[str | Below]:
 
 
 def _import_destinations(request: Request) -> Iterator[str | Below]:
-    asked = imports.request_of(request.decode(imports.ImportCreation), request.user)
-    for source in asked.sources:
+    for source in _sources_of_import(request):
         arn = arns.object_arn(request.repository, source.path_prefix.decode())
         # An import replaces everything below a destination that is a prefix.
         yield arn if source.is_object else Below(arn)
 
 
-IMPORT_SOURCES = Place(
+IMPORT_SOURCES = NamedResources(
     (
         arns.namespace_arn("{each source object}"),
         str(Below(arns.namespace_arn("{each source prefix}"))),
     ),
     _import_sources,
 )
-IMPORT_DESTINATIONS = Place(
+IMPORT_DESTINATIONS = NamedResources(
     (
         arns.object_arn("{repository}", "{each destination path}"),
         str(_objects_below("{repository}", "{each destination prefix}")),

@@ -1,11 +1,11 @@
-"""Bodies of continuous export, in camel case as in the versions of lakeFS that had it."""
+"""Continuous export, in camel case as in the versions of lakeFS that had it."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from graveler.export.model import EndedRun, ExportConfiguration
-from graveler.http.requests import NonEmpty
+from graveler.http.schemas.fields import NonEmpty
 from graveler.operations.exports import requests
 from graveler.times import NS_PER_S
 

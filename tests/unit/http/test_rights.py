@@ -3,7 +3,7 @@ import pytest
 from graveler.access.needs import Permission
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.errors import AccessDeniedError
-from graveler.http.access import RIGHTS_AGE_MAX_S, USERS_MAX, Authorizer
+from graveler.http.rights import RIGHTS_AGE_MAX_S, USERS_MAX, Authorizer
 from tests.support.fakes.memory import FixedClock, MemoryAccountStore
 
 READ = Permission("fs:ReadObject", "arn:lakefs:fs:::repository/lake/object/a")
@@ -40,57 +40,57 @@ def authorizer(accounts, clock):
 
 def test_policies_are_read_once_in_their_time(authorizer, accounts, clock):
     for _ in range(10):
-        authorizer.access_of("ann", {}).require(READ)
+        authorizer.of_request("ann", {}).require(READ)
     assert accounts.asked == ["ann"]
     clock.tick(RIGHTS_AGE_MAX_S)
-    authorizer.access_of("ann", {}).require(READ)
+    authorizer.of_request("ann", {}).require(READ)
     assert accounts.asked == ["ann"] * 2
 
 
 def test_a_refusal_reads_them_again_once_for_each_request(authorizer, accounts):
-    authorizer.access_of("ann", {}).require(READ)
-    access = authorizer.access_of("ann", {})
+    authorizer.of_request("ann", {}).require(READ)
+    rights = authorizer.of_request("ann", {})
     for _ in range(5):
         with pytest.raises(AccessDeniedError):
-            access.require(WRITE)
+            rights.require(WRITE)
         with pytest.raises(AccessDeniedError):
-            access.require_somewhere("fs:ListRepositories")
+            rights.require_somewhere("fs:ListRepositories")
     assert accounts.asked == ["ann"] * 2
     accounts.allowed = ["fs:WriteObject"]
-    authorizer.access_of("ann", {}).require(WRITE)
+    authorizer.of_request("ann", {}).require(WRITE)
     assert accounts.asked == ["ann"] * 3
 
 
 def test_rows_that_are_left_out_read_nothing(authorizer, accounts):
-    access = authorizer.access_of("ann", {})
-    assert [access.allows(need) for need in (READ, WRITE, WRITE)] == [True, False, False]
+    rights = authorizer.of_request("ann", {})
+    assert [rights.allows(need) for need in (READ, WRITE, WRITE)] == [True, False, False]
     assert accounts.asked == ["ann"]
 
 
 def test_of_several_needs_one_must_be_allowed(authorizer, accounts):
-    access = authorizer.access_of("ann", {})
-    assert access.allows_each([READ, WRITE]) == [True, False]
-    assert access.allows_each([]) == []
+    rights = authorizer.of_request("ann", {})
+    assert rights.allows_each([READ, WRITE]) == [True, False]
+    assert rights.allows_each([]) == []
     with pytest.raises(AccessDeniedError, match="not allowed to fs:WriteObject"):
-        access.allows_each([WRITE])
+        rights.allows_each([WRITE])
 
 
 def test_a_process_that_changed_policies_forgets_the_old_ones(authorizer, accounts):
-    authorizer.access_of("ann", {}).require(READ)
+    authorizer.of_request("ann", {}).require(READ)
     accounts.allowed = ["fs:WriteObject"]
     authorizer.forget()
     with pytest.raises(AccessDeniedError):
-        authorizer.access_of("ann", {}).require(READ)
+        authorizer.of_request("ann", {}).require(READ)
 
 
 def test_the_memory_of_users_is_bounded(authorizer):
     for number in range(2 * USERS_MAX + 1):
-        authorizer.access_of(f"user-{number}", {}).require(READ)
+        authorizer.of_request(f"user-{number}", {}).require(READ)
         assert len(authorizer._held) <= USERS_MAX
 
 
 def test_a_refusal_names_the_permission_and_the_remedy(authorizer):
     with pytest.raises(AccessDeniedError) as raised:
-        authorizer.access_of("ann", {}).require(WRITE)
+        authorizer.of_request("ann", {}).require(WRITE)
     assert raised.value.message == "insufficient permissions: not allowed to fs:WriteObject"
     assert raised.value.details == f"{WRITE}: ask an administrator for a policy that allows it"

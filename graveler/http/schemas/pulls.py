@@ -1,13 +1,26 @@
-"""Bodies of answers about pull requests; complements `responses`."""
+"""Pull requests."""
 
 from msgspec import Struct
 
-from graveler.pulls import PullRequest
+from graveler.pulls import PullRequest, PullRequestStatus
 from graveler.times import rfc3339
+
+
+class PullRequestCreation(Struct, frozen=True):
+    title: str
+    source_branch: str
+    destination_branch: str
+    description: str = ""
 
 
 class PullRequestCreated(Struct, frozen=True):
     id: str
+
+
+class PullRequestUpdate(Struct, frozen=True):
+    title: str | None = None
+    description: str | None = None
+    status: PullRequestStatus | None = None
 
 
 class PullRequestRow(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -82,4 +82,4 @@ def check_import(request: Request, physical_address: str) -> None:
         AccessDeniedError: the user may not.
     """
     arn = namespace_arn(physical_address)
-    request.access.require(Permission(Action.IMPORT_FROM_STORAGE, arn))
+    request.rights.require(Permission(Action.IMPORT_FROM_STORAGE, arn))

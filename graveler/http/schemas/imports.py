@@ -1,17 +1,12 @@
-"""Bodies of requests and answers about imports; complements `requests` and `responses`."""
-
-from typing import TYPE_CHECKING
+"""Imports."""
 
 from msgspec import Struct
 
-from graveler.http.requests import CommitCreation
-from graveler.http.responses import CommitRow, commit_row
+from graveler.http.schemas.commits import CommitCreation, CommitRow, commit_row
 from graveler.imports.request import ImportRequest, SourceType, source_of
+from graveler.operations.imports import ImportStatus
 from graveler.tasks import TaskState
 from graveler.times import rfc3339
-
-if TYPE_CHECKING:  # the runner of imports, which a request only names
-    from graveler.operations.imports import ImportStatus
 
 # lakeFS's word.
 _CANCELED = "Canceled"
@@ -68,7 +63,7 @@ def request_of(body: ImportCreation, committer: str) -> ImportRequest:
     )
 
 
-def status_body(status: "ImportStatus") -> ImportStatusBody:
+def status_body(status: ImportStatus) -> ImportStatusBody:
     """Return the response that shows a status; errors begin as lakeFS's."""
     task, commit = status.task, status.commit
     # An import that is cancelled never succeeds, although it may take seconds to stop.

@@ -7,9 +7,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from functions.api.access import places
-from functions.api.access.rows import Needs, NeedsOfOthers, NeedsOneOf, NeedsSomewhere, Row
-from functions.api.access.table import NEEDS
+from functions.api.authorization import named_resources as named
+from functions.api.authorization.checks import (
+    Check,
+    Needs,
+    NeedsOfOthers,
+    NeedsOneOf,
+    NeedsSomewhere,
+)
+from functions.api.authorization.table import NEEDS
 from graveler.access.actions import Action
 
 # A name that a request fills in, behind the kind of its resource.
@@ -50,17 +56,17 @@ def known_actions() -> Iterator[KnownAction]:
         )
 
 
-def _actions_of(row: Row) -> Iterator[tuple[Action, tuple[str, ...]]]:
+def _actions_of(row: Check) -> Iterator[tuple[Action, tuple[str, ...]]]:
     """Yield the actions of a row, each with the forms of its resources."""
     if isinstance(row, NeedsOfOthers):
         yield from _actions_of(row.needs)
     elif isinstance(row, Needs):
-        yield from ((on.action, on.place.forms) for on in row.all_of)
+        yield from ((on.action, on.resources.forms) for on in row.all_of)
     elif isinstance(row, NeedsOneOf):
-        yield row.each.action, row.each.place.forms
+        yield row.each.action, row.each.resources.forms
     elif isinstance(row, NeedsSomewhere):
         # Only the list of repositories has such a row.
-        yield row.action, places.REPOSITORY.forms
+        yield row.action, named.REPOSITORY.forms
 
 
 def _general(form: str) -> str:

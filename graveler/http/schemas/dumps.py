@@ -1,4 +1,4 @@
-"""Bodies of requests and answers about dumps of refs; complements `requests` and `responses`."""
+"""Dumps of refs, and restores."""
 
 from msgspec import Struct
 

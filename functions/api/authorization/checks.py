@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from functions.api.access.places import Place
+from functions.api.authorization.named_resources import NamedResources
 from functions.api.request import Request
 from graveler.access.actions import Action
 from graveler.access.needs import Permission
@@ -20,17 +20,17 @@ class On:
     """An action, and where a request names the resources of it."""
 
     action: Action
-    place: Place
+    resources: NamedResources
 
     def permissions(self, request: Request) -> Iterator[Permission]:
-        for resource in self.place.resources(request):
+        for resource in self.resources.of(request):
             yield Permission(self.action, resource)
 
     def __str__(self) -> str:
-        return f"`{self.action}` on {' and '.join(f'`{form}`' for form in self.place.forms)}"
+        return f"`{self.action}` on {' and '.join(f'`{form}`' for form in self.resources.forms)}"
 
 
-class Row(Protocol):
+class Check(Protocol):
     """What an operation needs: a check, and its words for docs/access.md."""
 
     def check(self, request: Request) -> None:
@@ -76,7 +76,7 @@ class Needs:
     def check(self, request: Request) -> None:
         for each in self.all_of:
             for permission in each.permissions(request):
-                request.access.require(permission)
+                request.rights.require(permission)
 
     def __str__(self) -> str:
         return " and ".join([*map(str, self.all_of), *([self.then] if self.then else [])])
@@ -103,7 +103,7 @@ class NeedsOneOf:
     each: On
 
     def check(self, request: Request) -> None:
-        request.access.allows_each(self.each.permissions(request))
+        request.rights.allows_each(self.each.permissions(request))
 
     def __str__(self) -> str:
         return f"{self.each}; others are reported as errors"
@@ -116,7 +116,7 @@ class NeedsSomewhere:
     action: Action
 
     def check(self, request: Request) -> None:
-        request.access.require_somewhere(self.action)
+        request.rights.require_somewhere(self.action)
 
     def __str__(self) -> str:
         return f"`{self.action}` on any resource; others are left out"

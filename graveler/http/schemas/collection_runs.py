@@ -1,10 +1,10 @@
-"""Bodies of requests and answers about runs of garbage collection; see `requests`."""
+"""Runs of garbage collection."""
 
 from typing import Literal
 
 from msgspec import Struct, structs
 
-from graveler.http.requests import Count
+from graveler.http.schemas.fields import Count
 from graveler.retention.runs import CollectionRun, RunState
 from graveler.times import unix_s
 
@@ -16,7 +16,7 @@ _STATES: dict[RunState, Literal["running", "succeeded", "failed"]] = {
 
 
 class RunCreation(Struct, frozen=True):
-    # Required: nobody deletes by leaving it out.
+    # Required: a client that leaves it out must not delete.
     dry_run: bool
     maximum_deletions: Count | None = None
 
@@ -44,7 +44,7 @@ class RunRow(Struct, frozen=True, omit_defaults=True, kw_only=True):
     aborted_uploads: int | None = None
     error: str = ""
     warnings: tuple[str, ...] = ()
-    # The report for people; only of one run.
+    # The report for people, in answers about a single run.
     text: str = ""
 
 
