@@ -20,7 +20,7 @@ from layers.graveler.archive import compile_sources, copy_sources, find_compiler
 from layers.jobs import build as jobs
 
 # What each function's archive has besides its own modules.
-_OF_OTHERS = ("functions/__init__.py", "functions/starting.py", "functions/telemetry.py")
+_OF_OTHERS = ("functions/__init__.py", "functions/cold_start.py", "functions/telemetry.py")
 _WEB = "web"
 _OF_WEB = (
     "functions/__init__.py",

@@ -30,7 +30,7 @@ _OVERHEAD_BYTES = 32 * 1024
 
 
 @dataclass(slots=True)
-class Answer:
+class ApiAnswer:
     """An answer before it takes API Gateway's form; a body that is no text is base64."""
 
     status: int
@@ -55,17 +55,21 @@ class Answer:
         }
 
 
-def of_json(answer: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
+def of_json(
+    answer: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> ApiAnswer:
     """Return an answer with a JSON document."""
     return of_json_text(encode(answer), status, headers)
 
 
-def of_json_text(body: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
+def of_json_text(
+    body: str, status: int = 200, headers: Mapping[str, str] | None = None
+) -> ApiAnswer:
     """Return an answer with a JSON document that is encoded already."""
-    return Answer(status, {**_JSON_HEADERS, **headers} if headers else _JSON_HEADERS, body)
+    return ApiAnswer(status, {**_JSON_HEADERS, **headers} if headers else _JSON_HEADERS, body)
 
 
-def of_error(error: GravelerError) -> Answer:
+def of_error(error: GravelerError) -> ApiAnswer:
     """Return an answer with the error's status, message and details."""
     body = errors.ErrorBody(error.message, error.details)
     return of_json(body, errors.status_of(error), errors.headers_of(error))
@@ -76,20 +80,20 @@ def of_text(
     content_type: str = "text/plain; charset=utf-8",
     status: int = 200,
     headers: Mapping[str, str] | None = None,
-) -> Answer:
+) -> ApiAnswer:
     """Return an answer with text, for people or for clients of other APIs."""
     named = {"Content-Type": content_type, "X-Content-Type-Options": "nosniff"}
-    return Answer(status, {**named, **(headers or {})}, text)
+    return ApiAnswer(status, {**named, **(headers or {})}, text)
 
 
-def of_bytes(content: bytes, status: int, headers: Mapping[str, str]) -> Answer:
+def of_bytes(content: bytes, status: int, headers: Mapping[str, str]) -> ApiAnswer:
     """Return an answer with bytes."""
-    return Answer(status, headers, base64.b64encode(content).decode(), is_base64=True)
+    return ApiAnswer(status, headers, base64.b64encode(content).decode(), is_base64=True)
 
 
-def empty(status: int = 204, headers: Mapping[str, str] | None = None) -> Answer:
+def empty(status: int = 204, headers: Mapping[str, str] | None = None) -> ApiAnswer:
     """Return an answer without a body."""
-    return Answer(status, headers or {})
+    return ApiAnswer(status, headers or {})
 
 
 def fits_payload(answer: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from graveler.access.conditions import SOURCE_IP
 from graveler.errors import InvalidInputError, TooLargeError
 from graveler.http import waiting
@@ -35,14 +35,14 @@ Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class ApiServices:
     """The services that routes use; built once per process."""
 
     engine: Engine
     accounts: AccountStore
     authenticator: Authenticator
     authorizer: Authorizer
-    settings: Settings
+    settings: ApiSettings
     identities: IdentityService | None = None
 
 
@@ -50,7 +50,7 @@ class Request:
     """A request of an authenticated user ("" on the few public operations)."""
 
     def __init__(
-        self, event: Event, services: Services, path_parameters: Mapping[str, str], user: str
+        self, event: Event, services: ApiServices, path_parameters: Mapping[str, str], user: str
     ) -> None:
         self._event = event
         self._path_parameters = path_parameters

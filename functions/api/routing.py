@@ -1,6 +1,6 @@
 """Tables of operations: a route module declares each of its operations with a decorator.
 
-`app.py` binds the tables to an engine, and `Routes` finds the one that a request means. A
+`app.py` binds the tables to an engine, and `RouteTable` finds the one that a request means. A
 template's path is relative to /api/v1 and has parameters as `<name>`. A template's name is the
 operationId of lakeFS's specification. The rest of a declaration is the operation's contract, which
 `openapi.py` describes to clients.
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import Answers, Contract, Parameter, Shape
 from functions.api.request import Request
 
-Route = Callable[[Request], Answer]
+Route = Callable[[Request], ApiAnswer]
 
 
 # Parameters that lakeFS's specification writes with an underscore; it writes others as `uploadId`.
@@ -64,7 +64,7 @@ class Template:
 
 
 @dataclass(frozen=True)
-class Operation:
+class ApiOperation:
     """A template, the function that serves it, and what it takes and answers."""
 
     template: Template
@@ -75,7 +75,7 @@ class Operation:
 T = TypeVar("T")
 
 
-class Routes(Generic[T]):
+class RouteTable(Generic[T]):
     """What serves each method and path. Of those that match, the first one added."""
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class Operations:
     """The operations of one resource, in the order in which they are matched."""
 
     def __init__(self) -> None:
-        self.table: list[Operation] = []
+        self.table: list[ApiOperation] = []
 
     def add(
         self,
@@ -137,7 +137,7 @@ class Operations:
 
         def declare(route: Route) -> Route:
             template = Template(method, path, name, public)
-            self.table.append(Operation(template, route, contract))
+            self.table.append(ApiOperation(template, route, contract))
             return route
 
         return declare

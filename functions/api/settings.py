@@ -6,8 +6,8 @@ from graveler.aws.environment import FromEnvironment
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Settings(FromEnvironment):
-    """Settings of the HTTP side; the defaults suit the embedded stack. The repr shows no field."""
+class ApiSettings(FromEnvironment):
+    """Of the API function alone; defaults suit the embedded stack. The repr shows no field."""
 
     # The secret that allows a client to create the first administrator; "" allows nobody.
     setup_token: str = ""

@@ -7,13 +7,13 @@ from the first one that fails.
 
 from typing import Any
 
-from functions.starting import uncollected
+from functions.cold_start import without_garbage_collection
 
-with uncollected():
+with without_garbage_collection():
     import msgspec
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from functions.telemetry import Record, Telemetry
+    from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import wiring
     from graveler.aws.dynamodb.records import event_of
     from graveler.model import Event
@@ -33,7 +33,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     }
 
 
-def _publish(records: list[dict[str, Any]], log: Record) -> int:
+def _publish(records: list[dict[str, Any]], log: TelemetryRecord) -> int:
     """Publish the events among the records until one fails; return how many records are done."""
     done = len(records)
     found: list[tuple[int, Event]] = []  # with the positions of their records

@@ -6,13 +6,13 @@ itself. The export's record says what to do.
 
 from typing import Any
 
-from functions.starting import uncollected
+from functions.cold_start import without_garbage_collection
 
-with uncollected():
+with without_garbage_collection():
     import msgspec
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from functions.telemetry import Record, Telemetry
+    from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import wiring
     from graveler.aws.long_work import patient_reads
     from graveler.export.model import ExportRequest, ExportRun, ExportState
@@ -34,7 +34,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     return {"batchItemFailures": [{"itemIdentifier": each} for each in again]}
 
 
-def _advance(body: str, context: LambdaContext, record: Record) -> None:
+def _advance(body: str, context: LambdaContext, record: TelemetryRecord) -> None:
     message = msgspec.json.decode(body, type=dict[str, Any])
     request = msgspec.convert(message.get("detail", message), ExportRequest)
     record.add(repository=request.repository, ref=request.branch)
@@ -49,7 +49,7 @@ def _advance(body: str, context: LambdaContext, record: Record) -> None:
         _log_outcome(export.state, export.run, record)
 
 
-def _log_outcome(state: ExportState, run: ExportRun, record: Record) -> None:
+def _log_outcome(state: ExportState, run: ExportRun, record: TelemetryRecord) -> None:
     """Log the status of the export, without its errors, since they contain keys of objects."""
     record.add(
         state=state.value,

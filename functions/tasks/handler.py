@@ -7,13 +7,13 @@ repositories.
 
 from typing import Any
 
-from functions.starting import uncollected
+from functions.cold_start import without_garbage_collection
 
-with uncollected():
+with without_garbage_collection():
     import msgspec
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from functions.telemetry import Record, Telemetry
+    from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import long_work, wiring
     from graveler.errors import GravelerError
     from graveler.operations.kept_dumps import SCHEDULED, start_all
@@ -63,7 +63,7 @@ def _starts_dumps(body: str) -> bool:
     return msgspec.json.decode(body, type=dict[str, Any]) == SCHEDULED
 
 
-def _advance(body: str, context: LambdaContext, record: Record) -> None:
+def _advance(body: str, context: LambdaContext, record: TelemetryRecord) -> None:
     if _starts_dumps(body):
         record.add(started=start_all(wiring.engine()))
         return

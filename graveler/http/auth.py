@@ -57,7 +57,7 @@ _NO_KEY = LoginKey("", "", "", b"\0" * DIGEST_BYTES)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Session:
+class LoginSession:
     """A token that authenticates its user until it expires; never printed."""
 
     token: str
@@ -65,7 +65,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
+class AuthenticatedUser:
     """The user whom a credential names, and the access key behind it.
 
     A session of an external principal has no access key.
@@ -105,14 +105,14 @@ class Authenticator:
             AuthenticationError: the request has no valid credential.
             TooManyAttemptsError: the key or the address has failed too often.
         """
-        presented = self.presented_by(authorization, cookies, address)
+        presented = self.authenticate(authorization, cookies, address)
         if presented is None:
             raise AuthenticationError(FAILURE_MESSAGE)
         return presented.user
 
-    def presented_by(
+    def authenticate(
         self, authorization: str | None, cookies: Sequence[str], address: str = ""
-    ) -> Presented | None:
+    ) -> AuthenticatedUser | None:
         """Return the user and the access key of the request; None if it has no credential.
 
         Raises:
@@ -124,16 +124,18 @@ class Authenticator:
             scheme, _, value = authorization.strip().partition(" ")
             if scheme.lower() == "basic":
                 access_key_id, secret = _basic_pair(value.strip())
-                return Presented(self._user_of_key(access_key_id, secret, address), access_key_id)
+                return AuthenticatedUser(
+                    self._user_of_key(access_key_id, secret, address), access_key_id
+                )
             if scheme.lower() == "bearer":
-                return self._presented_by_token(value.strip())
+                return self._authenticate_token(value.strip())
             return None
         tokens = _tokens_of(cookies)
         if len(tokens) > 1:  # another server of the same host has set one of them
             raise InvalidInputError(_TWO_SESSIONS, _DELETE_COOKIES)
-        return self._presented_by_token(tokens.pop()) if tokens else None
+        return self._authenticate_token(tokens.pop()) if tokens else None
 
-    def log_in(self, access_key_id: str, secret_access_key: str, address: str = "") -> Session:
+    def log_in(self, access_key_id: str, secret_access_key: str, address: str = "") -> LoginSession:
         """Return a new session of the key's user.
 
         Raises:
@@ -143,7 +145,7 @@ class Authenticator:
         user = self._user_of_key(access_key_id, secret_access_key, address)
         return self._session(user, SESSION_LIFE_S, {_KEY_CLAIM: access_key_id})
 
-    def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> Session:
+    def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> LoginSession:
         """Return a new session of the principal's user; it ends when the principal is detached."""
         claims = {
             _PRINCIPAL_CLAIM: principal.id,
@@ -152,7 +154,7 @@ class Authenticator:
         }
         return self._session(principal.user, life_s, claims)
 
-    def _session(self, user: str, life_s: int, claims: Mapping[str, str]) -> Session:
+    def _session(self, user: str, life_s: int, claims: Mapping[str, str]) -> LoginSession:
         import jwt  # noqa: PLC0415 - only logging in needs it, and it takes long
 
         now_s = self._now_s()
@@ -164,7 +166,7 @@ class Authenticator:
             "sub": user,
             **claims,
         }
-        return Session(jwt.encode(payload, self._key(), algorithm="HS256"), now_s + life_s)
+        return LoginSession(jwt.encode(payload, self._key(), algorithm="HS256"), now_s + life_s)
 
     def check_attempts(self, address: str) -> None:
         """Refuse a log-in without a key if the address has failed too often.
@@ -247,7 +249,7 @@ class Authenticator:
         self._keys.clear()
         self._users.clear()
 
-    def _presented_by_token(self, token: str) -> Presented:
+    def _authenticate_token(self, token: str) -> AuthenticatedUser:
         import jwt  # noqa: PLC0415 - requests with an access key never need it
 
         try:
@@ -272,7 +274,7 @@ class Authenticator:
             raise AuthenticationError(FAILURE_MESSAGE)
         if not user or not self._is_open(str(user), claims):
             raise AuthenticationError(FAILURE_MESSAGE)
-        return Presented(str(user), claims.get(_KEY_CLAIM))
+        return AuthenticatedUser(str(user), claims.get(_KEY_CLAIM))
 
     def _is_open(self, user: str, claims: Mapping[str, object]) -> bool:
         """Return whether the credential that began the session is still the user's.

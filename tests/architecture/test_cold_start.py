@@ -15,7 +15,7 @@ from tests.architecture.test_portability import ROOT
 
 # What a handler imports. The API's own also connects to the stores.
 MODULES = {
-    "api": "functions.api.app, functions.api.gateways, functions.api.settings, graveler.aws.wiring",
+    "api": "functions.api.app, functions.api.rest_api, functions.api.settings, graveler.aws.wiring",
     **{
         name: f"functions.{name}.handler"
         for name in ("cleanup", "events", "export", "slices", "tasks")
@@ -44,7 +44,7 @@ UNUSED = {
 }
 RARE = {
     "functions.api.openapi",
-    "functions.api.operations",
+    "functions.api.all_operations",
     "functions.api.routes.dumps",
     "functions.api.routes.policies",
     "graveler.dump.files",
@@ -54,9 +54,9 @@ RARE = {
 PROGRAM = """
 import gc, json, sys
 before = len(sys.modules)
-from functions.starting import uncollected
+from functions.cold_start import without_garbage_collection
 phases = []
-with uncollected():
+with without_garbage_collection():
     gc.callbacks.append(lambda phase, _: phases.append(phase))
     import {modules}
 collections = len(phases)

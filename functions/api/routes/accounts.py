@@ -3,7 +3,7 @@
 import hmac
 
 from functions.api import answers, key_pairs, session_cookie
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -42,9 +42,9 @@ _LOGIN_CONFIG = schemas.LoginConfig(
     answers={200: schemas.CurrentUser},
     errors=(401,),
 )
-def get_current_user(request: Request) -> Answer:
+def get_current_user(request: Request) -> ApiAnswer:
     authenticator = request.services.authenticator
-    presented = authenticator.presented_by(
+    presented = authenticator.authenticate(
         request.header("authorization"), request.cookies, request.address
     )
     if presented is None:
@@ -60,7 +60,7 @@ def get_current_user(request: Request) -> Answer:
 @operations.add(
     "GET", "/setup_lakefs", "getSetupState", public=True, answers={200: schemas.SetupState}
 )
-def get_setup_state(request: Request) -> Answer:
+def get_setup_state(request: Request) -> ApiAnswer:
     state = "initialized" if request.services.accounts.is_set_up() else "not_initialized"
     return answers.of_json(
         schemas.SetupState(state, comm_prefs_missing=False, login_config=_LOGIN_CONFIG)
@@ -77,7 +77,7 @@ def get_setup_state(request: Request) -> Answer:
     answers={200: CredentialsWithSecret},
     errors=(401, 409),
 )
-def set_up(request: Request) -> Answer:
+def set_up(request: Request) -> ApiAnswer:
     token = request.services.settings.setup_token
     given = request.header(_SETUP_TOKEN_HEADER) or ""
     sent = given.encode("utf-8", "surrogatepass")
@@ -108,7 +108,7 @@ def set_up(request: Request) -> Answer:
     answers={},
     errors=(409, 412),
 )
-def set_communication_preferences(request: Request) -> Answer:
+def set_communication_preferences(request: Request) -> ApiAnswer:
     # As lakeFS with `email_subscription.enabled: false`: e-mail addresses are not stored.
     request.decode(schemas.CommunicationPreferences)
     if not request.services.accounts.is_set_up():
@@ -125,7 +125,7 @@ def set_communication_preferences(request: Request) -> Answer:
     answers={200: schemas.AuthenticationToken},
     errors=(401, 403),
 )
-def log_in(request: Request) -> Answer:
+def log_in(request: Request) -> ApiAnswer:
     sites.check_not_from_elsewhere(request.headers)  # it could log its visitors in as somebody else
     body = request.decode(schemas.Login)
     session = request.services.authenticator.log_in(
@@ -143,11 +143,11 @@ def log_in(request: Request) -> Answer:
     public=True,
     answers={200: schemas.AuthCapabilities},
 )
-def get_auth_capabilities(request: Request) -> Answer:  # noqa: ARG001 - every route takes it
+def get_auth_capabilities(request: Request) -> ApiAnswer:  # noqa: ARG001 - every route takes it
     return answers.of_json(schemas.AuthCapabilities())
 
 
-def log_out(request: Request) -> Answer:
+def log_out(request: Request) -> ApiAnswer:
     """Delete the browser's session cookie, and redirect to the page that logs in."""
     sites.check_not_from_elsewhere(request.headers)
     sites.check_not_embedded(request.headers)

@@ -1,8 +1,8 @@
 """Runs of hooks: list and show them, and read their output."""
 
 from functions.api import answers
-from functions.api.answers import Answer
-from functions.api.contract import AFTER, AMOUNT, Content, text
+from functions.api.answers import ApiAnswer
+from functions.api.contract import AFTER, AMOUNT, RawContent, text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import untrusted
@@ -25,7 +25,7 @@ _OUTPUT = "application/octet-stream"
     parameters=(AFTER, AMOUNT, text("branch"), text("commit")),
     answers={200: Listing[schemas.ActionRunRow]},
 )
-def list_repository_runs(request: Request) -> Answer:
+def list_repository_runs(request: Request) -> ApiAnswer:
     query = request.query
     page = hooks.listed(
         request.engine,
@@ -40,7 +40,7 @@ def list_repository_runs(request: Request) -> Answer:
 
 
 @operations.add("GET", _RUN, "getRun", answers={200: schemas.ActionRunRow})
-def get_run(request: Request) -> Answer:
+def get_run(request: Request) -> ApiAnswer:
     run = hooks.get(request.engine, request.repository, request.name("run_id"))
     return answers.of_json(schemas.run_row(run))
 
@@ -52,7 +52,7 @@ def get_run(request: Request) -> Answer:
     parameters=(AFTER, AMOUNT),
     answers={200: Listing[schemas.HookRunRow]},
 )
-def list_run_hooks(request: Request) -> Answer:
+def list_run_hooks(request: Request) -> ApiAnswer:
     query = request.query
     page = hooks.hooks(
         request.engine,
@@ -69,9 +69,9 @@ def list_run_hooks(request: Request) -> Answer:
     "GET",
     f"{_RUN}/hooks/<hook_run_id>/output",
     "getRunHookOutput",
-    answers={200: Content((_OUTPUT,), is_binary=True)},
+    answers={200: RawContent((_OUTPUT,), is_binary=True)},
 )
-def get_run_hook_output(request: Request) -> Answer:
+def get_run_hook_output(request: Request) -> ApiAnswer:
     hook_run_id = request.name("hook_run_id")
     found = hooks.output(request.engine, request.repository, request.name("run_id"), hook_run_id)
     headers = {

@@ -1,7 +1,7 @@
 """Branches: create, read, list, delete, reset, revert, cherry-pick."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import CHANGE, FORCE, GUARDED, HTML, PAGE, WAITING, flag, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -18,7 +18,7 @@ _BRANCH = f"{_BRANCHES}/<branch>"
 
 
 @operations.add("GET", _BRANCH, "getBranch", answers={200: Ref})
-def get_branch(request: Request) -> Answer:
+def get_branch(request: Request) -> ApiAnswer:
     branch = branches.get(request.engine, request.repository, request.branch)
     return answers.of_json(ref_row(branch))
 
@@ -30,7 +30,7 @@ def get_branch(request: Request) -> Answer:
     parameters=(*PAGE, flag("show_hidden")),
     answers={200: Listing[Ref]},
 )
-def list_branches(request: Request) -> Answer:
+def list_branches(request: Request) -> ApiAnswer:
     query = request.query
     page = branches.list_page(
         request.engine,
@@ -52,7 +52,7 @@ def list_branches(request: Request) -> Answer:
     answers={201: HTML},
     errors=GUARDED,
 )
-def create_branch(request: Request) -> Answer:
+def create_branch(request: Request) -> ApiAnswer:
     body = request.decode(schemas.BranchCreation)
     branch = branches.create(
         request.engine,
@@ -70,7 +70,7 @@ def create_branch(request: Request) -> Answer:
 @operations.add(
     "DELETE", _BRANCH, "deleteBranch", parameters=(FORCE,), answers={204: None}, errors=GUARDED
 )
-def delete_branch(request: Request) -> Answer:
+def delete_branch(request: Request) -> ApiAnswer:
     branches.delete(
         request.engine,
         request.repository,
@@ -84,7 +84,7 @@ def delete_branch(request: Request) -> Answer:
 @operations.add(
     "PUT", _BRANCH, "resetBranch", body=schemas.ResetCreation, answers={204: None}, errors=CHANGE
 )
-def reset_branch(request: Request) -> Answer:
+def reset_branch(request: Request) -> ApiAnswer:
     body = request.decode(schemas.ResetCreation)
     branches.reset(
         request.engine,
@@ -105,7 +105,7 @@ def reset_branch(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def hard_reset_branch(request: Request) -> Answer:
+def hard_reset_branch(request: Request) -> ApiAnswer:
     branches.hard_reset(
         request.engine,
         request.repository,
@@ -124,7 +124,7 @@ def hard_reset_branch(request: Request) -> Answer:
     answers={204: None, **WAITING},
     errors=GUARDED,
 )
-def revert_branch(request: Request) -> Answer:
+def revert_branch(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RevertCreation)
     replays.revert(
         request.engine,
@@ -152,7 +152,7 @@ def revert_branch(request: Request) -> Answer:
     answers={201: CommitRow, **WAITING},
     errors=GUARDED,
 )
-def cherry_pick(request: Request) -> Answer:
+def cherry_pick(request: Request) -> ApiAnswer:
     body = request.decode(schemas.CherryPickCreation)
     made = replays.cherry_pick(
         request.engine,

@@ -1,7 +1,7 @@
 """Runs of garbage collection, and a check of rules before they are saved."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization import deferred_checks
 from functions.api.contract import AFTER, AMOUNT
 from functions.api.request import Request
@@ -24,7 +24,7 @@ _RUNS = "/repositories/<repository>/gc/runs"
     parameters=(AFTER, AMOUNT),
     answers={200: Listing[schemas.RunRow]},
 )
-def list_runs(request: Request) -> Answer:
+def list_runs(request: Request) -> ApiAnswer:
     page = collection_runs.list_runs(
         request.engine,
         request.repository,
@@ -43,7 +43,7 @@ def list_runs(request: Request) -> Answer:
     answers={202: schemas.RunCreated},
     errors=(403, 409, 501),
 )
-def start_run(request: Request) -> Answer:
+def start_run(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RunCreation)
     if not body.dry_run:
         request.rights.require(deferred_checks.sweeping_need(request))
@@ -58,7 +58,7 @@ def start_run(request: Request) -> Answer:
 
 
 @operations.add("GET", f"{_RUNS}/<run_id>", "getCollectionRun", answers={200: schemas.RunRow})
-def get_run(request: Request) -> Answer:
+def get_run(request: Request) -> ApiAnswer:
     run, text = collection_runs.get_run(request.engine, request.repository, request.name("run_id"))
     return answers.of_json(schemas.run_row(run, text))
 
@@ -70,7 +70,7 @@ def get_run(request: Request) -> Answer:
     body=Rules,
     answers={200: CheckedRules},
 )
-def check_rules(request: Request) -> Answer:
+def check_rules(request: Request) -> ApiAnswer:
     rules = rules_of(request.decode(Rules))
     absent = retention.absent_branches(request.engine, request.repository, rules)
     # Whoever may not see branches does not learn here which ones exist.

@@ -1,7 +1,7 @@
 """Commits: make one, store one, read one, read the log."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization.deferred_checks import status_need
 from functions.api.contract import (
     AFTER,
@@ -38,7 +38,7 @@ _COMMITS = "/repositories/<repository>/branches/<branch>/commits"
     answers={201: schemas.CommitRow, **WAITING},
     errors=GUARDED,
 )
-def commit(request: Request) -> Answer:
+def commit(request: Request) -> ApiAnswer:
     made = commits.commit(
         request.engine,
         request.repository,
@@ -58,7 +58,7 @@ def commit(request: Request) -> Answer:
     answers={202: TaskCreated},
     errors=GUARDED,
 )
-def commit_async(request: Request) -> Answer:
+def commit_async(request: Request) -> ApiAnswer:
     task = commits.start_commit(
         request.engine, request.repository, request.branch, _commit_request(request)
     )
@@ -71,7 +71,7 @@ def commit_async(request: Request) -> Answer:
     "commitAsyncStatus",
     answers={200: AsyncStatus[schemas.CommitRow]},
 )
-def commit_async_status(request: Request) -> Answer:
+def commit_async_status(request: Request) -> ApiAnswer:
     task, made = commits.task_status(
         request.engine, request.repository, request.name("task_id"), TaskKind.COMMIT
     )
@@ -101,7 +101,7 @@ def _commit_request(request: Request) -> commits.CommitRequest:
     answers={204: None},
     errors=CHANGE,
 )
-def create_commit_record(request: Request) -> Answer:
+def create_commit_record(request: Request) -> ApiAnswer:
     body = request.decode(schemas.CommitRecordCreation)
     described = Commit(
         id=body.commit_id,
@@ -124,7 +124,7 @@ def create_commit_record(request: Request) -> Answer:
     "getCommit",
     answers={200: schemas.CommitRow},
 )
-def get_commit(request: Request) -> Answer:
+def get_commit(request: Request) -> ApiAnswer:
     found = commits.get(request.engine, request.repository, request.name("commit_id"))
     return answers.of_json(schemas.commit_row(found))
 
@@ -145,7 +145,7 @@ def get_commit(request: Request) -> Answer:
     ),
     answers={200: Listing[schemas.CommitRow]},
 )
-def log_commits(request: Request) -> Answer:
+def log_commits(request: Request) -> ApiAnswer:
     query = request.query
     page = commits.log(
         request.engine,

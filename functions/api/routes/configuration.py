@@ -1,7 +1,7 @@
 """The version and the capabilities of the server, which decide what clients do."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import TEXT, header
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -17,7 +17,7 @@ _VERSION = schemas.VersionConfig(VERSION, "lakeFS")
 
 
 @operations.add("GET", "/config", "getConfig", answers={200: schemas.Config})
-def get_config(request: Request) -> Answer:
+def get_config(request: Request) -> ApiAnswer:
     return answers.of_json(
         schemas.Config(
             _VERSION,
@@ -30,12 +30,12 @@ def get_config(request: Request) -> Answer:
 
 
 @operations.add("GET", "/config/version", "getLakeFSVersion", answers={200: schemas.VersionConfig})
-def get_version(request: Request) -> Answer:  # noqa: ARG001 - every route takes the request
+def get_version(request: Request) -> ApiAnswer:  # noqa: ARG001 - every route takes the request
     return answers.of_json(_VERSION)
 
 
 @operations.add("GET", "/config/storage", "getStorageConfig", answers={200: schemas.StorageConfig})
-def get_storage_config(request: Request) -> Answer:
+def get_storage_config(request: Request) -> ApiAnswer:
     return answers.of_json(_storage_config(request))
 
 
@@ -45,14 +45,14 @@ def get_storage_config(request: Request) -> Answer:
     "getGarbageCollectionConfig",
     answers={200: schemas.GarbageCollectionConfig},
 )
-def get_garbage_collection_config(request: Request) -> Answer:  # noqa: ARG001 - as above
+def get_garbage_collection_config(request: Request) -> ApiAnswer:  # noqa: ARG001 - as above
     return answers.of_json(schemas.GarbageCollectionConfig(PHYSICAL_ADDRESS_LIFE_S))
 
 
 @operations.add(
     "POST", "/statistics", "postStatsEvents", body=schemas.StatsEvents, answers={204: None}
 )
-def post_statistics(request: Request) -> Answer:
+def post_statistics(request: Request) -> ApiAnswer:
     # Check the body and drop it: usage statistics are not collected.
     request.decode(schemas.StatsEvents)
     return answers.empty()
@@ -65,7 +65,7 @@ def post_statistics(request: Request) -> Answer:
     parameters=(header("Accept"),),
     answers={200: (schemas.InstallationUsageReport, TEXT)},
 )
-def get_usage_report(request: Request) -> Answer:
+def get_usage_report(request: Request) -> ApiAnswer:
     # The report has no months: CloudWatch counts requests.
     installation_id = request.services.accounts.installation().id
     if request.header("accept") == "text/plain":
@@ -75,7 +75,7 @@ def get_usage_report(request: Request) -> Answer:
 
 
 @operations.add("GET", "/healthcheck", "healthCheck", public=True, answers={204: None})
-def healthcheck(request: Request) -> Answer:  # noqa: ARG001 - as above
+def healthcheck(request: Request) -> ApiAnswer:  # noqa: ARG001 - as above
     return answers.empty()
 
 

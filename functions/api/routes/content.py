@@ -1,10 +1,10 @@
 """The content of objects: whole, a range, headers only, or a redirect to the object store."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import BYTES, PATH, PRESIGN, header
+from functions.api.presigning import presigned_get
 from functions.api.request import Request
-from functions.api.routes.presigning import presigned_get
 from functions.api.routing import Operations
 from graveler.http import byte_range, object_headers
 from graveler.http.write_conditions import given
@@ -30,7 +30,7 @@ CONTENT_BYTES_MAX = (LAMBDA_PAYLOAD_BYTES_MAX - 64 * 1024) // 4 * 3
     answers={200: BYTES, 206: BYTES, 302: None, 304: None},
     errors=(410, 416),
 )
-def get_object(request: Request) -> Answer:
+def get_object(request: Request) -> ApiAnswer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
@@ -59,7 +59,7 @@ def get_object(request: Request) -> Answer:
     answers={200: None, 206: None},
     errors=(410, 416),
 )
-def head_object(request: Request) -> Answer:
+def head_object(request: Request) -> ApiAnswer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
@@ -85,7 +85,7 @@ def _content_range(wanted: tuple[int, int], entry: Entry) -> str:
     return f"bytes {wanted[0]}-{wanted[1]}/{entry.size_bytes}"
 
 
-def _redirect(request: Request, found: ObjectStat) -> Answer:
+def _redirect(request: Request, found: ObjectStat) -> ApiAnswer:
     # Check first: the object store would answer 404 for data that were collected, not 410, and it
     # would send data that others have put in the place of imported ones.
     check_data(request.engine, found)

@@ -1,7 +1,7 @@
 """Key pairs of users. A secret is in the answer that creates its pair, and in no other."""
 
 from functions.api import answers, key_pairs
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -23,7 +23,7 @@ _PAIR = f"{_CREDENTIALS}/<access_key_id>"
     parameters=PAGE,
     answers={200: Listing[schemas.KeyRow]},
 )
-def list_user_credentials(request: Request) -> Answer:
+def list_user_credentials(request: Request) -> ApiAnswer:
     page = users.list_keys(
         request.services.accounts, request.name("user_id"), **request.query.page()
     )
@@ -34,7 +34,7 @@ def list_user_credentials(request: Request) -> Answer:
 @operations.add(
     "POST", _CREDENTIALS, "createCredentials", answers={201: schemas.CredentialsWithSecret}
 )
-def create_credentials(request: Request) -> Answer:
+def create_credentials(request: Request) -> ApiAnswer:
     pair, now_s = key_pairs.generate(), request.engine.now_s()
     access_key_id, secret = pair.access_key_id, pair.secret_access_key
     credential = Credential(access_key_id, secret, request.name("user_id"), now_s)
@@ -43,7 +43,7 @@ def create_credentials(request: Request) -> Answer:
 
 
 @operations.add("GET", _PAIR, "getCredentials", answers={200: schemas.KeyRow})
-def get_credentials(request: Request) -> Answer:
+def get_credentials(request: Request) -> ApiAnswer:
     found = users.get_key(
         request.services.accounts, request.name("user_id"), request.name("access_key_id")
     )
@@ -51,7 +51,7 @@ def get_credentials(request: Request) -> Answer:
 
 
 @operations.add("DELETE", _PAIR, "deleteCredentials", answers={204: None})
-def delete_credentials(request: Request) -> Answer:
+def delete_credentials(request: Request) -> ApiAnswer:
     access_key_id = request.name("access_key_id")
     request.services.accounts.delete_key(request.name("user_id"), access_key_id)
     request.services.authenticator.forget(access_key_id)

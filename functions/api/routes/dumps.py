@@ -1,7 +1,7 @@
 """Dumps of a repository's refs: make one, restore one into a bare repository."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import WAITING, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -20,7 +20,7 @@ _REPOSITORY = "/repositories/<repository>"
 @operations.add(
     "PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs", answers={201: schemas.RefsDumpBody, **WAITING}
 )
-def dump_refs(request: Request) -> Answer:
+def dump_refs(request: Request) -> ApiAnswer:
     dumped = dumps.dump(request.engine, request.repository, request.user, request.patience)
     return answers.of_json(schemas.dump_body(dumped), 201)
 
@@ -33,7 +33,7 @@ def dump_refs(request: Request) -> Answer:
     answers={200: None, **WAITING},
     errors=(403, 409, 410),
 )
-def restore_refs(request: Request) -> Answer:
+def restore_refs(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RefsRestore)
     dumps.restore(
         request.engine,
@@ -47,7 +47,7 @@ def restore_refs(request: Request) -> Answer:
 
 
 @operations.add("POST", f"{_REPOSITORY}/dump", "dumpSubmit", answers={202: TaskCreated})
-def dump_submit(request: Request) -> Answer:
+def dump_submit(request: Request) -> ApiAnswer:
     task = dumps.start_dump(request.engine, request.repository, request.user)
     return answers.of_json(TaskCreated(task.id), 202)
 
@@ -59,7 +59,7 @@ def dump_submit(request: Request) -> Answer:
     parameters=(required_text("task_id"),),
     answers={200: schemas.TaskStatus},
 )
-def dump_status(request: Request) -> Answer:
+def dump_status(request: Request) -> ApiAnswer:
     task_id = request.query.required_text("task_id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.DUMP)
     dumped = dumps.dump_of(task)
@@ -74,7 +74,7 @@ def dump_status(request: Request) -> Answer:
     answers={202: TaskCreated},
     errors=(403, 409),
 )
-def restore_submit(request: Request) -> Answer:
+def restore_submit(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RefsRestore)
     task = dumps.start_restore(
         request.engine,
@@ -93,13 +93,13 @@ def restore_submit(request: Request) -> Answer:
     parameters=(required_text("task_id"),),
     answers={200: schemas.TaskStatus},
 )
-def restore_status(request: Request) -> Answer:
+def restore_status(request: Request) -> ApiAnswer:
     task_id = request.query.required_text("task_id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.RESTORE)
     return _status(task)
 
 
-def _status(task: Task, refs: schemas.RefsDumpBody | None = None) -> Answer:
+def _status(task: Task, refs: schemas.RefsDumpBody | None = None) -> ApiAnswer:
     error = error_of(task)
     return answers.of_json(
         schemas.TaskStatus(

@@ -5,7 +5,7 @@ return a run's status, return the last runs, and delete the configuration.
 """
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import CHANGE, FORCE
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -22,7 +22,7 @@ _CONFIGURATION = f"{_BRANCH}/continuous-export"
 @operations.add(
     "GET", _CONFIGURATION, "getContinuousExport", answers={200: schemas.ConfigurationBody}
 )
-def get_configuration(request: Request) -> Answer:
+def get_configuration(request: Request) -> ApiAnswer:
     configuration = requests.get(request.engine, request.repository, request.branch)
     return answers.of_json(schemas.configuration_body(configuration))
 
@@ -36,7 +36,7 @@ def get_configuration(request: Request) -> Answer:
     answers={201: None},
     errors=CHANGE,
 )
-def set_configuration(request: Request) -> Answer:
+def set_configuration(request: Request) -> ApiAnswer:
     configuration = schemas.configuration_of(request.decode(schemas.ConfigurationBody))
     requests.configure(
         request.engine,
@@ -51,13 +51,13 @@ def set_configuration(request: Request) -> Answer:
 @operations.add(
     "DELETE", _CONFIGURATION, "deleteContinuousExport", answers={204: None}, errors=CHANGE
 )
-def delete_configuration(request: Request) -> Answer:
+def delete_configuration(request: Request) -> ApiAnswer:
     requests.forget(request.engine, request.repository, request.branch)
     return answers.empty()
 
 
 @operations.add("POST", f"{_BRANCH}/export-hook", "runExport", answers={201: str}, errors=CHANGE)
-def run(request: Request) -> Answer:
+def run(request: Request) -> ApiAnswer:
     export_id = requests.run(request.engine, request.repository, request.branch)
     return answers.of_json(export_id, 201)
 
@@ -65,7 +65,7 @@ def run(request: Request) -> Answer:
 @operations.add(
     "POST", f"{_BRANCH}/repair-export", "repairExport", answers={201: None}, errors=CHANGE
 )
-def repair(request: Request) -> Answer:
+def repair(request: Request) -> ApiAnswer:
     requests.repair(request.engine, request.repository, request.branch)
     return answers.empty(201)
 
@@ -73,7 +73,7 @@ def repair(request: Request) -> Answer:
 @operations.add(
     "GET", f"{_BRANCH}/export-status", "getExportStatus", answers={200: schemas.StatusBody}
 )
-def get_status(request: Request) -> Answer:
+def get_status(request: Request) -> ApiAnswer:
     status = requests.status(request.engine, request.repository, request.branch)
     return answers.of_json(schemas.status_body(status))
 
@@ -81,6 +81,6 @@ def get_status(request: Request) -> Answer:
 @operations.add(
     "GET", f"{_BRANCH}/export-runs", "listExportRuns", answers={200: Listing[schemas.EndedRunRow]}
 )
-def list_runs(request: Request) -> Answer:
+def list_runs(request: Request) -> ApiAnswer:
     ended = requests.ended_runs(request.engine, request.repository, request.branch)
     return answers.of_json(listing([schemas.ended_run_row(run) for run in ended], ""))

@@ -1,7 +1,7 @@
 """Groups, and their members."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -25,7 +25,7 @@ _MEMBER = f"{_MEMBERS}/<user_id>"
     parameters=PAGE,
     answers={200: Listing[schemas.GroupRow]},
 )
-def list_groups(request: Request) -> Answer:
+def list_groups(request: Request) -> ApiAnswer:
     page = request.services.accounts.groups(**request.query.page())
     rows = [schemas.group_row(group) for group in page.results]
     return answers.of_json(listing(rows, page.next_after))
@@ -39,7 +39,7 @@ def list_groups(request: Request) -> Answer:
     answers={201: schemas.GroupRow},
     errors=(409,),
 )
-def create_group(request: Request) -> Answer:
+def create_group(request: Request) -> ApiAnswer:
     body = request.decode(schemas.GroupCreation)
     group = groups.create(
         request.services.accounts, body.id, body.description, request.engine.now_s()
@@ -48,13 +48,13 @@ def create_group(request: Request) -> Answer:
 
 
 @operations.add("GET", _GROUP, "getGroup", answers={200: schemas.GroupRow})
-def get_group(request: Request) -> Answer:
+def get_group(request: Request) -> ApiAnswer:
     group = groups.get(request.services.accounts, request.name("group_id"))
     return answers.of_json(schemas.group_row(group))
 
 
 @operations.add("DELETE", _GROUP, "deleteGroup", answers={204: None})
-def delete_group(request: Request) -> Answer:
+def delete_group(request: Request) -> ApiAnswer:
     groups.delete(request.services.accounts, request.name("group_id"))
     return answers.empty()
 
@@ -66,7 +66,7 @@ def delete_group(request: Request) -> Answer:
     parameters=PAGE,
     answers={200: Listing[UserRow]},
 )
-def list_group_members(request: Request) -> Answer:
+def list_group_members(request: Request) -> ApiAnswer:
     page = groups.list_members(
         request.services.accounts, request.name("group_id"), **request.query.page()
     )
@@ -75,12 +75,12 @@ def list_group_members(request: Request) -> Answer:
 
 
 @operations.add("PUT", _MEMBER, "addGroupMembership", answers={201: None}, errors=(409,))
-def add_group_membership(request: Request) -> Answer:
+def add_group_membership(request: Request) -> ApiAnswer:
     request.services.accounts.add_member(request.name("group_id"), request.name("user_id"))
     return answers.empty(201)
 
 
 @operations.add("DELETE", _MEMBER, "deleteGroupMembership", answers={204: None})
-def delete_group_membership(request: Request) -> Answer:
+def delete_group_membership(request: Request) -> ApiAnswer:
     request.services.accounts.remove_member(request.name("group_id"), request.name("user_id"))
     return answers.empty()

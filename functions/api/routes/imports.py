@@ -1,7 +1,7 @@
 """Imports of objects that stay where they are: start one, see its status, cancel it."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization.deferred_checks import cancellation_need, status_need
 from functions.api.contract import required_text
 from functions.api.request import Request
@@ -22,7 +22,7 @@ _IMPORT = "/repositories/<repository>/branches/<branch>/import"
     answers={202: schemas.ImportCreated},
     errors=(403,),
 )
-def import_start(request: Request) -> Answer:
+def import_start(request: Request) -> ApiAnswer:
     asked = schemas.request_of(request.decode(schemas.ImportCreation), request.user)
     task = imports.start_import(request.engine, request.repository, request.branch, asked)
     return answers.of_json(schemas.ImportCreated(task.id), 202)
@@ -39,7 +39,7 @@ def import_start(request: Request) -> Answer:
     parameters=(required_text("id"),),
     answers={200: schemas.ImportStatusBody},
 )
-def import_status(request: Request) -> Answer:
+def import_status(request: Request) -> ApiAnswer:
     task_id = request.query.required_text("id")
     status = imports.status(request.engine, request.repository, task_id)
     request.rights.require(status_need(request, status.task))
@@ -54,7 +54,7 @@ def import_status(request: Request) -> Answer:
     answers={204: None},
     errors=(409,),
 )
-def import_cancel(request: Request) -> Answer:
+def import_cancel(request: Request) -> ApiAnswer:
     task_id = request.query.required_text("id")
     task = imports.status(request.engine, request.repository, task_id).task
     request.rights.require(cancellation_need(request, task))

@@ -4,7 +4,7 @@ from functools import partial
 from itertools import compress
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization.deferred_checks import check_import, deletion_need, reading_need
 from functions.api.contract import (
     CHANGE,
@@ -14,14 +14,14 @@ from functions.api.contract import (
     PATH,
     PRESIGN,
     WRITE_CONDITIONS,
-    Kind,
     Parameter,
+    ParameterKind,
     flag,
     header,
     text,
 )
+from functions.api.presigning import object_row
 from functions.api.request import Request
-from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
 from graveler.data_headers import ENCRYPTION
 from graveler.http import errors, multipart, object_headers
@@ -52,7 +52,7 @@ _WRITE = "/repositories/<repository>/branches/<branch>/objects"
     answers={200: schemas.ObjectStats},
     errors=(410,),
 )
-def stat_object(request: Request) -> Answer:
+def stat_object(request: Request) -> ApiAnswer:
     query = request.query
     found = objects.stat(request.engine, request.repository, request.name("ref"), query.path())
     presign = query.flag("presign")
@@ -76,7 +76,7 @@ def stat_object(request: Request) -> Answer:
     parameters=(*PAGE, text("delimiter"), flag("user_metadata"), PRESIGN),
     answers={200: Listing[schemas.ObjectStats]},
 )
-def list_objects(request: Request) -> Answer:
+def list_objects(request: Request) -> ApiAnswer:
     query = request.query
     user_metadata = query.flag("user_metadata", default=True)
     presign = query.flag("presign")
@@ -120,7 +120,7 @@ def _may_read(request: Request, path: bytes) -> bool:
     answers={201: schemas.ObjectStats},
     errors=(403, 412, 501),
 )
-def upload_object(request: Request) -> Answer:
+def upload_object(request: Request) -> ApiAnswer:
     query = request.query
     path = query.path()
     force = query.flag("force")
@@ -157,7 +157,7 @@ def upload_object(request: Request) -> Answer:
     answers={204: None},
     errors=(403, 409, 412, 501),
 )
-def delete_object(request: Request) -> Answer:
+def delete_object(request: Request) -> ApiAnswer:
     writes.delete(
         request.engine,
         request.repository,
@@ -178,7 +178,7 @@ def delete_object(request: Request) -> Answer:
     answers={200: schemas.ObjectErrorList},
     errors=CHANGE,
 )
-def delete_objects(request: Request) -> Answer:
+def delete_objects(request: Request) -> ApiAnswer:
     paths = request.decode(schemas.PathList).paths
     allowed = request.rights.allows_each(deletion_need(request.repository, path) for path in paths)
     rows = [
@@ -204,12 +204,12 @@ def delete_objects(request: Request) -> Answer:
     "POST",
     f"{_WRITE}/copy",
     "copyObject",
-    parameters=(Parameter("dest_path", Kind.PATH), *WRITE_CONDITIONS),
+    parameters=(Parameter("dest_path", ParameterKind.PATH), *WRITE_CONDITIONS),
     body=schemas.ObjectCopyCreation,
     answers={201: schemas.ObjectStats},
     errors=(403, 410, 412, 501),
 )
-def copy_object(request: Request) -> Answer:
+def copy_object(request: Request) -> ApiAnswer:
     path = request.query.path("dest_path")
     body = request.decode(schemas.ObjectCopyCreation)
     stat = writes.copy(
@@ -250,7 +250,7 @@ def _source_of(request: Request, body: schemas.ObjectCopyCreation) -> ObjectStat
     answers={204: None},
     errors=(403, 409, 412, 501),
 )
-def update_object_user_metadata(request: Request) -> Answer:
+def update_object_user_metadata(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.UserMetadataUpdate)
     writes.set_user_metadata(
@@ -274,7 +274,7 @@ def update_object_user_metadata(request: Request) -> Answer:
     answers={201: schemas.ObjectStats},
     errors=(403, 412, 501),
 )
-def stage_object(request: Request) -> Answer:
+def stage_object(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.ObjectStageCreation)
     stat = links.stage(
@@ -305,7 +305,7 @@ def stage_object(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def upload_object_preflight(request: Request) -> Answer:
+def upload_object_preflight(request: Request) -> ApiAnswer:
     staging.branch_for_staging(
         request.engine, request.repository, request.branch, request.query.path(), force=False
     )
@@ -320,7 +320,7 @@ def upload_object_preflight(request: Request) -> Answer:
     answers={200: schemas.UnderlyingProperties},
     errors=(410,),
 )
-def get_underlying_properties(request: Request) -> Answer:
+def get_underlying_properties(request: Request) -> ApiAnswer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
     )

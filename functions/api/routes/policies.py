@@ -1,7 +1,7 @@
 """Policies, and whom they are attached to."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import PAGE, flag
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -26,7 +26,7 @@ _OF_GROUP = "/auth/groups/<group_id>/policies"
     parameters=PAGE,
     answers={200: Listing[schemas.PolicyRow]},
 )
-def list_policies(request: Request) -> Answer:
+def list_policies(request: Request) -> ApiAnswer:
     return _page(request.services.accounts.policies(**request.query.page()))
 
 
@@ -38,7 +38,7 @@ def list_policies(request: Request) -> Answer:
     answers={201: schemas.PolicyRow},
     errors=(409,),
 )
-def create_policy(request: Request) -> Answer:
+def create_policy(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PolicyBody)
     policy = policies.create(
         request.services.accounts, body.id, body.statements(), request.engine.now_s()
@@ -47,7 +47,7 @@ def create_policy(request: Request) -> Answer:
 
 
 @operations.add("GET", _POLICY, "getPolicy", answers={200: schemas.PolicyRow})
-def get_policy(request: Request) -> Answer:
+def get_policy(request: Request) -> ApiAnswer:
     policy = policies.get(request.services.accounts, request.name("policy_id"))
     return answers.of_json(schemas.policy_row(policy))
 
@@ -55,7 +55,7 @@ def get_policy(request: Request) -> Answer:
 @operations.add(
     "PUT", _POLICY, "updatePolicy", body=schemas.PolicyBody, answers={200: schemas.PolicyRow}
 )
-def update_policy(request: Request) -> Answer:
+def update_policy(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PolicyBody)
     policy = policies.update(
         request.services.accounts,
@@ -68,7 +68,7 @@ def update_policy(request: Request) -> Answer:
 
 
 @operations.add("DELETE", _POLICY, "deletePolicy", answers={204: None})
-def delete_policy(request: Request) -> Answer:
+def delete_policy(request: Request) -> ApiAnswer:
     policies.delete(request.services.accounts, request.name("policy_id"))
     return answers.empty()
 
@@ -80,7 +80,7 @@ def delete_policy(request: Request) -> Answer:
     parameters=(*PAGE, flag("effective")),
     answers={200: Listing[schemas.PolicyRow]},
 )
-def list_user_policies(request: Request) -> Answer:
+def list_user_policies(request: Request) -> ApiAnswer:
     list_of_user = (
         policies.list_effective if request.query.flag("effective") else policies.list_of_user
     )
@@ -92,13 +92,13 @@ def list_user_policies(request: Request) -> Answer:
 @operations.add(
     "PUT", f"{_OF_USER}/<policy_id>", "attachPolicyToUser", answers={201: None}, errors=(409,)
 )
-def attach_policy_to_user(request: Request) -> Answer:
+def attach_policy_to_user(request: Request) -> ApiAnswer:
     request.services.accounts.attach_to_user(request.name("policy_id"), request.name("user_id"))
     return answers.empty(201)
 
 
 @operations.add("DELETE", f"{_OF_USER}/<policy_id>", "detachPolicyFromUser", answers={204: None})
-def detach_policy_from_user(request: Request) -> Answer:
+def detach_policy_from_user(request: Request) -> ApiAnswer:
     request.services.accounts.detach_from_user(request.name("policy_id"), request.name("user_id"))
     return answers.empty()
 
@@ -110,7 +110,7 @@ def detach_policy_from_user(request: Request) -> Answer:
     parameters=PAGE,
     answers={200: Listing[schemas.PolicyRow]},
 )
-def list_group_policies(request: Request) -> Answer:
+def list_group_policies(request: Request) -> ApiAnswer:
     return _page(
         policies.list_of_group(
             request.services.accounts, request.name("group_id"), **request.query.page()
@@ -121,17 +121,17 @@ def list_group_policies(request: Request) -> Answer:
 @operations.add(
     "PUT", f"{_OF_GROUP}/<policy_id>", "attachPolicyToGroup", answers={201: None}, errors=(409,)
 )
-def attach_policy_to_group(request: Request) -> Answer:
+def attach_policy_to_group(request: Request) -> ApiAnswer:
     request.services.accounts.attach_to_group(request.name("policy_id"), request.name("group_id"))
     return answers.empty(201)
 
 
 @operations.add("DELETE", f"{_OF_GROUP}/<policy_id>", "detachPolicyFromGroup", answers={204: None})
-def detach_policy_from_group(request: Request) -> Answer:
+def detach_policy_from_group(request: Request) -> ApiAnswer:
     request.services.accounts.detach_from_group(request.name("policy_id"), request.name("group_id"))
     return answers.empty()
 
 
-def _page(page: Page[Policy]) -> Answer:
+def _page(page: Page[Policy]) -> ApiAnswer:
     rows = [schemas.policy_row(policy) for policy in page.results]
     return answers.of_json(listing(rows, page.next_after))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import CHANGE, given_text
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -27,7 +27,7 @@ _DESTINATION = given_text("dest_prefix")
     answers={202: TaskCreated},
     errors=CHANGE,
 )
-def copy_prefix(request: Request) -> Answer:
+def copy_prefix(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PrefixCopy)
     asked = replace(_prefix_request(request, body), source_ref=body.src_ref)
     task = start_copy(request.engine, request.repository, request.branch, asked, request.user)
@@ -43,7 +43,7 @@ def copy_prefix(request: Request) -> Answer:
     answers={202: TaskCreated},
     errors=CHANGE,
 )
-def move_prefix(request: Request) -> Answer:
+def move_prefix(request: Request) -> ApiAnswer:
     asked = _prefix_request(request, request.decode(schemas.PrefixMove))
     task = start_move(request.engine, request.repository, request.branch, asked, request.user)
     return answers.of_json(TaskCreated(task.id), 202)

@@ -1,7 +1,7 @@
 """External principals: identities of AWS IAM that log in as users."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import PAGE, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -37,7 +37,7 @@ SESSION_LIFE_S_MAX = 14 * 24 * 60 * 60
     answers={201: None},
     errors=(409, _OFF),
 )
-def create_user_external_principal(request: Request) -> Answer:
+def create_user_external_principal(request: Request) -> ApiAnswer:
     _require_enabled(request)
     if request.body:
         request.decode(schemas.PrincipalCreation)
@@ -55,7 +55,7 @@ def create_user_external_principal(request: Request) -> Answer:
     answers={204: None},
     errors=(_OFF,),
 )
-def delete_user_external_principal(request: Request) -> Answer:
+def delete_user_external_principal(request: Request) -> ApiAnswer:
     _require_enabled(request)
     principal_id = request.query.required_text(_ID.name)
     request.services.accounts.delete_principal(request.name("user_id"), principal_id)
@@ -70,7 +70,7 @@ def delete_user_external_principal(request: Request) -> Answer:
     answers={200: Listing[schemas.PrincipalRow]},
     errors=(_OFF,),
 )
-def list_user_external_principals(request: Request) -> Answer:
+def list_user_external_principals(request: Request) -> ApiAnswer:
     _require_enabled(request)
     page = users.list_principals(
         request.services.accounts, request.name("user_id"), **request.query.page()
@@ -87,7 +87,7 @@ def list_user_external_principals(request: Request) -> Answer:
     answers={200: schemas.PrincipalRow},
     errors=(404, _OFF),
 )
-def get_external_principal(request: Request) -> Answer:
+def get_external_principal(request: Request) -> ApiAnswer:
     _require_enabled(request)
     found = users.get_principal(request.services.accounts, request.query.required_text(_ID.name))
     return answers.of_json(schemas.principal_row(found))
@@ -102,7 +102,7 @@ def get_external_principal(request: Request) -> Answer:
     answers={200: AuthenticationToken},
     errors=(401, 404, _OFF),
 )
-def external_principal_login(request: Request) -> Answer:
+def external_principal_login(request: Request) -> ApiAnswer:
     identities, server_id = _require_enabled(request)
     body = request.decode(schemas.ExternalLogin)
     authenticator = request.services.authenticator

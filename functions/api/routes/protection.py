@@ -1,7 +1,7 @@
 """Branch protection rules, and lakeFS's deprecated operations on single rules."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -20,7 +20,7 @@ _SINGLE_RULES = "/repositories/<repository>/branch_protection"
 @operations.add(
     "GET", _RULES, "getBranchProtectionRules", answers={200: list[schemas.ProtectionRuleRow]}
 )
-def get_rules(request: Request) -> Answer:
+def get_rules(request: Request) -> ApiAnswer:
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     return answers.of_json(_rows(rules), headers={"ETag": f'"{checksum}"'})
 
@@ -34,7 +34,7 @@ def get_rules(request: Request) -> Answer:
     answers={204: None},
     errors=(403, 412),
 )
-def set_rules(request: Request) -> Answer:
+def set_rules(request: Request) -> ApiAnswer:
     rules = request.decode(list[schemas.ProtectionRuleBody])
     # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
     patterns = dict.fromkeys(rule.pattern for rule in rules)
@@ -54,7 +54,7 @@ def set_rules(request: Request) -> Answer:
     "createBranchProtectionRulePreflight",
     answers={204: None},
 )
-def set_rules_preflight(request: Request) -> Answer:
+def set_rules_preflight(request: Request) -> ApiAnswer:
     repositories.get(request.engine, request.repository)
     return answers.empty()
 
@@ -65,7 +65,7 @@ def set_rules_preflight(request: Request) -> Answer:
     "internalGetBranchProtectionRules",
     answers={200: list[schemas.ProtectionRuleRow]},
 )
-def get_single_rules(request: Request) -> Answer:
+def get_single_rules(request: Request) -> ApiAnswer:
     rules, _ = repositories.protection_rules(request.engine, request.repository)
     return answers.of_json(_rows(rules))
 
@@ -78,7 +78,7 @@ def get_single_rules(request: Request) -> Answer:
     answers={204: None},
     errors=(403, 412),
 )
-def create_single_rule(request: Request) -> Answer:
+def create_single_rule(request: Request) -> ApiAnswer:
     pattern = request.decode(schemas.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     if all(rule.pattern != pattern for rule in rules):
@@ -96,7 +96,7 @@ def create_single_rule(request: Request) -> Answer:
     answers={204: None},
     errors=(403, 412),
 )
-def delete_single_rule(request: Request) -> Answer:
+def delete_single_rule(request: Request) -> ApiAnswer:
     pattern = request.decode(schemas.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     kept = [rule for rule in rules if rule.pattern != pattern]

@@ -1,7 +1,7 @@
 """Pull requests."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization.deferred_checks import commit_need
 from functions.api.contract import GUARDED, PAGE, WAITING, choice
 from functions.api.request import Request
@@ -26,7 +26,7 @@ _STATUS = choice("status", *pulls.LISTED)
     parameters=(*PAGE, _STATUS),
     answers={200: Listing[schemas.PullRequestRow]},
 )
-def list_pull_requests(request: Request) -> Answer:
+def list_pull_requests(request: Request) -> ApiAnswer:
     query = request.query
     page = pulls.listed(
         request.engine,
@@ -48,7 +48,7 @@ def list_pull_requests(request: Request) -> Answer:
     body=schemas.PullRequestCreation,
     answers={201: schemas.PullRequestCreated},
 )
-def create_pull_request(request: Request) -> Answer:
+def create_pull_request(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PullRequestCreation)
     pull = pulls.create(
         request.engine,
@@ -65,7 +65,7 @@ def create_pull_request(request: Request) -> Answer:
 
 
 @operations.add("GET", _PULL, "getPullRequest", answers={200: schemas.PullRequestRow})
-def get_pull_request(request: Request) -> Answer:
+def get_pull_request(request: Request) -> ApiAnswer:
     pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
     return answers.of_json(schemas.pull_request_row(pull))
 
@@ -73,7 +73,7 @@ def get_pull_request(request: Request) -> Answer:
 @operations.add(
     "PATCH", _PULL, "updatePullRequest", body=schemas.PullRequestUpdate, answers={204: None}
 )
-def update_pull_request(request: Request) -> Answer:
+def update_pull_request(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PullRequestUpdate)
     pulls.update(
         request.engine,
@@ -95,7 +95,7 @@ def update_pull_request(request: Request) -> Answer:
     answers={200: MergeResult, **WAITING},
     errors=GUARDED,
 )
-def merge_pull_request(request: Request) -> Answer:
+def merge_pull_request(request: Request) -> ApiAnswer:
     pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
     request.rights.require(commit_need(request, pull.destination))
     commit = pulls.merge(

@@ -5,7 +5,7 @@ client's machine is built on these.
 """
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import (
     AFTER,
     AMOUNT,
@@ -15,8 +15,8 @@ from functions.api.contract import (
     WRITE_CONDITIONS,
     text,
 )
+from functions.api.presigning import expiry_s, object_row
 from functions.api.request import Request
-from functions.api.routes.presigning import expiry_s, object_row
 from functions.api.routes.uploads import number_of_part
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
@@ -52,7 +52,7 @@ _PART = f"{_PARTS}/<part_number>"
     answers={201: schemas.RecordedUploadRow},
     errors=(403,),
 )
-def create_upload(request: Request) -> Answer:
+def create_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.RecordedUploadCreation)
     upload = recorded_uploads.create(
@@ -74,7 +74,7 @@ def create_upload(request: Request) -> Answer:
     parameters=(*PAGE, text("delimiter"), text("after_id")),
     answers={200: Listing[schemas.RecordedUploadRow]},
 )
-def list_uploads(request: Request) -> Answer:
+def list_uploads(request: Request) -> ApiAnswer:
     query = request.query
     page = upload_listing.list_uploads(
         request.engine,
@@ -104,7 +104,7 @@ def list_uploads(request: Request) -> Answer:
     parameters=(PATH,),
     answers={200: schemas.PartLocation},
 )
-def presign_part(request: Request) -> Answer:
+def presign_part(request: Request) -> ApiAnswer:
     path, number = request.query.path(), number_of_part(request)
     uri, store_id = recorded_uploads.location(
         request.engine, request.repository, request.branch, path, request.name("upload_id")
@@ -122,7 +122,7 @@ def presign_part(request: Request) -> Answer:
     answers={204: None},
     errors=(410, 416),
 )
-def copy_part(request: Request) -> Answer:
+def copy_part(request: Request) -> ApiAnswer:
     path, number = request.query.path(), number_of_part(request)
     body = request.decode(schemas.RecordedPartCopy)
     source = body.copy_source
@@ -150,7 +150,7 @@ def copy_part(request: Request) -> Answer:
     parameters=(PATH, AFTER, AMOUNT),
     answers={200: Listing[schemas.RecordedPartRow]},
 )
-def list_parts(request: Request) -> Answer:
+def list_parts(request: Request) -> ApiAnswer:
     query = request.query
     path, after = query.path(), query.text("after") or "0"
     if not (after.isascii() and after.isdigit() and len(after) <= 5):
@@ -173,7 +173,7 @@ def list_parts(request: Request) -> Answer:
     answers={200: ObjectStats},
     errors=(403, 409, 412, 501),
 )
-def complete_upload(request: Request) -> Answer:
+def complete_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.RecordedUploadCompletion)
     if not body.parts:
@@ -199,7 +199,7 @@ def complete_upload(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def abort_upload(request: Request) -> Answer:
+def abort_upload(request: Request) -> ApiAnswer:
     recorded_uploads.abort(
         request.engine,
         request.repository,

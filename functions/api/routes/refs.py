@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization.deferred_checks import status_need
 from functions.api.contract import GUARDED, PAGE, WAITING, flag, text
 from functions.api.request import Request
@@ -30,7 +30,7 @@ _MERGE = "/repositories/<repository>/refs/<source_ref>/merge/<destination_branch
     parameters=(*PAGE, text("delimiter"), flag("include_right_stats")),
     answers={200: Listing[schemas.DiffRow]},
 )
-def diff_branch(request: Request) -> Answer:
+def diff_branch(request: Request) -> ApiAnswer:
     page = diffs.uncommitted(
         request.engine, request.repository, request.branch, _page_query(request)
     )
@@ -49,7 +49,7 @@ def diff_branch(request: Request) -> Answer:
     ),
     answers={200: Listing[schemas.DiffRow]},
 )
-def diff_refs(request: Request) -> Answer:
+def diff_refs(request: Request) -> ApiAnswer:
     kind = request.query.text("type") or "three_dot"
     if kind not in {"two_dot", "three_dot"}:
         problem = f"value is not one of the allowed values, two_dot and three_dot: {kind!r}"
@@ -74,7 +74,7 @@ def diff_refs(request: Request) -> Answer:
     answers={200: schemas.MergeResult, 409: schemas.MergeResult, **WAITING},
     errors=(403, 412),
 )
-def merge_into_branch(request: Request) -> Answer:
+def merge_into_branch(request: Request) -> ApiAnswer:
     try:
         made = merges.merge(
             request.engine,
@@ -99,7 +99,7 @@ def merge_into_branch(request: Request) -> Answer:
     answers={202: TaskCreated},
     errors=GUARDED,
 )
-def merge_into_branch_async(request: Request) -> Answer:
+def merge_into_branch_async(request: Request) -> ApiAnswer:
     task = merges.start_merge(
         request.engine,
         request.repository,
@@ -116,7 +116,7 @@ def merge_into_branch_async(request: Request) -> Answer:
     "mergeIntoBranchAsyncStatus",
     answers={200: AsyncStatus[schemas.MergeResult]},
 )
-def merge_into_branch_async_status(request: Request) -> Answer:
+def merge_into_branch_async_status(request: Request) -> ApiAnswer:
     task, made = commits.task_status(
         request.engine, request.repository, request.name("task_id"), TaskKind.MERGE
     )
@@ -139,7 +139,7 @@ def _merge_request(request: Request) -> merges.MergeRequest:
 
 
 @operations.add("GET", _MERGE, "findMergeBase", answers={200: schemas.MergeBase})
-def find_merge_base(request: Request) -> Answer:
+def find_merge_base(request: Request) -> ApiAnswer:
     source_id, destination_id, base_id = merges.merge_base(
         request.engine,
         request.repository,
@@ -161,7 +161,7 @@ def _page_query(request: Request) -> PageQuery:
 
 def _diff_answer(
     request: Request, page: ListPage[diffs.DiffEntry], *, with_removed_sizes: bool = True
-) -> Answer:
+) -> ApiAnswer:
     with_stats = request.query.flag("include_right_stats")
     rows = [_diff_row(item, with_stats=with_stats) for item in page.results]
     if not with_removed_sizes:
@@ -190,7 +190,7 @@ def _diff_row(item: diffs.DiffEntry | CommonPrefix, *, with_stats: bool) -> sche
     parameters=(text("location"),),
     answers={201: schemas.StorageUri},
 )
-def create_symlinks(request: Request) -> Answer:
+def create_symlinks(request: Request) -> ApiAnswer:
     prefix = request.query.text("location").encode()
     place = symlinks.write(request.engine, request.repository, request.branch, prefix)
     return answers.of_json(schemas.StorageUri(place), 201)

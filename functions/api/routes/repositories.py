@@ -1,7 +1,7 @@
 """Repositories and their free-form metadata."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization.deferred_checks import listing_need
 from functions.api.contract import CHANGE, FORCE, PAGE, flag, text
 from functions.api.request import Request
@@ -20,7 +20,7 @@ _REPOSITORY = "/repositories/<repository>"
 
 
 @operations.add("GET", _REPOSITORY, "getRepository", answers={200: schemas.RepositoryRow})
-def get_repository(request: Request) -> Answer:
+def get_repository(request: Request) -> ApiAnswer:
     repository = repositories.get(request.engine, request.repository)
     return answers.of_json(schemas.repository_row(repository))
 
@@ -32,7 +32,7 @@ def get_repository(request: Request) -> Answer:
     parameters=(*PAGE, text("search")),
     answers={200: Listing[schemas.RepositoryRow]},
 )
-def list_repositories(request: Request) -> Answer:
+def list_repositories(request: Request) -> ApiAnswer:
     page = _page(request)
     rows = [schemas.repository_row(repository) for repository in page.results]
     return answers.of_json(listing(rows, page.next_after))
@@ -71,7 +71,7 @@ def _page(request: Request) -> Page[Repository]:
     answers={201: schemas.RepositoryRow},
     errors=CHANGE,
 )
-def create_repository(request: Request) -> Answer:
+def create_repository(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RepositoryCreation)
     bare = request.query.flag("bare")
     if body.storage_id:
@@ -104,7 +104,7 @@ def create_repository(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def delete_repository(request: Request) -> Answer:
+def delete_repository(request: Request) -> ApiAnswer:
     repositories.delete(request.engine, request.repository, force=request.query.flag("force"))
     return answers.empty()
 
@@ -112,7 +112,7 @@ def delete_repository(request: Request) -> Answer:
 @operations.add(
     "GET", f"{_REPOSITORY}/metadata", "getRepositoryMetadata", answers={200: dict[str, str]}
 )
-def get_repository_metadata(request: Request) -> Answer:
+def get_repository_metadata(request: Request) -> ApiAnswer:
     return answers.of_json(repositories.metadata(request.engine, request.repository))
 
 
@@ -124,7 +124,7 @@ def get_repository_metadata(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def set_repository_metadata(request: Request) -> Answer:
+def set_repository_metadata(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RepositoryMetadataSet)
     repositories.set_metadata(request.engine, request.repository, body.metadata)
     return answers.empty()
@@ -138,7 +138,7 @@ def set_repository_metadata(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def delete_repository_metadata(request: Request) -> Answer:
+def delete_repository_metadata(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RepositoryMetadataKeys)
     repositories.delete_metadata(request.engine, request.repository, body.keys)
     return answers.empty()

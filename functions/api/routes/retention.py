@@ -1,7 +1,7 @@
 """Garbage collection: its rules, and the lists that a collection reads."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import WAITING, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -24,7 +24,7 @@ _COLLECTION = "/repositories/<repository>/gc"
 @operations.add(
     "GET", f"{_COLLECTION}/rules", "internalGetGarbageCollectionRules", answers={200: schemas.Rules}
 )
-def get_rules(request: Request) -> Answer:
+def get_rules(request: Request) -> ApiAnswer:
     rules = retention.get_rules(request.engine, request.repository)
     return answers.of_json(schemas.rules_body(rules))
 
@@ -38,7 +38,7 @@ def get_rules(request: Request) -> Answer:
     answers={204: None},
     errors=(403,),
 )
-def set_rules(request: Request) -> Answer:
+def set_rules(request: Request) -> ApiAnswer:
     rules = schemas.rules_of(request.decode(schemas.Rules))
     retention.set_rules(request.engine, request.repository, rules)
     return answers.empty()
@@ -52,7 +52,7 @@ def set_rules(request: Request) -> Answer:
     answers={204: None},
     errors=(403,),
 )
-def delete_rules(request: Request) -> Answer:
+def delete_rules(request: Request) -> ApiAnswer:
     retention.delete_rules(request.engine, request.repository)
     return answers.empty()
 
@@ -64,7 +64,7 @@ def delete_rules(request: Request) -> Answer:
     answers={204: None},
     errors=(403,),
 )
-def set_rules_preflight(request: Request) -> Answer:
+def set_rules_preflight(request: Request) -> ApiAnswer:
     retention.changeable_repository(request.engine, request.repository)
     return answers.empty()
 
@@ -76,7 +76,7 @@ def set_rules_preflight(request: Request) -> Answer:
     answers={201: schemas.PreparedCommits, **WAITING},
     errors=(403,),
 )
-def prepare_commits(request: Request) -> Answer:
+def prepare_commits(request: Request) -> ApiAnswer:
     prepared = retention.prepare_commits(
         request.engine, request.repository, request.user, request.patience
     )
@@ -90,7 +90,7 @@ def prepare_commits(request: Request) -> Answer:
     answers={202: TaskCreated},
     errors=(403,),
 )
-def prepare_commits_async(request: Request) -> Answer:
+def prepare_commits_async(request: Request) -> ApiAnswer:
     task = retention.start_prepare(request.engine, request.repository, request.user)
     return answers.of_json(TaskCreated(task.id), 202)
 
@@ -102,7 +102,7 @@ def prepare_commits_async(request: Request) -> Answer:
     parameters=(required_text("id"),),
     answers={200: schemas.PrepareCommitsStatus},
 )
-def prepare_commits_status(request: Request) -> Answer:
+def prepare_commits_status(request: Request) -> ApiAnswer:
     task_id = request.query.required_text("id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.PREPARE_COMMITS)
     prepared = retention.prepared_by(task)
@@ -127,7 +127,7 @@ def prepare_commits_status(request: Request) -> Answer:
     answers={201: schemas.PreparedUncommitted},
     errors=(403,),
 )
-def prepare_uncommitted_addresses(request: Request) -> Answer:
+def prepare_uncommitted_addresses(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PrepareUncommitted) if request.body else None
     prepared = prepare_uncommitted(
         request.engine, request.repository, (body and body.continuation_token) or ""

@@ -1,7 +1,7 @@
 """What users may do: an explanation of one action of a user, and the list of all actions."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization.known_actions import known_actions
 from functions.api.contract import required_text, text
 from functions.api.request import Request
@@ -19,7 +19,7 @@ operations = Operations()
     parameters=(required_text("action"), required_text("resource"), text("source_ip")),
     answers={200: schemas.AccessRow},
 )
-def explain(request: Request) -> Answer:
+def explain(request: Request) -> ApiAnswer:
     user, resource = request.name("user_id"), request.query.required_text("resource")
     found = explain_access(
         request.services.accounts,
@@ -32,7 +32,7 @@ def explain(request: Request) -> Answer:
 
 
 @operations.add("GET", "/auth/actions", "listAccessActions", answers={200: schemas.ActionList})
-def list_actions(_: Request) -> Answer:
+def list_actions(_: Request) -> ApiAnswer:
     rows = [
         schemas.ActionRow(each.action, each.resources, each.operations) for each in known_actions()
     ]

@@ -3,11 +3,11 @@
 from functools import partial
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization.deferred_checks import check_import
 from functions.api.contract import CHANGE, PATH, PRESIGN, WRITE_CONDITIONS, header
+from functions.api.presigning import expiry_s, object_row
 from functions.api.request import Request
-from functions.api.routes.presigning import expiry_s, object_row
 from functions.api.routing import Operations
 from graveler.data_headers import ENCRYPTION, encryption_of
 from graveler.http.schemas import staging as schemas
@@ -29,7 +29,7 @@ _BACKING = "/repositories/<repository>/branches/<branch>/staging/backing"
     answers={200: schemas.StorageLocation},
     errors=CHANGE,
 )
-def get_physical_address(request: Request) -> Answer:
+def get_physical_address(request: Request) -> ApiAnswer:
     presign = request.query.flag("presign")
     address = links.get_physical_address(
         request.engine, request.repository, request.branch, request.query.path()
@@ -50,7 +50,7 @@ def get_physical_address(request: Request) -> Answer:
     answers={200: ObjectStats},
     errors=(403, 409, 412, 501),
 )
-def link_physical_address(request: Request) -> Answer:
+def link_physical_address(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.StagingMetadata)
     stat = links.link(

@@ -1,7 +1,7 @@
 """Tags."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import FORCE, GUARDED, PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -17,13 +17,13 @@ _TAG = f"{_TAGS}/<tag>"
 
 
 @operations.add("GET", _TAG, "getTag", answers={200: Ref})
-def get_tag(request: Request) -> Answer:
+def get_tag(request: Request) -> ApiAnswer:
     tag = tags.get(request.engine, request.repository, request.name("tag"))
     return answers.of_json(ref_row(tag))
 
 
 @operations.add("GET", _TAGS, "listTags", parameters=PAGE, answers={200: Listing[Ref]})
-def list_tags(request: Request) -> Answer:
+def list_tags(request: Request) -> ApiAnswer:
     query = request.query
     page = tags.list_page(
         request.engine,
@@ -44,7 +44,7 @@ def list_tags(request: Request) -> Answer:
     answers={201: Ref},
     errors=GUARDED,
 )
-def create_tag(request: Request) -> Answer:
+def create_tag(request: Request) -> ApiAnswer:
     body = request.decode(schemas.TagCreation)
     tag = tags.create(
         request.engine,
@@ -60,7 +60,7 @@ def create_tag(request: Request) -> Answer:
 @operations.add(
     "DELETE", _TAG, "deleteTag", parameters=(FORCE,), answers={204: None}, errors=GUARDED
 )
-def delete_tag(request: Request) -> Answer:
+def delete_tag(request: Request) -> ApiAnswer:
     tags.delete(
         request.engine,
         request.repository,

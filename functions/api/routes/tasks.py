@@ -1,7 +1,7 @@
 """Tasks of any kind: list, show and cancel them. lakeFS has no such operations."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.authorization.deferred_checks import cancellation_need, status_need
 from functions.api.contract import AFTER, AMOUNT
 from functions.api.request import Request
@@ -23,7 +23,7 @@ _TASK = f"{_TASKS}/<task_id>"
     parameters=(AFTER, AMOUNT),
     answers={200: Listing[schemas.TaskRow]},
 )
-def list_tasks(request: Request) -> Answer:
+def list_tasks(request: Request) -> ApiAnswer:
     query = request.query
     page = tasks.listed(request.engine, request.repository, query.text("after"), query.amount())
     rows = [
@@ -35,14 +35,14 @@ def list_tasks(request: Request) -> Answer:
 
 
 @operations.add("GET", _TASK, "getTask", answers={200: schemas.TaskRow})
-def get_task(request: Request) -> Answer:
+def get_task(request: Request) -> ApiAnswer:
     task = tasks.status(request.engine, request.repository, request.name("task_id"))
     request.rights.require(status_need(request, task))
     return answers.of_json(schemas.task_row(task))
 
 
 @operations.add("DELETE", _TASK, "cancelTask", answers={200: schemas.TaskRow}, errors=(409,))
-def cancel_task(request: Request) -> Answer:
+def cancel_task(request: Request) -> ApiAnswer:
     task = tasks.status(request.engine, request.repository, request.name("task_id"))
     request.rights.require(cancellation_need(request, task))
     task = tasks.cancel(request.engine, request.repository, task.id)

@@ -1,7 +1,7 @@
 """Presigned multipart uploads: clients send the parts straight to the object store."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import CHANGE, FORCE, PATH, WRITE_CONDITIONS, header, integer
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -31,7 +31,7 @@ _PART = f"{_UPLOAD}/parts/<part_number>"
     answers={201: schemas.MultipartUploadRow},
     errors=CHANGE,
 )
-def create_upload(request: Request) -> Answer:
+def create_upload(request: Request) -> ApiAnswer:
     parts = request.query.integer("parts", default=0, minimum=INT64_MIN, maximum=INT64_MAX)
     upload = uploads.create(
         request.engine,
@@ -56,7 +56,7 @@ def create_upload(request: Request) -> Answer:
     answers={200: schemas.UploadTo},
     errors=(403,),
 )
-def upload_part(request: Request) -> Answer:
+def upload_part(request: Request) -> ApiAnswer:
     path = request.query.path()
     part_number = number_of_part(request)
     url = uploads.presign_part(
@@ -80,7 +80,7 @@ def upload_part(request: Request) -> Answer:
     answers={204: None},
     errors=(403, 410, 416, 501),
 )
-def upload_part_copy(request: Request) -> Answer:
+def upload_part_copy(request: Request) -> ApiAnswer:
     path = request.query.path()
     part_number = number_of_part(request)
     body = request.decode(schemas.UploadPartCopy)
@@ -116,7 +116,7 @@ def upload_part_copy(request: Request) -> Answer:
     answers={200: ObjectStats},
     errors=(403, 409, 412, 501),
 )
-def complete_upload(request: Request) -> Answer:
+def complete_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.UploadCompletion)
     if not body.parts:
@@ -147,7 +147,7 @@ def complete_upload(request: Request) -> Answer:
     answers={204: None},
     errors=(403,),
 )
-def abort_upload(request: Request) -> Answer:
+def abort_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
     uploads.abort(
         request.engine,

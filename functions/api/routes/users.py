@@ -1,7 +1,7 @@
 """Users, and their groups."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
@@ -24,7 +24,7 @@ _USER = f"{_USERS}/<user_id>"
     parameters=PAGE,
     answers={200: Listing[schemas.UserRow]},
 )
-def list_users(request: Request) -> Answer:
+def list_users(request: Request) -> ApiAnswer:
     page = request.services.accounts.users(**request.query.page())
     rows = [schemas.user_row(user) for user in page.results]
     return answers.of_json(listing(rows, page.next_after))
@@ -38,7 +38,7 @@ def list_users(request: Request) -> Answer:
     answers={201: schemas.UserRow},
     errors=(409, 501),
 )
-def create_user(request: Request) -> Answer:
+def create_user(request: Request) -> ApiAnswer:
     body = request.decode(schemas.UserCreation)
     if body.invite_user:
         raise Refusal.NOT_SERVED.error("users are not invited by e-mail: create them")
@@ -47,13 +47,13 @@ def create_user(request: Request) -> Answer:
 
 
 @operations.add("GET", _USER, "getUser", answers={200: schemas.UserRow})
-def get_user(request: Request) -> Answer:
+def get_user(request: Request) -> ApiAnswer:
     user = users.get(request.services.accounts, request.name("user_id"))
     return answers.of_json(schemas.user_row(user))
 
 
 @operations.add("DELETE", _USER, "deleteUser", answers={204: None})
-def delete_user(request: Request) -> Answer:
+def delete_user(request: Request) -> ApiAnswer:
     users.delete(request.services.accounts, request.name("user_id"))
     return answers.empty()
 
@@ -65,7 +65,7 @@ def delete_user(request: Request) -> Answer:
     parameters=PAGE,
     answers={200: Listing[GroupRow]},
 )
-def list_user_groups(request: Request) -> Answer:
+def list_user_groups(request: Request) -> ApiAnswer:
     page = groups.list_of_user(
         request.services.accounts, request.name("user_id"), **request.query.page()
     )

@@ -1,4 +1,4 @@
-"""The start of a function's process: each handler imports and builds under `uncollected`."""
+"""The start of a function's process: each handler imports and builds without garbage collection."""
 
 import gc
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Run the block without garbage collections; later ones skip all that exists at its end.
 
     A start makes some hundred thousand objects, which live as long as the process. Collections

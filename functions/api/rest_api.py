@@ -13,7 +13,7 @@ from functions.api.request import Event
 App = Callable[[Event, Any], dict[str, Any]]
 
 
-def of_any_gateway(app: App) -> App:
+def for_both_apis(app: App) -> App:
     """Return the app, for events of both kinds."""
 
     def answer(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own

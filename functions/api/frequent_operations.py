@@ -13,7 +13,7 @@ from functions.api.routes import (
     tags,
     uploads,
 )
-from functions.api.routing import Operation
+from functions.api.routing import ApiOperation
 
 # The resolver tries routes in order, so the most frequent resources come first.
 _RESOURCES = (
@@ -29,6 +29,6 @@ _RESOURCES = (
     recorded_uploads,
     configuration,
 )
-FREQUENT: tuple[Operation, ...] = tuple(
+FREQUENT: tuple[ApiOperation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table
 )

@@ -3,7 +3,7 @@
 from functools import cache
 
 from functions.api import openapi
-from functions.api.frequent import FREQUENT
+from functions.api.frequent_operations import FREQUENT
 from functions.api.routes import (
     accounts,
     actions,
@@ -26,7 +26,7 @@ from functions.api.routes import (
     users,
 )
 from functions.api.routes.configuration import VERSION
-from functions.api.routing import Operation, Template
+from functions.api.routing import ApiOperation, Template
 from graveler.http.json_bodies import encode
 
 _RESOURCES = (
@@ -50,7 +50,7 @@ _RESOURCES = (
     prefixes,
     actions,
 )
-OTHERS: tuple[Operation, ...] = tuple(
+OTHERS: tuple[ApiOperation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table
 )
 OPERATIONS = (*FREQUENT, *OTHERS)
