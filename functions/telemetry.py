@@ -260,7 +260,7 @@ class _LineFormatter(LambdaPowertoolsFormatter):
         return _encoded(line)
 
     def _timestamp(self, record: logging.LogRecord) -> str:
-        """Return the time as Powertools writes it; all but the milliseconds is kept for a second."""
+        """Return the time as Powertools writes it; the text of a second is kept for its lines."""
         second, before, after = self._second
         if second != int(record.created):
             second, moment = int(record.created), self.converter(record.created)
