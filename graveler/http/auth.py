@@ -16,11 +16,11 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from graveler.access.digests import DIGEST_BYTES, secret_digest
+from graveler.cache import AgingCache
 from graveler.errors import AuthenticationError, InvalidInputError
 from graveler.http.login_limits import LoginLimits
 from graveler.operations.accounts import set_up
@@ -48,9 +48,6 @@ MEMORY_S = 5
 MEMORY_ENTRIES_MAX = 10_000
 # Longer than every key that was ever created, so not worth a request to the store.
 _ACCESS_KEY_ID_CHARACTERS_MAX = 128
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 # Checked in place of a key that does not exist.
 _NO_KEY = LoginKey("", "", "", b"\0" * DIGEST_BYTES)
@@ -91,9 +88,10 @@ class Authenticator:
         self._clock = clock
         self._limits = LoginLimits(accounts)
         self._proven: dict[str, _Proven] = {}
-        self._keys = _Memory[tuple[str, str], LookUp](clock, self._key_of_session)
-        self._principals = _Memory[str, ExternalPrincipal](clock, accounts.principal)
-        self._users = _Memory[str, User](clock, accounts.user)
+        limits = clock.moment, MEMORY_S, MEMORY_ENTRIES_MAX
+        self._keys = AgingCache[tuple[str, str], LookUp](*limits)
+        self._principals = AgingCache[str, ExternalPrincipal](*limits)
+        self._users = AgingCache[str, User](*limits)
         self._token_key: bytes | None = None
 
     def user_of(self, authorization: str | None, cookies: Sequence[str], address: str = "") -> str:
@@ -285,7 +283,7 @@ class Authenticator:
         began_at = claims["iat"]
         access_key_id = claims.get(_KEY_CLAIM)
         if isinstance(access_key_id, str):
-            found = self._keys.get((access_key_id, user))
+            found = self._keys.get_or_read((access_key_id, user), self._key_of_session)
             return (
                 found is not None
                 and _is_valid(found.key, found.user)
@@ -294,13 +292,13 @@ class Authenticator:
         principal_id = claims.get(_PRINCIPAL_CLAIM)
         if not isinstance(principal_id, str):
             return False
-        principal = self._principals.get(principal_id)
+        principal = self._principals.get_or_read(principal_id, self._accounts.principal)
         return (
             principal is not None
             and principal.user == user
             and principal.user_uid == claims.get(_UID_CLAIM)
             and principal.attachment == claims.get(_ATTACHMENT_CLAIM, "")
-            and _may_last(self._users.get(user), began_at)
+            and _may_last(self._users.get_or_read(user, self._accounts.user), began_at)
         )
 
     def _key_of_session(self, key_and_user: tuple[str, str]) -> LookUp | None:
@@ -339,33 +337,6 @@ def _is_valid(key: LoginKey | None, user: User | None) -> bool:
 def _may_last(user: User | None, began_at: object) -> bool:
     """Return whether a session of the user that began then has not been ended."""
     return user is not None and isinstance(began_at, int) and began_at >= user.sessions_from
-
-
-class _Memory(Generic[K, V]):
-    """Remembers for MEMORY_S what a look-up found; a name that it did not find, never."""
-
-    def __init__(self, clock: Clock, look_up: Callable[[K], V | None]) -> None:
-        self._clock = clock
-        self._look_up = look_up
-        self._found: dict[K, tuple[V, Moment]] = {}
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._found.clear()
-
-    def get(self, name: K) -> V | None:
-        now = self._clock.moment()
-        found = self._found.get(name)
-        if found is not None and found[1].is_within(MEMORY_S, now):
-            return found[0]
-        value = self._look_up(name)
-        if value is None:
-            self._found.pop(name, None)
-            return None
-        if len(self._found) >= MEMORY_ENTRIES_MAX:
-            self._found.clear()
-        self._found[name] = (value, now)
-        return value
 
 
 def has_session(cookies: Sequence[str]) -> bool:

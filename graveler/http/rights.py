@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from graveler.access.conditions import Facts
 from graveler.access.evaluate import Decision, Rights, Verdict
 from graveler.access.needs import Need
+from graveler.cache import AgingCache
 from graveler.errors import GravelerError
 from graveler.messages import Refusal
 from graveler.ports import AccountStore, Clock
-from graveler.times import Moment
 
 # As long as readers believe a repository's record. Reading policies takes a few requests to the
 # store; at five seconds they are few beside the requests of a process in use.
@@ -32,7 +32,7 @@ class Authorizer:
     def __init__(self, accounts: AccountStore, clock: Clock) -> None:
         self._accounts = accounts
         self._clock = clock
-        self._held: dict[str, tuple[Rights, Moment]] = {}
+        self._rights = AgingCache[str, Rights](clock.moment, RIGHTS_AGE_MAX_S, USERS_MAX)
 
     def of_request(self, user: str, facts: Facts) -> "RequestRights":
         """Return what the user may do in one request, about which the facts are known."""
@@ -40,23 +40,19 @@ class Authorizer:
 
     def rights(self, user: str) -> tuple[Rights, bool]:
         """Return the user's rights, and whether this call read them from the store."""
-        held = self._held.get(user)
-        if held is not None and held[1].is_within(RIGHTS_AGE_MAX_S, self._clock.moment()):
-            return held[0], False
-        return self.read_rights(user), True
+        held = self._rights.get(user)
+        return (self.read_rights(user), True) if held is None else (held, False)
 
     def read_rights(self, user: str) -> Rights:
         """Return the user's rights, read from the store."""
         read_at = self._clock.moment()
         rights = Rights(user, self._accounts.effective_policies(user))
-        if len(self._held) >= USERS_MAX:
-            self._held.clear()
-        self._held[user] = rights, read_at
+        self._rights.put(user, rights, read_at)
         return rights
 
     def forget(self) -> None:
         """Forget all rights: this process has just changed users, groups or policies."""
-        self._held.clear()
+        self._rights.clear()
 
 
 class RequestRights:

@@ -86,7 +86,7 @@ def test_a_process_that_changed_policies_forgets_the_old_ones(authorizer, accoun
 def test_the_memory_of_users_is_bounded(authorizer):
     for number in range(2 * USERS_MAX + 1):
         authorizer.of_request(f"user-{number}", {}).require(READ)
-        assert len(authorizer._held) <= USERS_MAX
+        assert len(authorizer._rights._held) <= USERS_MAX
 
 
 def test_a_refusal_names_the_permission_and_the_remedy(authorizer):
