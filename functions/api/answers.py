@@ -31,7 +31,7 @@ _OVERHEAD_BYTES = 32 * 1024
 
 @dataclass(slots=True)
 class ApiAnswer:
-    """An answer before it takes API Gateway's form; a body that is no text is base64."""
+    """An answer before its conversion to API Gateway's form; bytes in the body are in base64."""
 
     status: int
     headers: Mapping[str, str]
@@ -40,7 +40,7 @@ class ApiAnswer:
     cookies: list[str] = field(default_factory=list)
 
     def for_gateway(self, *, takes_gzip: bool) -> dict[str, Any]:
-        """Return the answer in API Gateway's form; a large text is compressed for who takes it."""
+        """Return the answer in API Gateway's form; with takes_gzip, a large text is compressed."""
         headers, body, is_base64 = dict(self.headers), self.body, self.is_base64
         if takes_gzip and not is_base64 and len(body) > _COMPRESSED_ABOVE_CHARACTERS:
             headers["Content-Encoding"] = "gzip"

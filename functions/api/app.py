@@ -6,8 +6,8 @@ all others. A process imports the modules of the others at the first request for
 Authentication comes first, then access control, so a request without a credential or a right
 learns nothing. Then the route runs. One map turns errors into answers.
 
-Lambda gives a process one event at a time, but other servers run several threads, which may share
-an app: it holds nothing of a request.
+Lambda gives a process one event at a time, but the threads of other servers may share an app. So
+an app holds nothing of a request.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ _LOGGED_PARAMETERS = {
     "destination_branch": "other_ref",
 }
 
-# What a route is called with: the event, the record of its log line, and the path's parameters.
+# A bound route: it takes the event, the record of its log line, and the path's parameters.
 _Call = Callable[[Event, TelemetryRecord, Mapping[str, str]], ApiAnswer]
 
 
@@ -104,10 +104,10 @@ def build_app(
             return call(event, record, parameters)
         except StillRunningError as error:
             return _of_waiting(event, record, error)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
+        except Exception as error:  # noqa: BLE001 - every failure has an answer
             if isinstance(error, CorruptDataError):
                 engine.committed.forget()  # a corrupt file may have been repaired since
-            record.error = _as_told(event, error)
+            record.error = _as_answered(event, error)
             return _of_error(event, record.error)
 
     def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
@@ -168,7 +168,7 @@ def _served(operations: Iterable[ApiOperation]) -> Iterator[tuple[Template, Rout
 
 
 def _bound(route: Route, template: Template, needs: Check, services: ApiServices) -> _Call:
-    """Return the route with what comes before it: the log's facts, the user and the rights."""
+    """Return the route behind its checks: it logs facts, authenticates, and checks rights first."""
     is_change = template.method != "GET" and not template.public
     changes_rights = is_change and template.path.startswith("/auth/")
 
@@ -288,11 +288,11 @@ def _too_large(record: TelemetryRecord) -> ApiAnswer:
     return answers.of_error(error)
 
 
-def _as_told(event: Event, error: Exception) -> Exception:
-    """Return the error that the client is told.
+def _as_answered(event: Event, error: Exception) -> Exception:
+    """Return the error to answer.
 
-    A throttled request can be repeated; but if it may have made its change, the client has to look
-    first.
+    A client repeats a throttled request. If the request may have made its change, the client must
+    read before it repeats.
     """
     is_change = method_of(event) not in {"GET", "HEAD"}
     if isinstance(error, ThrottledError) and is_change and deadlines.may_have_written():
@@ -304,7 +304,7 @@ def _of_error(event: Event, error: BaseException) -> ApiAnswer:
     """Return the answer to a request that failed."""
     if isinstance(error, GravelerError):
         return answers.of_error(error)
-    # A bug: the log has it in full, and the client only the request's ID.
+    # A bug: the log explains it, and the client gets the request's ID only.
     return answers.of_json(ErrorBody(f"internal error, request {request_id_of(event)}"), 500)
 
 

@@ -132,8 +132,8 @@ FORM_OR_BYTES = RawContent(("multipart/form-data", "*/*"), is_binary=True)
 TEXT = RawContent(("text/plain",))
 HTML = RawContent(("text/html",))
 
-# What a body holds: a msgspec type whose values are JSON, other content, None for nothing, or a
-# tuple of these, of which the request's headers choose one.
+# The content of a body: a msgspec type for JSON, other content, None for nothing, or a tuple of
+# these. The request's headers choose one of a tuple.
 Shape = object
 Answers = Mapping[int, Shape]
 
@@ -145,8 +145,8 @@ GUARDED = (403, 409, 412)
 WAITING: Answers = {307: ErrorBody}
 
 
-# Every operation may answer these errors: 400 and 413 for the query and the sizes of request and
-# answer, 429 and 503 from stores and API Gateway, 500 for damaged data and bugs.
+# Every operation may answer these errors. 400 and 413 concern the query and the sizes of request
+# and answer. 429 and 503 come from stores and API Gateway, 500 from damaged data and bugs.
 COMMON_ERRORS = (400, 413, 429, 500, 503)
 
 
@@ -155,13 +155,11 @@ class Contract:
     """What one operation takes and answers.
 
     Attributes:
-        answers: what the answers hold that are no errors, by status.
+        answers: the content of answers that are not errors, by status.
         parameters: those of the query, and headers; `Template` has those of the path.
-        body: what the request's body holds.
+        body: the content of the request's body.
         is_body_optional: whether the body may be empty.
-        errors: statuses of `ErrorBody` beyond `COMMON_ERRORS`, 401 of operations that need
-            credentials, 403 of those that change something, since a page of another site may not
-            ask for it with a session, and 404 of paths with parameters.
+        errors: statuses of `ErrorBody` beyond those that `error_statuses` adds.
     """
 
     answers: Answers
@@ -173,7 +171,11 @@ class Contract:
     def error_statuses(
         self, *, public: bool, is_change: bool, has_path_parameters: bool
     ) -> frozenset[int]:
-        """Return the statuses with which the operation may answer an error."""
+        """Return the statuses with which the operation may answer an error.
+
+        Operations that need credentials answer 401, and paths with parameters 404. Changes answer
+        403: a page of another site may not make them with a session.
+        """
         found = {*COMMON_ERRORS, *self.errors}
         if not public:
             found.add(401)

@@ -15,7 +15,7 @@ from functions.api.routes import (
 )
 from functions.api.routing import ApiOperation
 
-# The resolver tries routes in order, so the most frequent resources come first.
+# Routes with the same number of segments are tried in order, so frequent resources come first.
 _RESOURCES = (
     objects,
     content,

@@ -20,7 +20,7 @@ Schema: TypeAlias = dict[str, Any]
 
 _JSON = "application/json"
 _REFERENCES = "#/components/schemas/{name}"
-# All that an error may have.
+# The statuses of all errors.
 _STATUSES = sorted(set(STATUSES.values()))
 # The three ways of docs/api.md, "Credentials".
 _SECURITY_SCHEMES: Mapping[str, Schema] = {
@@ -138,7 +138,7 @@ def _as_answered(struct: type[msgspec.Struct], schema: Schema) -> Schema:
 
 
 def _with_formats(schema: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return the schema with the width of its integers: generated clients would take 32 bits."""
+    """Return the schema with the width of its integers, else generated clients take 32 bits."""
     if isinstance(schema, dict):
         wide = {"format": "int64"} if schema.get("type") == "integer" else {}
         return {key: _with_formats(value) for key, value in schema.items()} | wide

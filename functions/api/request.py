@@ -80,7 +80,7 @@ class Request:
         return source_address_of(self._event)
 
     def name(self, parameter: str) -> str:
-        """Return a path parameter, percent-decoded twice, because lakectl encodes it twice.
+        """Return a path parameter, percent-decoded twice: lakectl encodes it twice.
 
         lakeFS decodes twice as well, and so cannot find the tag `%41` for clients that encode once.
 
@@ -115,7 +115,7 @@ class Request:
 
     @cached_property
     def patience(self) -> Patience:
-        """How the client waits for an outcome: the redirect that it follows says so."""
+        """How the client waits for an outcome, by the redirect that it follows."""
         return waiting.patience_of(self.query)
 
     @cached_property

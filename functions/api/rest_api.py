@@ -1,6 +1,6 @@
-"""Events of a REST API, as if an HTTP API had sent them; and answers in the form it takes.
+"""Converts the events of a REST API to those of an HTTP API, and the answers back.
 
-Everything else knows payload format 2.0 only. A private API, or one behind a web ACL, has to be a
+All other modules know payload format 2.0 only. A private API, or one behind a web ACL, has to be a
 REST API, which sends format 1.0 (docs/adr/0020-gateways.md).
 """
 

@@ -1,6 +1,6 @@
 """Tables of operations: a route module declares each of its operations with a decorator.
 
-`app.py` binds the tables to an engine, and `RouteTable` finds the one that a request means. A
+`app.py` binds the tables to an engine, and a `RouteTable` finds the operation of a request. A
 template's path is relative to /api/v1 and has parameters as `<name>`. A template's name is the
 operationId of lakeFS's specification. The rest of a declaration is the operation's contract, which
 `openapi.py` describes to clients.
@@ -76,10 +76,11 @@ T = TypeVar("T")
 
 
 class RouteTable(Generic[T]):
-    """What serves each method and path. Of those that match, the first one added."""
+    """Maps methods and paths to what serves them; of several matches, the first one added wins."""
 
     def __init__(self) -> None:
-        # By the method and the number of segments; what is looked at first tells most apart.
+        # By the method and the number of segments. The last text, which differs most, is compared
+        # first.
         self._routes: dict[tuple[str, int], list[_Shape[T]]] = {}
 
     def add(self, method: str, path: str, served: T) -> None:
@@ -91,7 +92,7 @@ class RouteTable(Generic[T]):
         self._routes.setdefault((method, len(segments)), []).append(shape)
 
     def find(self, method: str, path: str) -> tuple[T, dict[str, str]] | None:
-        """Return what serves the path, and its parameters, none of which is empty."""
+        """Return what serves the path, and its parameters; None if nothing does or one is empty."""
         segments = path.split("/")
         for shape in self._routes.get((method, len(segments)), ()):
             if all(segments[at] == text for at, text in shape.texts):

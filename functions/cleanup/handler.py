@@ -32,7 +32,7 @@ class CleanupSettings(FromEnvironment):
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
-    """Drop everything that is due, and show signs of life; return the number of pieces done.
+    """Drop everything that is due, and write a heartbeat; return the number of pieces done.
 
     Pieces that fail are due again later.
 
@@ -53,7 +53,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  #
 
 
 def _beat(record: TelemetryRecord) -> Exception | None:
-    """Let the stream beat, and measure the age of the last collection; return the failure.
+    """Write the heartbeat, and measure the age of the last collection; return the failure.
 
     A failure must not stop the sweep.
     """

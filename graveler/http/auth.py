@@ -2,14 +2,13 @@
 
 Theory of operation. A secret is checked against its digest (`graveler.access.digests`), which one
 request to the store returns, and a token against the installation's key. A process remembers for
-MEMORY_S what it found, so most requests need none. A deleted key, user or principal, its sessions,
-and those that a user has ended, may therefore work for that long in a process that has just seen
-them. A missing key is
-not remembered, so a new key works at once.
+MEMORY_S what it found, so most requests need none. So a deleted key, user or principal may work for
+that long in a process that has just seen it, and so may an ended session. A missing key is not
+remembered, so a new key works at once.
 
-Every failure is the same error with the same text, after the same requests: an unknown key ID, and
-a wrong secret of a known one, even of one that is remembered. Neither text nor time helps to guess.
-Failures are limited (`graveler.http.login_limits`).
+Every failure is the same error with the same text, after the same requests. It does not show
+whether the key ID is unknown, or known with another secret, or remembered. Neither text nor time
+helps to guess. Failures are limited (`graveler.http.login_limits`).
 """
 
 import base64
@@ -46,7 +45,7 @@ _ATTACHMENT_CLAIM = "attachment"
 # costs a busy process nothing that can be measured.
 MEMORY_S = 5
 MEMORY_ENTRIES_MAX = 10_000
-# Longer than every key that was ever created, so not worth a request to the store.
+# No key that was ever created is longer, so a longer ID costs no request to the store.
 _ACCESS_KEY_ID_CHARACTERS_MAX = 128
 
 # Checked in place of a key that does not exist.
@@ -74,7 +73,7 @@ class AuthenticatedUser:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Proven:
-    """A key whose secret this process has seen, as it was found; never printed."""
+    """A key whose secret this process has verified, as it was read; never printed."""
 
     key: LoginKey
     read_at: Moment
@@ -201,7 +200,7 @@ class Authenticator:
         return proven.key.user
 
     def _user_of_guess(self, access_key_id: str, secret_access_key: str, address: str) -> str:
-        """Check a pair that this process has not found right before."""
+        """Check a pair that this process has not verified before."""
         now = self._clock.moment()
         now_s = now.wall_ns // NS_PER_S
         counters = self._limits.counters(access_key_id, address, now_s)

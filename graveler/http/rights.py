@@ -78,7 +78,7 @@ class RequestRights:
         return True
 
     def allows(self, need: Need) -> bool:
-        """Whether the user may: for rows that are left out, not for refusals."""
+        """Whether the user may; not for refusals, since remembered rights may be old."""
         return self._known_rights().decide(need, self._facts).is_allowed
 
     def allows_each(self, needs: Iterable[Need]) -> list[bool]:

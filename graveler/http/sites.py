@@ -37,7 +37,7 @@ def check_change_by_cookie(headers: Mapping[str, str]) -> None:
 def check_not_from_elsewhere(headers: Mapping[str, str]) -> None:
     """Check that no page of another site sends the request: it begins or ends a session.
 
-    Clients that are no browsers send no such header, and may go on.
+    Clients other than browsers send no such header, and pass.
 
     Raises:
         ForbiddenError: a page of another site sends it.
@@ -47,7 +47,7 @@ def check_not_from_elsewhere(headers: Mapping[str, str]) -> None:
 
 
 def check_not_embedded(headers: Mapping[str, str]) -> None:
-    """Check that no document embeds the address: a text in a lake could do it to its readers.
+    """Check that no document embeds the address: a text in a lake could end its readers' sessions.
 
     Raises:
         ForbiddenError: the browser would show the answer as an image, a video or the like.

@@ -17,7 +17,7 @@ def requirement_of(headers: Mapping[str, str]) -> Requirement:
     """Return what the headers, with names in lower case, require of the object at the path.
 
     Raises:
-        InvalidInputError: If-Match is no list of entity tags, or one of them is empty.
+        InvalidInputError: If-Match is not a list of entity tags, or a header is empty.
         UnsupportedError: If-None-Match has another value than `*`.
     """
     match, none_match = given(headers, "If-Match"), given(headers, "If-None-Match")
@@ -35,7 +35,7 @@ def given(headers: Mapping[str, str], name: str) -> str | None:
     """Return the header; None if it is absent.
 
     Raises:
-        InvalidInputError: it is empty. The client wants a condition, and says none.
+        InvalidInputError: it is empty, so the condition is not known.
     """
     value = headers.get(name.lower())
     if value is not None and not value.strip():

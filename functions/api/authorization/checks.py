@@ -1,8 +1,8 @@
 """What an operation needs, as rows of a table: each is a check, and its words.
 
 A row finds its resources in the path, the query or the body, exactly as the route will read them.
-So no request can say one thing to the check and another to the route. Permissions are checked in
-order, so the body is read only for a user who has those of the path.
+So a request cannot name one resource to the check and another one to the route. Permissions are
+checked in order, so the body is read only for a user who has those of the path.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from graveler.access.needs import Permission
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """An action, and where a request names the resources of it."""
+    """An action on the resources that a request names in one place."""
 
     action: Action
     resources: NamedResources
@@ -46,7 +46,7 @@ class Check(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """Anybody may do it, without a credential."""
+    """No credential is needed."""
 
     def check(self, request: Request) -> None:
         pass
@@ -57,7 +57,7 @@ class Public:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Every user may do it."""
+    """A credential of any user is needed, and no permission."""
 
     def check(self, request: Request) -> None:
         pass
@@ -67,7 +67,7 @@ class SignedIn:
 
 
 class Needs:
-    """All of the permissions, in this order; then says what the route checks as well."""
+    """All of the permissions, in this order; `then` describes what the route checks as well."""
 
     def __init__(self, *all_of: On, then: str = "") -> None:
         self.all_of = all_of
@@ -83,7 +83,7 @@ class Needs:
 
 
 class NeedsOfOthers:
-    """The needs where the path names another user; every user may do it to oneself."""
+    """The needs if the path names another user; nothing if it names the user of the request."""
 
     def __init__(self, needs: "Needs") -> None:
         self.needs = needs

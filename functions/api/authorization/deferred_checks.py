@@ -51,12 +51,12 @@ def commit_need(request: Request, branch: str) -> Permission:
 
 
 def sweeping_need(request: Request) -> Permission:
-    """Return what a collection needs that deletes: who sets the rules decides what it deletes."""
+    """Return what a collection needs that deletes: the right to set the rules of its deletions."""
     return Permission(Action.SET_COLLECTION_RULES, repository_arn(request.repository))
 
 
 def branch_need(request: Request, branch: str) -> Permission:
-    """Return what it needs to learn that a branch exists."""
+    """Return what a user needs to see that a branch exists."""
     return Permission(Action.READ_BRANCH, branch_arn(request.repository, branch))
 
 
@@ -66,7 +66,7 @@ def listing_need(repository: str) -> Permission:
 
 
 def reading_need(repository: str, path: str) -> Permission:
-    """Return what a URL needs from which anybody can read the object."""
+    """Return what a presigned URL of the object needs: its holder can read the object."""
     return Permission(Action.READ_OBJECT, object_arn(repository, path))
 
 
@@ -76,7 +76,7 @@ def deletion_need(repository: str, path: str) -> Permission:
 
 
 def check_import(request: Request, physical_address: str) -> None:
-    """Check that the user may make data at the address an object.
+    """Check that the user may import the data at the address.
 
     Raises:
         AccessDeniedError: the user may not.

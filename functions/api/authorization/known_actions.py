@@ -32,7 +32,7 @@ _NAME = "{name}"
 
 @dataclass(frozen=True, slots=True)
 class KnownAction:
-    """An action; forms of resources have in braces what is to be filled in."""
+    """An action; braces in the forms of its resources mark the names to fill in."""
 
     action: Action
     resources: tuple[str, ...]
@@ -40,7 +40,7 @@ class KnownAction:
 
 
 def known_actions() -> Iterator[KnownAction]:
-    """Yield every action, with those that no operation needs."""
+    """Yield every action, also those that no operation needs."""
     for action in Action:
         needed = [
             (name, form)
@@ -70,7 +70,7 @@ def _actions_of(row: Check) -> Iterator[tuple[Action, tuple[str, ...]]]:
 
 
 def _general(form: str) -> str:
-    """Return the form with the same names for the same kinds, and without what limits them."""
+    """Return the form with one name for each kind of resource, without a wildcard at its end."""
 
     def renamed(match: re.Match[str]) -> str:
         kind = match[1]

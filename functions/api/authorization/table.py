@@ -176,7 +176,6 @@ NEEDS: Mapping[str, Check] = {
     "prepareGarbageCollectionCommitsAsync": _on(Action.PREPARE_COMMITS, named.REPOSITORY),
     "prepareGarbageCollectionCommitsStatus": _on(Action.PREPARE_COMMITS, named.REPOSITORY),
     "prepareGarbageCollectionUncommitted": _on(Action.PREPARE_UNCOMMITTED, named.REPOSITORY),
-    # Hooks and pull requests
     # Ours: runs of garbage collection
     "checkGCRules": _on(Action.SET_COLLECTION_RULES, named.REPOSITORY),
     "listCollectionRuns": _on(Action.GET_COLLECTION_RULES, named.REPOSITORY),
@@ -186,6 +185,7 @@ NEEDS: Mapping[str, Check] = {
         On(Action.PREPARE_UNCOMMITTED, named.REPOSITORY),
         then=f"{On(Action.SET_COLLECTION_RULES, named.REPOSITORY)}, unless it is a dry run",
     ),
+    # Hooks and pull requests
     "listRepositoryRuns": _on(Action.READ_ACTION, named.REPOSITORY),
     "getRun": _on(Action.READ_ACTION, named.REPOSITORY),
     "listRunHooks": _on(Action.READ_ACTION, named.REPOSITORY),
@@ -202,7 +202,7 @@ NEEDS: Mapping[str, Check] = {
     "getContinuousExport": _on(Action.READ_BRANCH, named.BRANCH),
     "getExportStatus": _on(Action.READ_BRANCH, named.BRANCH),
     "listExportRuns": _on(Action.READ_BRANCH, named.BRANCH),
-    # An export gets a place to write in, as a new repository does: createRepository needs this too.
+    # An export gets an address to write to, as a new repository does: it needs the same.
     "setContinuousExport": Needs(
         On(Action.EXPORT_CONFIG, named.BRANCH),
         On(Action.ATTACH_STORAGE_NAMESPACE, named.EXPORT_PLACES),
@@ -256,7 +256,7 @@ NEEDS: Mapping[str, Check] = {
     "getPolicy": _on(Action.READ_POLICY, named.POLICY),
     "updatePolicy": _on(Action.UPDATE_POLICY, named.POLICY),
     "deletePolicy": _on(Action.DELETE_POLICY, named.POLICY),
-    # Who takes a key pair away ends its sessions; here the key pairs stay.
+    # The deletion of a key pair ends its sessions. This ends them and keeps the key pairs.
     "endUserSessions": _on(Action.DELETE_CREDENTIALS, named.USER),
     "endSessions": SignedIn(),
     "createUserExternalPrincipal": _on(Action.CREATE_USER_EXTERNAL_PRINCIPAL, named.USER),

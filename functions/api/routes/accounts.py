@@ -126,7 +126,7 @@ def set_communication_preferences(request: Request) -> ApiAnswer:
     errors=(401, 403),
 )
 def log_in(request: Request) -> ApiAnswer:
-    sites.check_not_from_elsewhere(request.headers)  # it could log its visitors in as somebody else
+    sites.check_not_from_elsewhere(request.headers)  # it could log a visitor in as another user
     body = request.decode(schemas.Login)
     session = request.services.authenticator.log_in(
         body.access_key_id, body.secret_access_key, request.address

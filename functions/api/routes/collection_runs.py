@@ -73,7 +73,7 @@ def get_run(request: Request) -> ApiAnswer:
 def check_rules(request: Request) -> ApiAnswer:
     rules = rules_of(request.decode(Rules))
     absent = retention.absent_branches(request.engine, request.repository, rules)
-    # Whoever may not see branches does not learn here which ones exist.
+    # A user without the right to see a branch must not learn here whether it exists.
     warnings = [
         f"branch {branch!r} does not exist: its rule applies as soon as it does"
         for branch in absent

@@ -86,8 +86,8 @@ def _content_range(wanted: tuple[int, int], entry: Entry) -> str:
 
 
 def _redirect(request: Request, found: ObjectStat) -> ApiAnswer:
-    # Check first: the object store would answer 404 for data that were collected, not 410, and it
-    # would send data that others have put in the place of imported ones.
+    # Check first. For collected data, the object store would answer 404, not 410. And it would send
+    # data that replaced imported data.
     check_data(request.engine, found)
     # The URL is a credential: no cache may store it.
     headers = {"Location": presigned_get(request, found), "Cache-Control": "no-store"}

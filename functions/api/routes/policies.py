@@ -1,4 +1,4 @@
-"""Policies, and whom they are attached to."""
+"""Policies, and the users and groups that have them."""
 
 from functions.api import answers
 from functions.api.answers import ApiAnswer

@@ -1,4 +1,7 @@
-"""Presigned multipart uploads: clients send the parts straight to the object store."""
+"""Presigned multipart uploads: clients send the parts straight to the object store.
+
+The server keeps no record of them; `recorded_uploads.py` has those of which it does.
+"""
 
 from functions.api import answers
 from functions.api.answers import ApiAnswer

@@ -57,7 +57,7 @@ class AuthenticationToken(Struct, frozen=True):
 class CurrentUser(Struct, frozen=True, omit_defaults=True):
     """The user, and the access key of the request or of the log-in that began its session.
 
-    lakeFS has no such field; its clients pass over it.
+    lakeFS has no field `access_key_id`; its clients ignore it.
     """
 
     user: UserRow

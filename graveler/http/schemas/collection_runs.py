@@ -26,7 +26,7 @@ class RunCreated(Struct, frozen=True):
 
 
 class RunRow(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A run. What is not known of it is absent, such as the counts before its end."""
+    """A run; fields that are not known yet are absent, such as the counts before its end."""
 
     run_id: str
     state: Literal["running", "succeeded", "failed"]

@@ -8,7 +8,7 @@ from graveler.ports import ExternalPrincipal
 
 
 class PrincipalCreation(Struct, frozen=True):
-    """lakeFS passes the settings to another server; here there is none that reads them."""
+    """The settings have no effect; lakeFS passes them to another server."""
 
     settings: dict[str, Any] | list[Any] | None = None
 

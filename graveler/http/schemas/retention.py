@@ -38,7 +38,7 @@ def rules_body(rules: RetentionRules) -> Rules:
 
 
 class CheckedRules(Struct, frozen=True):
-    """What to know of valid rules before they are saved."""
+    """Warnings about valid rules, before they are saved."""
 
     warnings: list[str]
 
