@@ -44,7 +44,7 @@ from graveler.errors import (
     TooLargeError,
     UnknownOutcomeError,
 )
-from graveler.http import s3, sites, waiting
+from graveler.http import cross_site, s3, waiting
 from graveler.http.auth import Authenticator, has_session
 from graveler.http.errors import ErrorBody
 from graveler.http.rights import Authorizer
@@ -211,7 +211,7 @@ def _user_of(event: Event, services: ApiServices) -> str:
     authorization = headers.get("authorization")
     is_read = method_of(event) in {"GET", "HEAD"}
     if not (authorization or is_read) and has_session(cookies):
-        sites.check_change_by_cookie(headers)
+        cross_site.check_change_by_cookie(headers)
     return services.authenticator.user_of(authorization, cookies, source_address_of(event))
 
 

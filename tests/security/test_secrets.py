@@ -186,7 +186,7 @@ def lake() -> ApiClient:
     ids=lambda template: template.name,
 )
 def test_a_get_request_changes_nothing(lake, template):
-    """A change by cookie takes our own page; reading by cookie does not (graveler/http/sites.py)."""
+    """A change by cookie takes our own page; reading by cookie does not (graveler/http/cross_site.py)."""
     before = snapshot(lake)
     path = template.path.replace("<repository>", "repo").replace("<branch>", "main")
     path = path.replace("<ref>", "main")

@@ -8,7 +8,7 @@ from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import AlreadyExistsError, AuthenticationError, PreconditionFailedError
-from graveler.http import sites
+from graveler.http import cross_site
 from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE
 from graveler.http.schemas import accounts as schemas
 from graveler.http.schemas.credentials import CredentialsWithSecret
@@ -126,7 +126,7 @@ def set_communication_preferences(request: Request) -> ApiAnswer:
     errors=(401, 403),
 )
 def log_in(request: Request) -> ApiAnswer:
-    sites.check_not_from_elsewhere(request.headers)  # it could log a visitor in as another user
+    cross_site.check_not_cross_site(request.headers)  # it could log a visitor in as another user
     body = request.decode(schemas.Login)
     session = request.services.authenticator.log_in(
         body.access_key_id, body.secret_access_key, request.address
@@ -149,8 +149,8 @@ def get_auth_capabilities(request: Request) -> ApiAnswer:  # noqa: ARG001 - ever
 
 def log_out(request: Request) -> ApiAnswer:
     """Delete the browser's session cookie, and redirect to the page that logs in."""
-    sites.check_not_from_elsewhere(request.headers)
-    sites.check_not_embedded(request.headers)
+    cross_site.check_not_cross_site(request.headers)
+    cross_site.check_not_embedded(request.headers)
     answer = answers.empty(307, {"Location": "/auth/login"})
     answer.cookies.append(session_cookie.without_session(request))
     return answer

@@ -7,7 +7,7 @@ from functions.api.presigning import presigned_get
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import byte_range, object_headers
-from graveler.http.write_conditions import given
+from graveler.http.write_conditions import non_empty_header
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.model import Entry
 from graveler.operations import objects
@@ -35,7 +35,7 @@ def get_object(request: Request) -> ApiAnswer:
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
     entry = found.entry
-    if object_headers.is_unmodified(given(request.headers, "If-None-Match"), entry):
+    if object_headers.is_unmodified(non_empty_header(request.headers, "If-None-Match"), entry):
         return answers.empty(304, {"ETag": object_headers.etag_of(entry)})
     if request.query.flag("presign"):
         return _redirect(request, found)
@@ -75,7 +75,7 @@ def head_object(request: Request) -> ApiAnswer:
 
 
 def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
-    header = given(request.headers, "Range")
+    header = non_empty_header(request.headers, "Range")
     if header is None or not object_headers.honors_range(request.header("if-range"), entry):
         return None
     return byte_range.parse(header, entry.size_bytes)

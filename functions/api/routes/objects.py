@@ -34,7 +34,7 @@ from graveler.operations import links, objects, writes
 from graveler.operations.protocol import staging
 from graveler.operations.protocol.data import check_data
 from graveler.operations.protocol.views import ObjectStat
-from graveler.staging.listing import CommonPrefix, PageQuery
+from graveler.staging.listing import CommonPrefix
 
 operations = Operations()
 
@@ -84,12 +84,7 @@ def list_objects(request: Request) -> ApiAnswer:
         request.engine,
         request.repository,
         request.name("ref"),
-        PageQuery(
-            amount=query.amount(),
-            prefix=query.text("prefix").encode(),
-            after=query.text("after").encode(),
-            delimiter=query.text("delimiter").encode(),
-        ),
+        query.object_page(),
     )
     rows = [
         schemas.common_prefix(found.path)

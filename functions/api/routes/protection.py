@@ -7,7 +7,7 @@ from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import NotFoundError
 from graveler.http.schemas import protection as schemas
-from graveler.http.write_conditions import given
+from graveler.http.write_conditions import non_empty_header
 from graveler.model import ProtectionRule
 from graveler.operations import repositories
 
@@ -38,7 +38,7 @@ def set_rules(request: Request) -> ApiAnswer:
     rules = request.decode(list[schemas.ProtectionRuleBody])
     # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
     patterns = dict.fromkeys(rule.pattern for rule in rules)
-    if_match = given(request.headers, "If-Match")
+    if_match = non_empty_header(request.headers, "If-Match")
     repositories.set_protection_rules(
         request.engine,
         request.repository,

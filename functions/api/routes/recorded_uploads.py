@@ -32,7 +32,7 @@ from graveler.messages import Refusal
 from graveler.operations import objects, recorded_uploads, upload_listing
 from graveler.operations.protocol import data
 from graveler.ports import ExpectedObject, UploadedPart
-from graveler.staging.listing import CommonPrefix, PageQuery
+from graveler.staging.listing import CommonPrefix
 
 operations = Operations()
 
@@ -79,12 +79,7 @@ def list_uploads(request: Request) -> ApiAnswer:
     page = upload_listing.list_uploads(
         request.engine,
         request.repository,
-        PageQuery(
-            amount=query.amount(),
-            prefix=query.text("prefix").encode(),
-            after=query.text("after").encode(),
-            delimiter=query.text("delimiter").encode(),
-        ),
+        query.object_page(),
         after_id=query.text("after_id"),
     )
     rows = [

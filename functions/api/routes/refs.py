@@ -15,7 +15,7 @@ from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.tasks import AsyncStatus, TaskCreated, async_status
 from graveler.messages import Refusal
 from graveler.operations import commits, diffs, merges, symlinks
-from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
+from graveler.staging.listing import CommonPrefix, ListPage
 from graveler.tasks import TaskKind
 
 operations = Operations()
@@ -32,7 +32,7 @@ _MERGE = "/repositories/<repository>/refs/<source_ref>/merge/<destination_branch
 )
 def diff_branch(request: Request) -> ApiAnswer:
     page = diffs.uncommitted(
-        request.engine, request.repository, request.branch, _page_query(request)
+        request.engine, request.repository, request.branch, request.query.object_page()
     )
     return _diff_answer(request, page, with_removed_sizes=False)
 
@@ -59,7 +59,7 @@ def diff_refs(request: Request) -> ApiAnswer:
         request.repository,
         request.name("left_ref"),
         request.name("right_ref"),
-        _page_query(request),
+        request.query.object_page(),
         two_dot=kind == "two_dot",
     )
     return _diff_answer(request, page)
@@ -147,16 +147,6 @@ def find_merge_base(request: Request) -> ApiAnswer:
         request.name("destination_branch"),
     )
     return answers.of_json(schemas.MergeBase(source_id, destination_id, base_id))
-
-
-def _page_query(request: Request) -> PageQuery:
-    query = request.query
-    return PageQuery(
-        amount=query.amount(),
-        after=query.text("after").encode(),
-        prefix=query.text("prefix").encode(),
-        delimiter=query.text("delimiter").encode(),
-    )
 
 
 def _diff_answer(

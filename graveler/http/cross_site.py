@@ -34,7 +34,7 @@ def check_change_by_cookie(headers: Mapping[str, str]) -> None:
         raise ForbiddenError(_BY_COOKIE, _WHICH_PAGE)
 
 
-def check_not_from_elsewhere(headers: Mapping[str, str]) -> None:
+def check_not_cross_site(headers: Mapping[str, str]) -> None:
     """Check that no page of another site sends the request: it begins or ends a session.
 
     Clients other than browsers send no such header, and pass.
