@@ -54,7 +54,7 @@ def _work_on(record: SQSRecord, lambda_context: LambdaContext) -> None:
 def _is_sent_again(body: str, error: Exception) -> bool:
     """Send the message again if a store failed; return whether that worked.
 
-    A message that fails comes back only after the queue's visibility timeout, which is hours.
+    The queue delivers a failed message again only after its visibility timeout, which is hours.
     """
     if not isinstance(error, GravelerError) or _starts_dumps(body):
         return False

@@ -1,7 +1,7 @@
 """The headers of every answer: they limit what a browser lets the page do.
 
-The page runs its own files only, connects to its own origin and to the buckets, and has no frame
-around it. So a text that a lake holds cannot act in the name of its reader.
+The page runs its own files only, and connects to its own origin and to the buckets. No other page
+can frame it. So a text that a lake holds cannot act in the name of its reader.
 """
 
 import re

@@ -1,9 +1,9 @@
 """Authenticates requests by HTTP Basic, a bearer token, or a browser's session cookie.
 
 Theory of operation. A secret is checked against its digest (`graveler.access.digests`), which one
-request to the store returns, and a token against the installation's key. A process remembers for
-MEMORY_S what it found, so most requests need none. So a deleted key, user or principal may work for
-that long in a process that has just seen it, and so may an ended session. A missing key is not
+request to the store returns. A token is checked against the installation's key. A process remembers
+for MEMORY_S what it found, so most requests ask no store. Deleted keys, users and principals, and
+ended sessions, may work for that long in a process that has just seen them. A missing key is not
 remembered, so a new key works at once.
 
 Every failure is the same error with the same text, after the same requests. It does not show

@@ -1,7 +1,7 @@
 """JSON bodies: decoding those of requests, encoding those of answers.
 
-Decoding does what lakeFS does: a field that is missing or has a wrong type is a 400 that names it,
-and an unknown field is ignored.
+Decoding does what lakeFS does. A field that is missing or has a wrong type is a 400 that names it.
+An unknown field is ignored.
 """
 
 from typing import Any, TypeVar

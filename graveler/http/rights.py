@@ -5,8 +5,8 @@ costs no request to the store. A right that is withdrawn works for that long at 
 never rests on remembered policies: they are read again first, once for each request. So a right
 that is given works at once.
 
-A refusal is a 401 with lakeFS's message. It comes before the operation looks at anything, so it is
-the same whether the resource exists or not.
+A refusal is a 401 with lakeFS's message. It comes before the operation reads anything, so it does
+not show whether the resource exists.
 """
 
 from collections.abc import Iterable
@@ -84,10 +84,8 @@ class RequestRights:
     def allows_each(self, needs: Iterable[Need]) -> list[bool]:
         """Return for each need whether the user may.
 
-        If there are needs, and the user may none of them, that is a refusal.
-
         Raises:
-            AccessDeniedError: the user may none of them.
+            AccessDeniedError: there are needs, and the user has the right to none of them.
         """
         asked = list(needs)
         allowed = [self.allows(need) for need in asked]

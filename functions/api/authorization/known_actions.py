@@ -1,6 +1,6 @@
 """All actions of access control, with the resources they are about and the operations they allow.
 
-They come from the table of needs, so they are what requests are checked against.
+They come from the table of needs, against which requests are checked.
 """
 
 import re
