@@ -15,7 +15,6 @@ with without_garbage_collection():
         EventType,
         process_partial_response,
     )
-    from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -28,11 +27,11 @@ with without_garbage_collection():
 telemetry = Telemetry("graveler-export")
 
 
-def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Advance the export of each message's branch; return the messages to deliver again."""
     # A processor holds the state of one invocation, so threads must not share it.
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(event, _advance, processor, context)
+    return dict(process_partial_response(event, _advance, processor, context))
 
 
 # `BatchProcessor` passes its arguments by these names.

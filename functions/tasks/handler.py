@@ -16,7 +16,6 @@ with without_garbage_collection():
         EventType,
         process_partial_response,
     )
-    from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -33,11 +32,11 @@ _PAUSE_S = 60
 telemetry = Telemetry("graveler-tasks")
 
 
-def handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Advance the task of each message; return the messages to deliver again."""
     # A processor holds the state of one invocation, so threads must not share it.
     processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(event, _work_on, processor, context)
+    return dict(process_partial_response(event, _work_on, processor, context))
 
 
 # `BatchProcessor` passes its arguments by these names.
