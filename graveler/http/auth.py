@@ -86,6 +86,7 @@ class Authenticator:
         self._accounts = accounts
         self._clock = clock
         self._limits = LoginLimits(accounts)
+        # Not an AgingCache: an old key still names the user, so it is read again in one request.
         self._proven: dict[str, _Proven] = {}
         limits = clock.moment, MEMORY_S, MEMORY_ENTRIES_MAX
         self._keys = AgingCache[tuple[str, str], LookUp](*limits)
@@ -102,10 +103,10 @@ class Authenticator:
             AuthenticationError: the request has no valid credential.
             TooManyAttemptsError: the key or the address has failed too often.
         """
-        presented = self.authenticate(authorization, cookies, address)
-        if presented is None:
+        authenticated = self.authenticate(authorization, cookies, address)
+        if authenticated is None:
             raise AuthenticationError(FAILURE_MESSAGE)
-        return presented.user
+        return authenticated.user
 
     def authenticate(
         self, authorization: str | None, cookies: Sequence[str], address: str = ""

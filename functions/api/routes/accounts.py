@@ -44,17 +44,17 @@ _LOGIN_CONFIG = schemas.LoginConfig(
 )
 def get_current_user(request: Request) -> ApiAnswer:
     authenticator = request.services.authenticator
-    presented = authenticator.authenticate(
+    authenticated = authenticator.authenticate(
         request.header("authorization"), request.cookies, request.address
     )
-    if presented is None:
+    if authenticated is None:
         # Clients call this to learn whether they are logged in.
         return answers.of_json(schemas.CurrentUser(UserRow("", 0)))
-    user = request.services.accounts.user(presented.user)
+    user = request.services.accounts.user(authenticated.user)
     if user is None:  # deleted since its credential was last looked up
         raise AuthenticationError(FAILURE_MESSAGE)
     row = UserRow(user.name, user.creation_date, user.name)
-    return answers.of_json(schemas.CurrentUser(row, presented.access_key_id))
+    return answers.of_json(schemas.CurrentUser(row, authenticated.access_key_id))
 
 
 @operations.add(
