@@ -158,7 +158,7 @@ NAMESPACE = _one(
 )
 
 
-def _export_places(request: Request) -> Iterator[Below]:
+def _export_paths(request: Request) -> Iterator[Below]:
     from graveler.http.schemas.exports import ConfigurationBody  # noqa: PLC0415 - rare
 
     body = request.decode(ConfigurationBody)
@@ -166,11 +166,11 @@ def _export_places(request: Request) -> Iterator[Below]:
         yield Below(f"{_namespace(uri)}/")
 
 
-EXPORT_PLACES = NamedResources(
+EXPORT_PATHS = NamedResources(
     tuple(
         str(Below(arns.namespace_arn(f"{{{name}}}/"))) for name in ("export path", "status path")
     ),
-    _export_places,
+    _export_paths,
 )
 
 

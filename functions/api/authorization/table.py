@@ -205,7 +205,7 @@ NEEDS: Mapping[str, Check] = {
     # An export gets an address to write to, as a new repository does: it needs the same.
     "setContinuousExport": Needs(
         On(Action.EXPORT_CONFIG, named.BRANCH),
-        On(Action.ATTACH_STORAGE_NAMESPACE, named.EXPORT_PLACES),
+        On(Action.ATTACH_STORAGE_NAMESPACE, named.EXPORT_PATHS),
     ),
     "deleteContinuousExport": _on(Action.EXPORT_CONFIG, named.BRANCH),
     "runExport": _on(Action.CREATE_COMMIT, named.BRANCH),
