@@ -4,7 +4,7 @@ The names are read with the methods that routes use, so the check and the route 
 schema of a rare request is imported when such a request comes: a start does not wait for it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from graveler.messages import Refusal
 from graveler.names import normalized_storage_namespace
 
 if TYPE_CHECKING:
-    from graveler.imports.request import Source
+    from graveler.imports.request import ImportRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,16 +216,16 @@ DELETED_OBJECTS = NamedResources(
 )
 
 
-def _sources_of_import(request: Request) -> "Sequence[Source]":
+def _import_of(request: Request) -> "ImportRequest":
     from graveler.http.schemas.imports import ImportCreation, request_of  # noqa: PLC0415 - rare
 
-    return request_of(request.decode(ImportCreation), request.user).sources
+    return request_of(request.decode(ImportCreation), request.user)
 
 
 def _import_sources(request: Request) -> Iterator[str | Below]:
     from graveler.imports.request import SourceType  # noqa: PLC0415 - rare
 
-    for source in _sources_of_import(request):
+    for source in _import_of(request).sources:
         arn = arns.namespace_arn(source.uri)
         yield Below(arn) if source.type is SourceType.PREFIX else arn
         if source.type is SourceType.INVENTORY:
@@ -234,7 +234,7 @@ def _import_sources(request: Request) -> Iterator[str | Below]:
 
 
 def _import_destinations(request: Request) -> Iterator[str | Below]:
-    for source in _sources_of_import(request):
+    for source in _import_of(request).sources:
         arn = arns.object_arn(request.repository, source.path_prefix.decode())
         # An import replaces everything below a destination that is a prefix.
         yield arn if source.is_object else Below(arn)
