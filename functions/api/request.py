@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from functions.api.settings import ApiSettings
 from graveler.access.conditions import SOURCE_IP
+from graveler.engine import Engine
 from graveler.errors import InvalidInputError, TooLargeError
 from graveler.http import waiting
 from graveler.http.auth import Authenticator
@@ -18,7 +19,6 @@ from graveler.http.query import Query
 from graveler.http.rights import Authorizer, RequestRights
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.names import decoded_again
-from graveler.operations.engine import Engine
 from graveler.operations.tasks.waiting import Patience
 from graveler.ports import AccountStore, IdentityService
 

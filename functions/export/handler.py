@@ -21,7 +21,7 @@ with without_garbage_collection():
     from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import wiring
     from graveler.aws.long_work import patient_reads
-    from graveler.export.model import ExportRequest, ExportRun, ExportState
+    from graveler.export.record import ExportRequest, ExportRun, ExportState
     from graveler.operations.exports.advance import advance
 
 telemetry = Telemetry("graveler-export")

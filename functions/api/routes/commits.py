@@ -20,8 +20,8 @@ from graveler.http.schemas import commits as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.tasks import AsyncStatus, TaskCreated, async_status
 from graveler.model import Commit, MetaRangeID
+from graveler.model.tasks import TaskKind
 from graveler.operations import commit_records, commits
-from graveler.tasks import TaskKind
 
 operations = Operations()
 

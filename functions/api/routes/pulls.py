@@ -9,8 +9,8 @@ from functions.api.routing import Operations
 from graveler.http.schemas import pulls as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.refs import MergeResult
+from graveler.model.pulls import PullRequestUpdate
 from graveler.operations import pulls
-from graveler.pulls import PullRequestUpdate
 
 operations = Operations()
 

@@ -14,9 +14,9 @@ from graveler.http.schemas.fields import text_of
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.tasks import AsyncStatus, TaskCreated, async_status
 from graveler.messages import Refusal
+from graveler.model.tasks import TaskKind
 from graveler.operations import commits, diffs, merges, symlinks
 from graveler.staging.listing import CommonPrefix, ListPage
-from graveler.tasks import TaskKind
 
 operations = Operations()
 

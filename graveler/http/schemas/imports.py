@@ -4,8 +4,8 @@ from msgspec import Struct
 
 from graveler.http.schemas.commits import CommitCreation, CommitRow, commit_row
 from graveler.imports.request import ImportRequest, SourceType, source_of
+from graveler.model.tasks import TaskState
 from graveler.operations.imports import ImportStatus
-from graveler.tasks import TaskState
 from graveler.times import rfc3339
 
 # lakeFS's word.

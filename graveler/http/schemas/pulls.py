@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from graveler.pulls import PullRequest, PullRequestStatus
+from graveler.model.pulls import PullRequest, PullRequestStatus
 from graveler.times import rfc3339
 
 

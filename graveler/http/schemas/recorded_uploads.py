@@ -7,9 +7,9 @@ from msgspec import Meta, Struct
 from graveler.http.schemas.fields import text_of
 from graveler.http.schemas.uploads import CopyPartSource, Part
 from graveler.limits import UPLOAD_PARTS_MAX
+from graveler.model.recorded_uploads import Upload
 from graveler.ports import PartInfo
 from graveler.times import NS_PER_S
-from graveler.uploads import Upload
 
 
 class RecordedUploadCreation(Struct, frozen=True):

@@ -7,7 +7,7 @@ from msgspec import Struct
 from graveler.http.errors import ErrorBody, status_of
 from graveler.http.schemas.commits import CommitRow
 from graveler.http.schemas.refs import MergeResult
-from graveler.tasks import Task, TaskState
+from graveler.model.tasks import Task, TaskState
 from graveler.times import rfc3339
 
 # The result of a commit or of a merge.
