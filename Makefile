@@ -94,7 +94,7 @@ lock: ## Compile all files of requirements anew (needs uv)
 
 page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into functions/web/page (needs node)
 	@mkdir -p build
-	@$(PYTHON) -c 'from functions.api.operations import document as of; print(of("/api/v1"))' >build/openapi.json
+	@$(PYTHON) -c 'from functions.api.all_operations import document as of; print(of("/api/v1"))' >build/openapi.json
 	@cd webui && npx openapi-typescript ../build/openapi.json --output src/api/schema.d.ts
 	@npm --prefix webui run build
 

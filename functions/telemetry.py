@@ -1,13 +1,13 @@
 """Logs one JSON line for each request, message or batch; the line carries its metrics, too.
 
-Theory of operation. A request, a message or a batch is a `Record` while it lasts. At its end the
-record becomes one JSON line: what it was, how it ended, how long it took, and what it used of the
-stores (`graveler.aws.usage`). CloudWatch's embedded metric format marks which numbers are metrics,
-so metrics need no request of their own. A traced invocation gets a subsegment with the same facts
-(`graveler.aws.traces`).
+Theory of operation. A `TelemetryRecord` collects the facts of a request, a message or a batch. At
+its end they become one JSON line: the operation, the outcome, the duration, and the requests to the
+stores (`graveler.aws.usage`). CloudWatch's embedded metric format marks the numbers that are
+metrics, so metrics need no request of their own. A traced invocation gets a subsegment with the
+same facts (`graveler.aws.traces`).
 
 A line never holds headers, bodies, query strings, keys of objects, or anything decrypted or
-signed. An error's message may hold any of these, so it is logged only if its author is known
+signed. An error's message may hold any of these, so only messages of known modules are logged
 (`_explained`). docs/operations.md lists all fields.
 """
 
@@ -60,7 +60,7 @@ _MODULES_OF_KNOWN_MESSAGES = ("graveler.", "botocore.")
 # A URL's path may hold the key of an object, and its query a signature.
 _URL = re.compile(r"(https?://[^/?\s'\"]+)[^\s'\"]*", re.IGNORECASE)
 
-# What an invocation needs at its end: to answer, or to note how far it came.
+# Kept for the end of an invocation: it answers, or stores its progress.
 _END_S = 1.0
 
 Fact = str | int | float | bool
@@ -75,13 +75,13 @@ class Metrics(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Settings(FromEnvironment):
-    # Lambda's name of the function: deployments in one account differ in it.
+class _TelemetrySettings(FromEnvironment):
+    # Lambda's name of the function, which differs between deployments in one account.
     function_name: str = field(default="", metadata={"variables": ("AWS_LAMBDA_FUNCTION_NAME",)})
     metrics: Metrics = Metrics.NONE
 
 
-class Record:
+class TelemetryRecord:
     """One request, message or batch, and the facts to log about it."""
 
     def __init__(self, **facts: Fact) -> None:
@@ -92,7 +92,7 @@ class Record:
         self._facts: dict[str, Fact] = {}
         self._measures: dict[str, float] = {}
         self._levels: dict[str, float] = {}
-        self.is_idle = False  # nothing was done, so that only levels are metrics
+        self.is_idle = False  # True if there was nothing to do: then only levels are metrics
         self.add(**facts)
 
     def add(self, **facts: Fact) -> None:
@@ -111,7 +111,7 @@ class Record:
         self._measures[name] = self._measures.get(name, 0) + amount
 
     def level(self, name: str, value: float) -> None:
-        """Set a metric that an alarm needs: it is sent at zero, too, and with `metrics=none`."""
+        """Set a metric that an alarm needs: it is sent at zero as well, and with `metrics=none`."""
         self._levels[name] = value
 
     @property
@@ -123,7 +123,7 @@ class Record:
     def has_failed(self) -> bool:
         """Whether the work failed by our fault: clients' mistakes and 501 do not count.
 
-        Neither does a request whose task goes on.
+        A request whose task continues has not failed either.
         """
         if self.status is None:
             return self._is_failed
@@ -162,25 +162,25 @@ class Telemetry:
     """Writes the log lines of one function."""
 
     def __init__(self, service: str, metrics: Metrics | None = None) -> None:
-        settings = _Settings.from_environment(os.environ)
+        settings = _TelemetrySettings.from_environment(os.environ)
         self._service = settings.function_name or service
         self._metrics = metrics or settings.metrics
-        self._logger = Logger(service=self._service, logger_formatter=_Lines(self._service))
+        self._logger = Logger(service=self._service, logger_formatter=_LineFormatter(self._service))
         self._is_cold = True
 
     @contextmanager
-    def record(self, kind: str, context: object, **facts: Fact) -> Iterator[Record]:
+    def record(self, kind: str, context: object, **facts: Fact) -> Iterator[TelemetryRecord]:
         """Log the work of the block when it ends, also when it raises.
 
         The block's calls to stores end before the invocation does.
 
         Args:
-            kind: the line's message, which says what a line stands for.
+            kind: the line's message: `request`, `message`, `batch`, `slice` or `sweep`.
             context: Lambda's context of the invocation.
             facts: the first facts of the record.
         """
         started_s = time.perf_counter()
-        record = Record(**facts, lambda_request_id=getattr(context, "aws_request_id", ""))
+        record = TelemetryRecord(**facts, lambda_request_id=getattr(context, "aws_request_id", ""))
         trace = traces.of_invocation()
         with usage.measured() as used, traces.recorded(trace), deadlines.within(_left_s(context)):
             try:
@@ -195,7 +195,7 @@ class Telemetry:
                     name = record.operation or self._service
                     trace.send(name, record.facts(), record.status, is_fault=record.has_failed)
 
-    def _write(self, kind: str, record: Record, measures: Mapping[str, float]) -> None:
+    def _write(self, kind: str, record: TelemetryRecord, measures: Mapping[str, float]) -> None:
         line: dict[str, Any] = {**record.facts(), "cold_start": self._is_cold, **measures}
         self._is_cold = False
         is_measured = self._metrics is not Metrics.NONE and (
@@ -212,11 +212,11 @@ class Telemetry:
             line["exception"] = _explained(record.error)
         self._logger.error(kind, extra={_LINE: line})
 
-    def _embedded(self, record: Record, sent: Iterable[str]) -> Mapping[str, Any]:
-        """Return the directive that says which numbers are metrics, and their dimensions.
+    def _embedded(self, record: TelemetryRecord, sent: Iterable[str]) -> Mapping[str, Any]:
+        """Return the directive that marks which numbers are metrics, and their dimensions.
 
         Zeros are not sent, except those of levels: CloudWatch would bill an operation for errors
-        that it never had.
+        that never occurred.
         """
         dimensions = [["service"]]
         if self._metrics is Metrics.OPERATIONS and record.operation:
@@ -235,10 +235,12 @@ class Telemetry:
 
 # The attribute of a log record that holds the line's fields.
 _LINE = "line"
+# Lambda sets it for each invocation: `Root=<trace ID>;Parent=…;Sampled=…`.
+_TRACE_HEADER = "_X_AMZN_TRACE_ID"
 
 
-class _Lines(LambdaPowertoolsFormatter):
-    """Powertools' lines, in a third of its time: ours have no fields that come and go."""
+class _LineFormatter(LambdaPowertoolsFormatter):
+    """Writes Powertools' lines in a third of its time: the fields of all lines are fixed."""
 
     def __init__(self, service: str) -> None:
         super().__init__()
@@ -253,12 +255,12 @@ class _Lines(LambdaPowertoolsFormatter):
             "service": self._service,
             **getattr(record, _LINE),
         }
-        if trace_id := self._get_latest_trace_id():
-            line["xray_trace_id"] = trace_id
+        if trace := os.environ.get(_TRACE_HEADER):
+            line["xray_trace_id"] = trace.partition(";")[0].removeprefix("Root=")
         return _encoded(line)
 
     def _timestamp(self, record: logging.LogRecord) -> str:
-        """Return the time as Powertools writes it; most of its text changes once a second."""
+        """Return the time as Powertools writes it; the text of a second is kept for its lines."""
         second, before, after = self._second
         if second != int(record.created):
             second, moment = int(record.created), self.converter(record.created)
@@ -268,7 +270,7 @@ class _Lines(LambdaPowertoolsFormatter):
 
 
 def _left_s(context: object) -> float:
-    """Return the time for the work of an invocation; no limit without Lambda's context."""
+    """Return the time left for an invocation's work; infinite without Lambda's context."""
     left_ms = getattr(context, "get_remaining_time_in_millis", None)
     return math.inf if left_ms is None else left_ms() / 1000 - _END_S
 

@@ -1,15 +1,20 @@
-"""Bounded caches of immutable values: no invalidation, only eviction.
+"""Bounded caches: one of immutable values, and one of values that are believed for some seconds.
 
-Theory of operation. The cache has two generations. New and recently used values are in the young
-one. When it reaches half of the budget, it becomes the old generation. The unused values of the
-former old one are dropped. A hit in the young generation is one dictionary lookup in C, without
-lock or move, which point lookups need. A hit in the old one moves the value to the young one. The
-cost of all values never exceeds the budget. (A value that costs more than half of it is not kept.)
+Theory of operation. A `BoundedCache` holds values that never change, so it only evicts. It has two
+generations. New and recently used values are in the young one. When it reaches half of the budget,
+it becomes the old generation, and the unused values of the former old one are dropped. A hit in the
+young generation is one dictionary lookup in C, without lock or move, which point lookups need; a
+hit in the old one moves the value to the young one. The cost of all values never exceeds the
+budget. (A value that costs more than half of it is not kept.)
+
+An `AgingCache` holds what a store may change meanwhile. Its users read it again after some seconds.
 """
 
 from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
+
+from graveler.times import Moment
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -85,3 +90,48 @@ class BoundedCache(Generic[K, V]):
             self._young_cost -= self._costs.pop(key, 0)
             for generation in self._old:
                 generation.pop(key, None)
+
+
+class AgingCache(Generic[K, V]):
+    """A map of values, each believed for age_max_s after it was read, by both clocks (ADR 35)."""
+
+    __slots__ = ("_age_max_s", "_entries_max", "_held", "_now")
+
+    def __init__(self, now: Callable[[], Moment], age_max_s: float, entries_max: int) -> None:
+        self._now = now
+        self._age_max_s = age_max_s
+        self._entries_max = entries_max
+        self._held: dict[K, tuple[V, Moment]] = {}
+
+    def get(self, key: K) -> V | None:
+        """Return the value; None if it is not held, or too old."""
+        held = self._held.get(key)
+        if held is None or not held[1].is_within(self._age_max_s, self._now()):
+            return None
+        return held[0]
+
+    def put(self, key: K, value: V, read_at: Moment) -> None:
+        """Hold the value; read_at is a moment before it was read. A full cache drops all others."""
+        if len(self._held) >= self._entries_max:
+            self._held.clear()
+        self._held[key] = value, read_at
+
+    def get_or_read(self, key: K, read: Callable[[K], V | None]) -> V | None:
+        """Return the held value, else what read(key) returns.
+
+        None is not held: a value that is stored after that is seen at once.
+        """
+        held = self.get(key)
+        if held is not None:
+            return held
+        read_at = self._now()
+        value = read(key)
+        if value is None:
+            self._held.pop(key, None)
+        else:
+            self.put(key, value, read_at)
+        return value
+
+    def clear(self) -> None:
+        """Drop all values."""
+        self._held.clear()

@@ -19,8 +19,8 @@ from layers.graveler import build as layers
 from layers.graveler.archive import compile_sources, copy_sources, find_compiler, write_zip
 from layers.jobs import build as jobs
 
-# The files of each function's archive besides its own modules.
-_OF_OTHERS = ("functions/__init__.py", "functions/starting.py", "functions/telemetry.py")
+# What each function's archive has besides its own modules.
+_OF_OTHERS = ("functions/__init__.py", "functions/cold_start.py", "functions/telemetry.py")
 _WEB = "web"
 _OF_WEB = (
     "functions/__init__.py",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 from local.key_pair import key_pair
 from local.lambda_runtime import REGION
 from local.processes import StartError

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from functions.api import key_pairs
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 from local.files import write_private
 from local.processes import StartError
 

@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 from local.files import write_private
 from local.processes import Child, StartError
 from local.tcp_ports import HOST, is_listening

@@ -15,7 +15,7 @@ import yaml
 from bench.beside.distance import Distance
 from bench.processes import command_of, cpu_s, family
 from functions.api import key_pairs
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 from local.config import ROOT
 from local.processes import Child
 from local.stores import start_dynamodb, start_s3proxy

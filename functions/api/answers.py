@@ -9,7 +9,7 @@ from typing import Any
 
 from graveler.errors import GravelerError
 from graveler.http import errors
-from graveler.http.responses import encode
+from graveler.http.json_bodies import encode
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 
 # Exactly this: the web UI compares it for equality, without a charset.
@@ -30,8 +30,8 @@ _OVERHEAD_BYTES = 32 * 1024
 
 
 @dataclass(slots=True)
-class Answer:
-    """An answer before it takes API Gateway's form; a body that is no text is base64."""
+class ApiAnswer:
+    """An answer before its conversion to API Gateway's form; bytes in the body are in base64."""
 
     status: int
     headers: Mapping[str, str]
@@ -40,7 +40,7 @@ class Answer:
     cookies: list[str] = field(default_factory=list)
 
     def for_gateway(self, *, takes_gzip: bool) -> dict[str, Any]:
-        """Return the answer in API Gateway's form; a large text is compressed for who takes it."""
+        """Return the answer in API Gateway's form; with takes_gzip, a large text is compressed."""
         headers, body, is_base64 = dict(self.headers), self.body, self.is_base64
         if takes_gzip and not is_base64 and len(body) > _COMPRESSED_ABOVE_CHARACTERS:
             headers["Content-Encoding"] = "gzip"
@@ -55,17 +55,21 @@ class Answer:
         }
 
 
-def of_json(answer: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
+def of_json(
+    answer: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> ApiAnswer:
     """Return an answer with a JSON document."""
     return of_json_text(encode(answer), status, headers)
 
 
-def of_json_text(body: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
+def of_json_text(
+    body: str, status: int = 200, headers: Mapping[str, str] | None = None
+) -> ApiAnswer:
     """Return an answer with a JSON document that is encoded already."""
-    return Answer(status, {**_JSON_HEADERS, **headers} if headers else _JSON_HEADERS, body)
+    return ApiAnswer(status, {**_JSON_HEADERS, **headers} if headers else _JSON_HEADERS, body)
 
 
-def of_error(error: GravelerError) -> Answer:
+def of_error(error: GravelerError) -> ApiAnswer:
     """Return an answer with the error's status, message and details."""
     body = errors.ErrorBody(error.message, error.details)
     return of_json(body, errors.status_of(error), errors.headers_of(error))
@@ -76,20 +80,20 @@ def of_text(
     content_type: str = "text/plain; charset=utf-8",
     status: int = 200,
     headers: Mapping[str, str] | None = None,
-) -> Answer:
+) -> ApiAnswer:
     """Return an answer with text, for people or for clients of other APIs."""
     named = {"Content-Type": content_type, "X-Content-Type-Options": "nosniff"}
-    return Answer(status, {**named, **(headers or {})}, text)
+    return ApiAnswer(status, {**named, **(headers or {})}, text)
 
 
-def of_bytes(content: bytes, status: int, headers: Mapping[str, str]) -> Answer:
+def of_bytes(content: bytes, status: int, headers: Mapping[str, str]) -> ApiAnswer:
     """Return an answer with bytes."""
-    return Answer(status, headers, base64.b64encode(content).decode(), is_base64=True)
+    return ApiAnswer(status, headers, base64.b64encode(content).decode(), is_base64=True)
 
 
-def empty(status: int = 204, headers: Mapping[str, str] | None = None) -> Answer:
+def empty(status: int = 204, headers: Mapping[str, str] | None = None) -> ApiAnswer:
     """Return an answer without a body."""
-    return Answer(status, headers or {})
+    return ApiAnswer(status, headers or {})
 
 
 def fits_payload(answer: Mapping[str, Any]) -> bool:

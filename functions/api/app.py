@@ -1,13 +1,13 @@
 """Answers API Gateway events: routing, authentication, errors, and the log line.
 
 Theory of operation. `build_app` binds the tables of the route modules to one engine and returns a
-callable for events. `Routes` finds the route: among the frequent operations, else among all others,
-whose modules a process imports at its first such request. Authentication comes first, then access
-control, so that a request without a credential, or without the right, learns nothing. Then the
-route runs. One map turns errors into answers.
+callable for events. A `RouteTable` finds the route: that of the frequent operations, then that of
+all others. A process imports the modules of the others at the first request for one of them.
+Authentication comes first, then access control, so a request without a credential or a right
+learns nothing. Then the route runs. One map turns errors into answers.
 
-Lambda gives a process one event at a time, but other servers run several threads, which may share
-an app: it holds nothing of a request.
+Lambda gives a process one event at a time, but the threads of other servers may share an app. So
+an app holds nothing of a request.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,24 +17,24 @@ from typing import Any
 from urllib.parse import unquote
 
 from functions.api import answers
-from functions.api.access.rows import Public, Row
-from functions.api.access.table import NEEDS
-from functions.api.answers import Answer
-from functions.api.frequent import FREQUENT
+from functions.api.answers import ApiAnswer
+from functions.api.authorization.checks import Check, Public
+from functions.api.authorization.table import NEEDS
+from functions.api.frequent_operations import FREQUENT
 from functions.api.request import (
+    ApiServices,
     Event,
     Request,
-    Services,
     cookies_of,
     encoded_path_of,
     method_of,
     request_id_of,
     source_address_of,
 )
-from functions.api.routing import Operation, Route, Routes, Template
-from functions.api.settings import Settings
+from functions.api.routing import ApiOperation, Route, RouteTable, Template
+from functions.api.settings import ApiSettings
 from functions.api.unserved import UNSERVED, refusal_of
-from functions.telemetry import Record, Telemetry
+from functions.telemetry import Telemetry, TelemetryRecord
 from graveler.aws import deadlines
 from graveler.engine import Engine
 from graveler.errors import (
@@ -45,10 +45,10 @@ from graveler.errors import (
     TooLargeError,
     UnknownOutcomeError,
 )
-from graveler.http import s3, sites, waiting
-from graveler.http.access import Authorizer
+from graveler.http import cross_site, s3, waiting
 from graveler.http.auth import Authenticator, has_session
 from graveler.http.errors import ErrorBody
+from graveler.http.rights import Authorizer
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX, REQUEST_S_MAX
 from graveler.messages import Refusal
 from graveler.ports import AccountStore, IdentityService
@@ -72,14 +72,14 @@ _LOGGED_PARAMETERS = {
     "destination_branch": "other_ref",
 }
 
-# What a route is called with: the event, the record of its log line, and the path's parameters.
-_Call = Callable[[Event, Record, Mapping[str, str]], Answer]
+# A bound route: it takes the event, the record of its log line, and the path's parameters.
+_Call = Callable[[Event, TelemetryRecord, Mapping[str, str]], ApiAnswer]
 
 
 def build_app(
     engine: Engine,
     accounts_store: AccountStore,
-    settings: Settings,
+    settings: ApiSettings,
     telemetry: Telemetry | None = None,
     identities: IdentityService | None = None,
 ) -> App:
@@ -87,14 +87,14 @@ def build_app(
     logged = telemetry or Telemetry(SERVICE)
     authenticator = Authenticator(accounts_store, engine.clock)
     authorizer = Authorizer(accounts_store, engine.clock)
-    services = Services(engine, accounts_store, authenticator, authorizer, settings, identities)
-    frequent = Routes[_Call]()
+    services = ApiServices(engine, accounts_store, authenticator, authorizer, settings, identities)
+    frequent = RouteTable[_Call]()
     _add(frequent, _served(FREQUENT), services)
     for method in ("GET", "HEAD"):
         frequent.add(method, "/_health", _health)
     others = cache(partial(_others, services))
 
-    def respond(event: Event, record: Record) -> Answer:
+    def respond(event: Event, record: TelemetryRecord) -> ApiAnswer:
         try:
             method, path = method_of(event), encoded_path_of(event)
             found = frequent.find(method, path) or others().routes.find(method, path)
@@ -104,10 +104,10 @@ def build_app(
             return call(event, record, parameters)
         except StillRunningError as error:
             return _of_waiting(event, record, error)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
+        except Exception as error:  # noqa: BLE001 - every failure has an answer
             if isinstance(error, CorruptDataError):
                 engine.committed.forget()  # a corrupt file may have been repaired since
-            record.error = _as_told(event, error)
+            record.error = _as_answered(event, error)
             return _of_error(event, record.error)
 
     def app(event: Event, context: Any) -> dict[str, Any]:  # noqa: ANN401 - Lambda's own, unused
@@ -132,47 +132,49 @@ def build_app(
 class _Others:
     """The routes that are not frequent, and the templates of all."""
 
-    routes: Routes[_Call]
+    routes: RouteTable[_Call]
     templates: Sequence[Template]
 
 
-def _others(services: Services) -> _Others:
+def _others(services: ApiServices) -> _Others:
     """Return the routes that a start does not need: they are a third of the API's own modules."""
-    from functions.api import openapi, operations  # noqa: PLC0415
+    from functions.api import all_operations, openapi  # noqa: PLC0415
 
-    def document(_: Event, record: Record, __: Mapping[str, str]) -> Answer:
+    def document(_: Event, record: TelemetryRecord, __: Mapping[str, str]) -> ApiAnswer:
         record.operation = "openapi"
-        return answers.of_json_text(operations.document(API_PREFIX))
+        return answers.of_json_text(all_operations.document(API_PREFIX))
 
-    routes = Routes[_Call]()
+    routes = RouteTable[_Call]()
     unserved = ((template, refusal_of(template)) for template in UNSERVED)
-    _add(routes, (*_served(operations.OTHERS), *unserved), services)
+    _add(routes, (*_served(all_operations.OTHERS), *unserved), services)
     for method in ("GET", "HEAD"):
         routes.add(method, openapi.PATH, document)
-    log_out = operations.LOG_OUT
-    routes.add("GET", log_out.path, _bound(operations.log_out, log_out, Public(), services))
-    return _Others(routes, [*(each.template for each in operations.OPERATIONS), *UNSERVED])
+    log_out = all_operations.LOG_OUT
+    routes.add("GET", log_out.path, _bound(all_operations.log_out, log_out, Public(), services))
+    return _Others(routes, [*(each.template for each in all_operations.OPERATIONS), *UNSERVED])
 
 
 def _add(
-    routes: Routes[_Call], served: Iterable[tuple[Template, Route]], services: Services
+    routes: RouteTable[_Call], served: Iterable[tuple[Template, Route]], services: ApiServices
 ) -> None:
     for template, route in served:
         path = API_PREFIX + template.path
         routes.add(template.method, path, _bound(route, template, NEEDS[template.name], services))
 
 
-def _served(operations: Iterable[Operation]) -> Iterator[tuple[Template, Route]]:
+def _served(operations: Iterable[ApiOperation]) -> Iterator[tuple[Template, Route]]:
     for operation in operations:
         yield operation.template, operation.route
 
 
-def _bound(route: Route, template: Template, needs: Row, services: Services) -> _Call:
-    """Return the route with what comes before it: the log's facts, the user and the rights."""
+def _bound(route: Route, template: Template, needs: Check, services: ApiServices) -> _Call:
+    """Return the route behind its checks: it logs facts, authenticates, and checks rights first."""
     is_change = template.method != "GET" and not template.public
     changes_rights = is_change and template.path.startswith("/auth/")
 
-    def call(event: Event, record: Record, path_parameters: Mapping[str, str]) -> Answer:
+    def call(
+        event: Event, record: TelemetryRecord, path_parameters: Mapping[str, str]
+    ) -> ApiAnswer:
         record.operation = template.name
         for parameter, name in path_parameters.items():
             if parameter in _LOGGED_PARAMETERS:
@@ -204,23 +206,23 @@ def _facts_of(event: Event) -> dict[str, str]:
     }
 
 
-def _user_of(event: Event, services: Services) -> str:
+def _user_of(event: Event, services: ApiServices) -> str:
     headers, cookies = event.get("headers") or {}, cookies_of(event)
     authorization = headers.get("authorization")
     is_read = method_of(event) in {"GET", "HEAD"}
     if not (authorization or is_read) and has_session(cookies):
-        sites.check_change_by_cookie(headers)
+        cross_site.check_change_by_cookie(headers)
     return services.authenticator.user_of(authorization, cookies, source_address_of(event))
 
 
-def _health(_: Event, record: Record, __: Mapping[str, str]) -> Answer:
+def _health(_: Event, record: TelemetryRecord, __: Mapping[str, str]) -> ApiAnswer:
     record.operation = "health"
     return answers.of_text("alive!")
 
 
 def _without_route(
-    event: Event, record: Record, templates: Iterable[Template], services: Services
-) -> Answer:
+    event: Event, record: TelemetryRecord, templates: Iterable[Template], services: ApiServices
+) -> ApiAnswer:
     """Return the answer where no route matches: the most specific of 501, 405, 400 and 404.
 
     Raises:
@@ -251,18 +253,18 @@ def _without_route(
     return _of_no_endpoint()
 
 
-def _of_no_endpoint() -> Answer:
+def _of_no_endpoint() -> ApiAnswer:
     return answers.of_json(ErrorBody("invalid API endpoint"), 404)
 
 
-def _outside_the_api(path: str, method: str) -> Answer:
+def _outside_the_api(path: str, method: str) -> ApiAnswer:
     """Answer in plain text: `lakectl doctor` would take JSON for an answer of the API."""
     if path == "/" and method in {"GET", "HEAD"}:
         return answers.of_text(f"Graveler serves lakeFS's API at {API_PREFIX}\n")
     return answers.of_text(f"not found: the API is at {API_PREFIX}\n", status=404)
 
 
-def _of_no_gateway(path: str, request_id: str) -> Answer:
+def _of_no_gateway(path: str, request_id: str) -> ApiAnswer:
     document = s3.error_document(
         "NotImplemented",
         f"the S3 gateway is not served: use lakeFS's API at {API_PREFIX}, with lakectl or an SDK",
@@ -279,18 +281,18 @@ def _drop_body(answer: dict[str, Any]) -> None:
         answer["headers"].pop("Content-Type", None)
 
 
-def _too_large(record: Record) -> Answer:
+def _too_large(record: TelemetryRecord) -> ApiAnswer:
     remedy = "request a smaller amount or fewer parts, or accept gzip"
     error = TooLargeError(f"the answer exceeds {LAMBDA_PAYLOAD_BYTES_MAX} bytes: {remedy}")
     record.error = error
     return answers.of_error(error)
 
 
-def _as_told(event: Event, error: Exception) -> Exception:
-    """Return the error that the client is told.
+def _as_answered(event: Event, error: Exception) -> Exception:
+    """Return the error to answer.
 
-    A throttled request can be repeated; but if it may have made its change, the client has to look
-    first.
+    A client repeats a throttled request. If the request may have made its change, the client must
+    read before it repeats.
     """
     is_change = method_of(event) not in {"GET", "HEAD"}
     if isinstance(error, ThrottledError) and is_change and deadlines.may_have_written():
@@ -298,15 +300,15 @@ def _as_told(event: Event, error: Exception) -> Exception:
     return error
 
 
-def _of_error(event: Event, error: BaseException) -> Answer:
+def _of_error(event: Event, error: BaseException) -> ApiAnswer:
     """Return the answer to a request that failed."""
     if isinstance(error, GravelerError):
         return answers.of_error(error)
-    # A bug: the log has it in full, and the client only the request's ID.
+    # A bug: the log explains it, and the client gets the request's ID only.
     return answers.of_json(ErrorBody(f"internal error, request {request_id_of(event)}"), 500)
 
 
-def _of_waiting(event: Event, record: Record, error: StillRunningError) -> Answer:
+def _of_waiting(event: Event, record: TelemetryRecord, error: StillRunningError) -> ApiAnswer:
     """Ask the client to wait again for a task that outlasts its request."""
     location = waiting.location_of(error, event.get("rawQueryString") or "")
     if location is None:

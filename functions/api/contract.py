@@ -12,7 +12,7 @@ from graveler.http.errors import ErrorBody
 from graveler.limits import PAGE_AMOUNT_MAX
 
 
-class Kind(Enum):
+class ParameterKind(Enum):
     """How a parameter is read: the name of a method of `Query`, or a header."""
 
     TEXT = "text"
@@ -28,18 +28,18 @@ class Kind(Enum):
     HEADER = "header"
 
 
-_SCHEMAS: Mapping[Kind, Mapping[str, object]] = {
-    Kind.TEXT: {"type": "string"},
-    Kind.GIVEN_TEXT: {"type": "string"},
-    Kind.REQUIRED_TEXT: {"type": "string", "minLength": 1},
-    Kind.PATH: {"type": "string", "minLength": 1},
-    Kind.REPEATED: {"type": "array", "items": {"type": "string", "minLength": 1}},
-    Kind.FLAG: {"type": "boolean"},
-    Kind.INTEGER: {"type": "integer"},
-    Kind.AMOUNT: {"type": "integer", "minimum": -1, "maximum": PAGE_AMOUNT_MAX},
-    Kind.CHOICE: {"type": "string"},
-    Kind.UNIX_TIME: {"type": "string", "format": "date-time"},
-    Kind.HEADER: {"type": "string"},
+_SCHEMAS: Mapping[ParameterKind, Mapping[str, object]] = {
+    ParameterKind.TEXT: {"type": "string"},
+    ParameterKind.GIVEN_TEXT: {"type": "string"},
+    ParameterKind.REQUIRED_TEXT: {"type": "string", "minLength": 1},
+    ParameterKind.PATH: {"type": "string", "minLength": 1},
+    ParameterKind.REPEATED: {"type": "array", "items": {"type": "string", "minLength": 1}},
+    ParameterKind.FLAG: {"type": "boolean"},
+    ParameterKind.INTEGER: {"type": "integer"},
+    ParameterKind.AMOUNT: {"type": "integer", "minimum": -1, "maximum": PAGE_AMOUNT_MAX},
+    ParameterKind.CHOICE: {"type": "string"},
+    ParameterKind.UNIX_TIME: {"type": "string", "format": "date-time"},
+    ParameterKind.HEADER: {"type": "string"},
 }
 
 
@@ -48,16 +48,20 @@ class Parameter:
     """A parameter of the query, or a header; `values` are the allowed ones if they are few."""
 
     name: str
-    kind: Kind
+    kind: ParameterKind
     values: tuple[str, ...] = ()
 
     @property
     def is_required(self) -> bool:
-        return self.kind in {Kind.GIVEN_TEXT, Kind.REQUIRED_TEXT, Kind.PATH}
+        return self.kind in {
+            ParameterKind.GIVEN_TEXT,
+            ParameterKind.REQUIRED_TEXT,
+            ParameterKind.PATH,
+        }
 
     @property
     def place(self) -> str:
-        return "header" if self.kind is Kind.HEADER else "query"
+        return "header" if self.kind is ParameterKind.HEADER else "query"
 
     @property
     def schema(self) -> dict[str, object]:
@@ -67,46 +71,46 @@ class Parameter:
 
 
 def text(name: str, *values: str) -> Parameter:
-    return Parameter(name, Kind.TEXT, values)
+    return Parameter(name, ParameterKind.TEXT, values)
 
 
 def choice(name: str, *values: str) -> Parameter:
-    return Parameter(name, Kind.CHOICE, values)
+    return Parameter(name, ParameterKind.CHOICE, values)
 
 
 def given_text(name: str) -> Parameter:
-    return Parameter(name, Kind.GIVEN_TEXT)
+    return Parameter(name, ParameterKind.GIVEN_TEXT)
 
 
 def required_text(name: str) -> Parameter:
-    return Parameter(name, Kind.REQUIRED_TEXT)
+    return Parameter(name, ParameterKind.REQUIRED_TEXT)
 
 
 def repeated(name: str) -> Parameter:
-    return Parameter(name, Kind.REPEATED)
+    return Parameter(name, ParameterKind.REPEATED)
 
 
 def flag(name: str) -> Parameter:
-    return Parameter(name, Kind.FLAG)
+    return Parameter(name, ParameterKind.FLAG)
 
 
 def integer(name: str) -> Parameter:
-    return Parameter(name, Kind.INTEGER)
+    return Parameter(name, ParameterKind.INTEGER)
 
 
 def unix_time(name: str) -> Parameter:
-    return Parameter(name, Kind.UNIX_TIME)
+    return Parameter(name, ParameterKind.UNIX_TIME)
 
 
 def header(name: str) -> Parameter:
-    return Parameter(name, Kind.HEADER)
+    return Parameter(name, ParameterKind.HEADER)
 
 
 # The parameters of many operations.
-PATH = Parameter("path", Kind.PATH)
+PATH = Parameter("path", ParameterKind.PATH)
 PREFIX = text("prefix")
 AFTER = text("after")
-AMOUNT = Parameter("amount", Kind.AMOUNT)
+AMOUNT = Parameter("amount", ParameterKind.AMOUNT)
 PAGE = (PREFIX, AFTER, AMOUNT)
 FORCE = flag("force")
 PRESIGN = flag("presign")
@@ -115,7 +119,7 @@ WRITE_CONDITIONS = (header("If-None-Match"), header("If-Match"))
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class RawContent:
     """Content that is not JSON; a body may come as any of the media types."""
 
     media_types: tuple[str, ...]
@@ -123,13 +127,13 @@ class Content:
 
 
 # An object's content has the object's type.
-BYTES = Content(("*/*",), is_binary=True)
-FORM_OR_BYTES = Content(("multipart/form-data", "*/*"), is_binary=True)
-TEXT = Content(("text/plain",))
-HTML = Content(("text/html",))
+BYTES = RawContent(("*/*",), is_binary=True)
+FORM_OR_BYTES = RawContent(("multipart/form-data", "*/*"), is_binary=True)
+TEXT = RawContent(("text/plain",))
+HTML = RawContent(("text/html",))
 
-# What a body holds: a msgspec type whose values are JSON, other content, None for nothing, or a
-# tuple of these, of which the request's headers choose one.
+# The content of a body: a msgspec type for JSON, other content, None for nothing, or a tuple of
+# these. The request's headers choose one of a tuple.
 Shape = object
 Answers = Mapping[int, Shape]
 
@@ -141,8 +145,8 @@ GUARDED = (403, 409, 412)
 WAITING: Answers = {307: ErrorBody}
 
 
-# Every operation may answer these errors: 400 and 413 for the query and the sizes of request and
-# answer, 429 and 503 from stores and API Gateway, 500 for damaged data and bugs.
+# Every operation may answer these errors. 400 and 413 concern the query and the sizes of request
+# and answer. 429 and 503 come from stores and API Gateway, 500 from damaged data and bugs.
 COMMON_ERRORS = (400, 413, 429, 500, 503)
 
 
@@ -151,13 +155,11 @@ class Contract:
     """What one operation takes and answers.
 
     Attributes:
-        answers: what the answers hold that are no errors, by status.
+        answers: the content of answers that are not errors, by status.
         parameters: those of the query, and headers; `Template` has those of the path.
-        body: what the request's body holds.
+        body: the content of the request's body.
         is_body_optional: whether the body may be empty.
-        errors: statuses of `ErrorBody` beyond `COMMON_ERRORS`, 401 of operations that need
-            credentials, 403 of those that change something, since a page of another site may not
-            ask for it with a session, and 404 of paths with parameters.
+        errors: statuses of `ErrorBody` beyond those that `error_statuses` adds.
     """
 
     answers: Answers
@@ -169,7 +171,11 @@ class Contract:
     def error_statuses(
         self, *, public: bool, is_change: bool, has_path_parameters: bool
     ) -> frozenset[int]:
-        """Return the statuses with which the operation may answer an error."""
+        """Return the statuses with which the operation may answer an error.
+
+        Operations that need credentials answer 401, and paths with parameters 404. Changes answer
+        403: a page of another site may not make them with a session.
+        """
         found = {*COMMON_ERRORS, *self.errors}
         if not public:
             found.add(401)

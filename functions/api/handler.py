@@ -5,25 +5,25 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from functions.starting import uncollected
+from functions.cold_start import without_garbage_collection
 
-with uncollected():
+with without_garbage_collection():
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from functions.api.app import build_app
-    from functions.api.gateways import of_any_gateway
-    from functions.api.settings import Settings
+    from functions.api.rest_api import for_both_apis
+    from functions.api.settings import ApiSettings
     from graveler.aws import wiring
     from graveler.aws.snapshots import after_restore
 
 
 @lru_cache(maxsize=1)
 def _app() -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
-    return of_any_gateway(
+    return for_both_apis(
         build_app(
             wiring.engine(),
             wiring.accounts(),
-            Settings.from_environment(os.environ),
+            ApiSettings.from_environment(os.environ),
             identities=wiring.identities(),
         )
     )
@@ -37,7 +37,7 @@ def _renew() -> None:
 
 
 # Built while the process starts: Lambda then gives the most CPU, and no request waits.
-with uncollected():
+with without_garbage_collection():
     _app()
 after_restore(_renew)
 

@@ -4,7 +4,7 @@ import base64
 import secrets
 import string
 
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 
 _LETTERS = string.ascii_uppercase + string.digits
 

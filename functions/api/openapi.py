@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from functions.api.contract import Content, Contract, Parameter, Shape
-from functions.api.routing import Operation, Template
+from functions.api.contract import Contract, Parameter, RawContent, Shape
+from functions.api.routing import ApiOperation, Template
 from graveler.http.auth import SESSION_COOKIE
 from graveler.http.errors import STATUSES, ErrorBody
 
@@ -20,7 +20,7 @@ Schema: TypeAlias = dict[str, Any]
 
 _JSON = "application/json"
 _REFERENCES = "#/components/schemas/{name}"
-# All that an error may have.
+# The statuses of all errors.
 _STATUSES = sorted(set(STATUSES.values()))
 # The three ways of docs/api.md, "Credentials".
 _SECURITY_SCHEMES: Mapping[str, Schema] = {
@@ -30,7 +30,7 @@ _SECURITY_SCHEMES: Mapping[str, Schema] = {
 }
 
 
-def document(operations: tuple[Operation, ...], server: str, version: str) -> Schema:
+def document(operations: tuple[ApiOperation, ...], server: str, version: str) -> Schema:
     """Return the document of the operations, whose paths are relative to the server's URL."""
     paths: dict[str, Schema] = {}
     shapes = _Shapes(operations)
@@ -59,7 +59,7 @@ def document(operations: tuple[Operation, ...], server: str, version: str) -> Sc
 class _Shapes:
     """The schemas of all JSON bodies."""
 
-    def __init__(self, operations: Iterable[Operation]) -> None:
+    def __init__(self, operations: Iterable[ApiOperation]) -> None:
         contracts = [each.contract for each in operations]
         answered = [shape for each in contracts for shape in each.answers.values()]
         asked = [each.body for each in contracts]
@@ -72,7 +72,7 @@ class _Shapes:
         """Return the media types of a body."""
         if isinstance(shape, tuple):
             return {kind: schema for each in shape for kind, schema in self.content(each).items()}
-        if isinstance(shape, Content):
+        if isinstance(shape, RawContent):
             return {each: {"schema": _of_content(each, shape)} for each in shape.media_types}
         return {_JSON: {"schema": self._references[shape]}}
 
@@ -89,7 +89,7 @@ class _Shapes:
 
 
 def _is_json(shape: Shape) -> bool:
-    return shape is not None and not isinstance(shape, Content)
+    return shape is not None and not isinstance(shape, RawContent)
 
 
 def _json_types(shapes: Iterable[Shape]) -> list[Shape]:
@@ -138,7 +138,7 @@ def _as_answered(struct: type[msgspec.Struct], schema: Schema) -> Schema:
 
 
 def _with_formats(schema: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return the schema with the width of its integers: generated clients would take 32 bits."""
+    """Return the schema with the width of its integers, else generated clients take 32 bits."""
     if isinstance(schema, dict):
         wide = {"format": "int64"} if schema.get("type") == "integer" else {}
         return {key: _with_formats(value) for key, value in schema.items()} | wide
@@ -154,7 +154,7 @@ def path_of(template: Template) -> str:
     return path
 
 
-def _described(operation: Operation, shapes: _Shapes) -> Schema:
+def _described(operation: ApiOperation, shapes: _Shapes) -> Schema:
     template, contract = operation.template, operation.contract
     described: Schema = {
         "operationId": template.name,
@@ -211,7 +211,7 @@ def _parameter(parameter: Parameter) -> Schema:
     }
 
 
-def _of_content(media_type: str, content: Content) -> Schema:
+def _of_content(media_type: str, content: RawContent) -> Schema:
     """Return the schema of content; a form has it in its part named `content`."""
     schema = {"type": "string", **({"format": "binary"} if content.is_binary else {})}
     if media_type == "multipart/form-data":

@@ -8,14 +8,15 @@ from functools import cached_property
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from graveler.access.conditions import SOURCE_IP
 from graveler.engine import Engine
 from graveler.errors import InvalidInputError, TooLargeError
-from graveler.http import requests, waiting
-from graveler.http.access import Access, Authorizer
+from graveler.http import waiting
 from graveler.http.auth import Authenticator
+from graveler.http.json_bodies import decode
 from graveler.http.query import Query
+from graveler.http.rights import Authorizer, RequestRights
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.names import decoded_again
 from graveler.operations.tasks.waiting import Patience
@@ -34,14 +35,14 @@ Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class ApiServices:
     """The services that routes use; built once per process."""
 
     engine: Engine
     accounts: AccountStore
     authenticator: Authenticator
     authorizer: Authorizer
-    settings: Settings
+    settings: ApiSettings
     identities: IdentityService | None = None
 
 
@@ -49,7 +50,7 @@ class Request:
     """A request of an authenticated user ("" on the few public operations)."""
 
     def __init__(
-        self, event: Event, services: Services, path_parameters: Mapping[str, str], user: str
+        self, event: Event, services: ApiServices, path_parameters: Mapping[str, str], user: str
     ) -> None:
         self._event = event
         self._path_parameters = path_parameters
@@ -79,7 +80,7 @@ class Request:
         return source_address_of(self._event)
 
     def name(self, parameter: str) -> str:
-        """Return a path parameter, percent-decoded twice, because lakectl encodes it twice.
+        """Return a path parameter, percent-decoded twice: lakectl encodes it twice.
 
         lakeFS decodes twice as well, and so cannot find the tag `%41` for clients that encode once.
 
@@ -98,9 +99,9 @@ class Request:
             raise InvalidInputError(f"path parameter `{parameter}` is not valid UTF-8") from error
 
     @cached_property
-    def access(self) -> Access:
+    def rights(self) -> RequestRights:
         """What the user may do in this request."""
-        return self.services.authorizer.access_of(
+        return self.services.authorizer.of_request(
             self.user, {SOURCE_IP: source_address_of(self._event)}
         )
 
@@ -114,7 +115,7 @@ class Request:
 
     @cached_property
     def patience(self) -> Patience:
-        """How the client waits for an outcome: the redirect that it follows says so."""
+        """How the client waits for an outcome, by the redirect that it follows."""
         return waiting.patience_of(self.query)
 
     @cached_property
@@ -140,13 +141,13 @@ class Request:
             raise InvalidInputError("the body is not valid base64") from error
 
     def decode(self, shape: type[T]) -> T:
-        """Return the JSON body as the shape; see `graveler.http.requests.decode`.
+        """Return the JSON body as the shape; see `graveler.http.json_bodies`.
 
         Raises:
             InvalidInputError: the body does not have the shape.
             TooLargeError: the body exceeds Lambda's limit.
         """
-        return requests.decode(self.body, shape)
+        return decode(self.body, shape)
 
 
 def encoded_path_of(event: Event) -> str:

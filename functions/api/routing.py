@@ -1,6 +1,6 @@
 """Tables of operations: a route module declares each of its operations with a decorator.
 
-`app.py` binds the tables to an engine, and `Routes` finds the one that a request means. A
+`app.py` binds the tables to an engine, and a `RouteTable` finds the operation of a request. A
 template's path is relative to /api/v1 and has parameters as `<name>`. A template's name is the
 operationId of lakeFS's specification. The rest of a declaration is the operation's contract, which
 `openapi.py` describes to clients.
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import Answers, Contract, Parameter, Shape
 from functions.api.request import Request
 
-Route = Callable[[Request], Answer]
+Route = Callable[[Request], ApiAnswer]
 
 
 # Parameters that lakeFS's specification writes with an underscore; it writes others as `uploadId`.
@@ -64,7 +64,7 @@ class Template:
 
 
 @dataclass(frozen=True)
-class Operation:
+class ApiOperation:
     """A template, the function that serves it, and what it takes and answers."""
 
     template: Template
@@ -75,11 +75,12 @@ class Operation:
 T = TypeVar("T")
 
 
-class Routes(Generic[T]):
-    """What serves each method and path. Of those that match, the first one added."""
+class RouteTable(Generic[T]):
+    """Maps methods and paths to what serves them; of several matches, the first one added wins."""
 
     def __init__(self) -> None:
-        # By the method and the number of segments; what is looked at first tells most apart.
+        # By the method and the number of segments. The last text, which differs most, is compared
+        # first.
         self._routes: dict[tuple[str, int], list[_Shape[T]]] = {}
 
     def add(self, method: str, path: str, served: T) -> None:
@@ -91,7 +92,7 @@ class Routes(Generic[T]):
         self._routes.setdefault((method, len(segments)), []).append(shape)
 
     def find(self, method: str, path: str) -> tuple[T, dict[str, str]] | None:
-        """Return what serves the path, and its parameters, none of which is empty."""
+        """Return what serves the path, and its parameters; None if nothing does or one is empty."""
         segments = path.split("/")
         for shape in self._routes.get((method, len(segments)), ()):
             if all(segments[at] == text for at, text in shape.texts):
@@ -114,7 +115,7 @@ class Operations:
     """The operations of one resource, in the order in which they are matched."""
 
     def __init__(self) -> None:
-        self.table: list[Operation] = []
+        self.table: list[ApiOperation] = []
 
     def add(
         self,
@@ -137,7 +138,7 @@ class Operations:
 
         def declare(route: Route) -> Route:
             template = Template(method, path, name, public)
-            self.table.append(Operation(template, route, contract))
+            self.table.append(ApiOperation(template, route, contract))
             return route
 
         return declare

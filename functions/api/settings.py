@@ -6,10 +6,10 @@ from graveler.aws.environment import FromEnvironment
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Settings(FromEnvironment):
-    """Settings of the HTTP side; the defaults suit the embedded stack. The repr shows no field."""
+class ApiSettings(FromEnvironment):
+    """Of the API function alone; defaults suit the embedded stack. The repr shows no field."""
 
-    # The secret that allows a client to create the first administrator; "" allows nobody.
+    # The secret with which a client creates the first administrator; with "" no client can.
     setup_token: str = ""
     # Browsers send a Secure cookie over TLS only; the embedded stack has no TLS.
     secure_cookies: bool = False

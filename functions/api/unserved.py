@@ -1,4 +1,4 @@
-"""The operations of lakeFS's API that are not served: who may do them is answered 501.
+"""The operations of lakeFS's API that are not served: they answer 501 to a user with the right.
 
 A path in neither this table nor a route module is not lakeFS's, and answers 404.
 """

@@ -1,17 +1,18 @@
 """The Lambda function: a schedule calls `handler` every few minutes."""
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
-from functions.starting import uncollected
+from functions.cold_start import without_garbage_collection
 
-with uncollected():
+with without_garbage_collection():
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from functions.cleanup.settings import Settings
-    from functions.telemetry import Record, Telemetry
+    from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import wiring
     from graveler.aws.clock import SystemClock
+    from graveler.aws.environment import FromEnvironment
     from graveler.times import NS_PER_S
 
 # A piece is a commit's tokens or a repository. It takes milliseconds, at most seconds.
@@ -22,8 +23,16 @@ _TIME_LEFT_MIN_MS = 60_000
 telemetry = Telemetry("graveler-cleanup")
 
 
+@dataclass(frozen=True, slots=True)
+class CleanupSettings(FromEnvironment):
+    """The settings of the cleanup function alone."""
+
+    # The series of the scheduled collections (`graveler.retention.series`); () watches none.
+    watched_collections: tuple[str, ...] = ()
+
+
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
-    """Drop everything that is due, and show signs of life; return the number of pieces done.
+    """Drop everything that is due, and write a heartbeat; return the number of pieces done.
 
     Pieces that fail are due again later.
 
@@ -43,13 +52,13 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  #
     return {"done": done}
 
 
-def _beat(record: Record) -> Exception | None:
-    """Let the stream beat, and measure the age of the last collection; return the failure.
+def _beat(record: TelemetryRecord) -> Exception | None:
+    """Write the heartbeat, and measure the age of the last collection; return the failure.
 
     A failure must not stop the sweep.
     """
     heartbeats, now_ns = wiring.heartbeats(), SystemClock().now_ns()
-    watched = Settings.from_environment(os.environ).watched_collections
+    watched = CleanupSettings.from_environment(os.environ).watched_collections
     try:
         heartbeats.beat(now_ns)
         if watched:
@@ -60,7 +69,7 @@ def _beat(record: Record) -> Exception | None:
     return None
 
 
-def _sweep(context: LambdaContext, record: Record) -> tuple[int, list[Exception]]:
+def _sweep(context: LambdaContext, record: TelemetryRecord) -> tuple[int, list[Exception]]:
     store = wiring.cleanup()
     done = 0
     failures: list[Exception] = []

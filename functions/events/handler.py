@@ -2,18 +2,19 @@
 
 An event is written to the table in one transaction with the change that it describes. Events are
 published at least once, and those of one repository in order: the stream delivers again everything
-from the first one that fails.
+from the first one that fails. Powertools' `BatchProcessor` is not used: it handles each record by
+itself, and continues after a failure, but one request publishes several events.
 """
 
 from typing import Any
 
-from functions.starting import uncollected
+from functions.cold_start import without_garbage_collection
 
-with uncollected():
+with without_garbage_collection():
     import msgspec
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from functions.telemetry import Record, Telemetry
+    from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import wiring
     from graveler.aws.dynamodb.records import event_of
     from graveler.model import Event
@@ -33,8 +34,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     }
 
 
-def _publish(records: list[dict[str, Any]], log: Record) -> int:
-    """Publish the events among the records until one fails; return how many records are done."""
+def _publish(records: list[dict[str, Any]], log: TelemetryRecord) -> int:
+    """Publish the events among the records until one fails; return the number of records done."""
     done = len(records)
     found: list[tuple[int, Event]] = []  # with the positions of their records
     for position, record in enumerate(records):
@@ -60,5 +61,5 @@ def _publish(records: list[dict[str, Any]], log: Record) -> int:
 
 
 def _key_of(record: dict[str, Any]) -> dict[str, str]:
-    """The key of the record's item in the table."""
+    """Return the key of the record's item in the table."""
     return {name: value["S"] for name, value in record["dynamodb"]["Keys"].items()}

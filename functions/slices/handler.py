@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from functions.starting import uncollected
+from functions.cold_start import without_garbage_collection
 
-with uncollected():
+with without_garbage_collection():
     import msgspec
     from aws_lambda_powertools.utilities.typing import LambdaContext
 

@@ -1,19 +1,25 @@
 """The Lambda function: the queue of tasks calls `handler`.
 
 A message only names a task: it is an event from the bus, or comes from a request or a runner. The
-task's record says what to do. One other message comes from a schedule, and starts the dumps of all
-repositories.
+task's record decides what to do. One other message comes from a schedule, and starts the dumps of
+all repositories.
 """
 
 from typing import Any
 
-from functions.starting import uncollected
+from functions.cold_start import without_garbage_collection
 
-with uncollected():
+with without_garbage_collection():
     import msgspec
+    from aws_lambda_powertools.utilities.batch import (
+        BatchProcessor,
+        EventType,
+        process_partial_response,
+    )
+    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from functions.telemetry import Record, Telemetry
+    from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import long_work, wiring
     from graveler.errors import GravelerError
     from graveler.model.tasks import TaskMessage
@@ -28,22 +34,26 @@ telemetry = Telemetry("graveler-tasks")
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Advance the task of each message; return the messages to deliver again."""
-    again: list[str] = []
-    for message in event["Records"]:
-        with telemetry.record("message", context, message_id=message["messageId"]) as record:
-            try:
-                _advance(message["body"], context, record)
-            except Exception as error:  # noqa: BLE001 - one must not stop the other messages
-                record.fail(error)
-                if not _is_sent_again(message["body"], error):
-                    again.append(message["messageId"])
-    return {"batchItemFailures": [{"itemIdentifier": each} for each in again]}
+    # A processor holds the state of one invocation, so threads must not share it.
+    processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
+    return dict(process_partial_response(event, _work_on, processor, context))
+
+
+# `BatchProcessor` passes its arguments by these names.
+def _work_on(record: SQSRecord, lambda_context: LambdaContext) -> None:
+    with telemetry.record("message", lambda_context, message_id=record.message_id) as log:
+        try:
+            _advance(record.body, lambda_context, log)
+        except Exception as error:
+            log.fail(error)
+            if not _is_sent_again(record.body, error):
+                raise
 
 
 def _is_sent_again(body: str, error: Exception) -> bool:
     """Send the message again if a store failed; return whether that worked.
 
-    A message that fails comes back only after the queue's visibility timeout, which is hours.
+    The queue delivers a failed message again only after its visibility timeout, which is hours.
     """
     if not isinstance(error, GravelerError) or _starts_dumps(body):
         return False
@@ -63,12 +73,12 @@ def _starts_dumps(body: str) -> bool:
     return msgspec.json.decode(body, type=dict[str, Any]) == SCHEDULED
 
 
-def _advance(body: str, context: LambdaContext, record: Record) -> None:
+def _advance(body: str, context: LambdaContext, log: TelemetryRecord) -> None:
     if _starts_dumps(body):
-        record.add(started=start_all(wiring.engine()))
+        log.add(started=start_all(wiring.engine()))
         return
     message = _message_in(body)
-    record.add(repository=message.repository, task_id=message.task_id)
+    log.add(repository=message.repository, task_id=message.task_id)
     task = advance(
         wiring.engine(),
         message,
@@ -79,7 +89,7 @@ def _advance(body: str, context: LambdaContext, record: Record) -> None:
     )
     if task is None:
         return
-    record.add(
+    log.add(
         task_kind=task.kind.value,
         ref=task.branch,
         state=task.state.value,
@@ -87,4 +97,4 @@ def _advance(body: str, context: LambdaContext, record: Record) -> None:
         total=task.known,
     )
     if task.failure is not None:
-        record.add(problem=task.failure.code)
+        log.add(problem=task.failure.code)

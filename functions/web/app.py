@@ -64,7 +64,7 @@ def build_app(folder: Path, bucket_origins: Iterable[str]) -> App:
 
 
 def _answer_to(request: _Request, files: Files) -> dict[str, Any]:
-    if s3.is_s3_request(request.headers, request.query):  # whose sender cannot read a page
+    if s3.is_s3_request(request.headers, request.query):  # an S3 client cannot read a page
         document = s3.error_document(
             "NotImplemented", _NO_GATEWAY, resource=request.path, request_id=request.id
         )
@@ -94,7 +94,7 @@ def _of_file(file: File, request: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _answer(status: int, named: Mapping[str, str], content: bytes | None) -> dict[str, Any]:
-    """Return the answer in the form that both gateways take."""
+    """Return the answer in a form that HTTP APIs and REST APIs take."""
     length = {} if content is None else {"Content-Length": str(len(content))}
     return {
         "statusCode": status,

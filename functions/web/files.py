@@ -37,7 +37,7 @@ _ROBOTS = b"User-agent: *\nDisallow: /api/\n"
 
 
 class File:
-    """One file; its content is read, and compressed, when it is first asked for."""
+    """One file; its content is read and compressed at the first request for it."""
 
     def __init__(self, path: Path, cache_control: str, content: bytes | None = None) -> None:
         self._path = path
@@ -80,5 +80,5 @@ class Files:
             self._others[paths.ICON] = File(icon, _ASKED)
 
     def find(self, path: str) -> File | None:
-        """Return what the path shows; None if there is nothing."""
+        """Return the file of the path; None if there is none."""
         return self._shell if paths.is_page(path) else self._others.get(path)

@@ -9,7 +9,7 @@ from functions.web.app import Event, build_app
 # Built by `npm run build` in webui/.
 PAGE = Path(__file__).parent / "page"
 
-# Where presigned URLs lead, separated by spaces. The page may speak to no other host than its own.
+# The origins of presigned URLs, separated by spaces. The page may connect to these and to its own.
 BUCKET_ORIGINS = "GRAVELER_BUCKET_ORIGINS"
 
 _app = build_app(PAGE, os.environ.get(BUCKET_ORIGINS, "").split())

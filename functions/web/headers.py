@@ -1,7 +1,7 @@
-"""The headers of every answer: what a browser lets the page do.
+"""The headers of every answer: they limit what a browser lets the page do.
 
-The page runs its own files only, speaks to its own origin and to the buckets, and nobody frames it.
-So text that somebody stored in a lake cannot act in the name of its reader.
+The page runs its own files only, and connects to its own origin and to the buckets. No other page
+can frame it. So a text that a lake holds cannot act in the name of its reader.
 """
 
 import re
@@ -13,7 +13,7 @@ _ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._-]+/)?")
 # `dompurify` is DOMPurify's own policy; `graveler` is ours.
 _TRUSTED_TYPES = ("dompurify", "graveler")
 
-# What the page never asks for; an injected script cannot, either.
+# Features that the page never uses; an injected script cannot use them either.
 _FEATURES = ("camera", "geolocation", "microphone", "payment", "usb")
 
 _HSTS = {"Strict-Transport-Security": "max-age=31536000"}
@@ -23,7 +23,7 @@ def of_page(bucket_origins: Iterable[str]) -> Mapping[str, str]:
     """Return the headers of a page that reads from and writes to buckets at these origins.
 
     Raises:
-        ValueError: one is no origin.
+        ValueError: one is not an origin.
     """
     return {
         "Content-Security-Policy": _policy(" ".join(["", *map(_checked, bucket_origins)])),
@@ -38,9 +38,9 @@ def of_page(bucket_origins: Iterable[str]) -> Mapping[str, str]:
 
 
 def of_transport(request: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the headers that depend on how the request came, whose headers are given.
+    """Return the headers for the transport of a request, which a header of API Gateway names.
 
-    API Gateway says so. Over plain HTTP, browsers would ignore the promise of TLS.
+    Over plain HTTP, browsers ignore a promise of TLS.
     """
     return _HSTS if request.get("x-forwarded-proto") == "https" else {}
 

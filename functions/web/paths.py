@@ -14,7 +14,7 @@ ROBOTS = "/robots.txt"
 
 METHODS = ("GET", "HEAD")
 
-# As API Gateway's HTTP API writes them; the last segment stands for any further path.
+# As API Gateway's HTTP API writes them; the last segment matches any further path.
 _ANYTHING = "{proxy+}"
 PATHS = (
     "/",

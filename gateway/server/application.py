@@ -39,7 +39,7 @@ from graveler.errors import (
     InvalidInputError,
     NotFoundError,
 )
-from graveler.http import sites
+from graveler.http import cross_site
 
 _REQUEST_ID = "x-amz-request-id"
 
@@ -155,7 +155,7 @@ class Application:
         is_read = head.method in {"GET", "HEAD"} and presented.kind is Kind.VERSION_4_HEADER
         if not is_read or presented.access_key_id != _KEY_OF_THE_PAGE:
             return None
-        sites.check_not_from_elsewhere(dict(head.headers))
+        cross_site.check_not_cross_site(dict(head.headers))
         return self._lakes.session_user(head.header("cookie") or "", address)
 
     def _key_pair(self, access_key_id: str | None) -> KeyPair:

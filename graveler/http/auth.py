@@ -1,26 +1,25 @@
 """Authenticates requests by HTTP Basic, a bearer token, or a browser's session cookie.
 
 Theory of operation. A secret is checked against its digest (`graveler.access.digests`), which one
-request to the store returns, and a token against the installation's key. A process remembers for
-MEMORY_S what it found, so most requests need none. A deleted key, user or principal, its sessions,
-and those that a user has ended, may therefore work for that long in a process that has just seen
-them. A missing key is
-not remembered, so a new key works at once.
+request to the store returns. A token is checked against the installation's key. A process remembers
+for MEMORY_S what it found, so most requests ask no store. Deleted keys, users and principals, and
+ended sessions, may work for that long in a process that has just seen them. A missing key is not
+remembered, so a new key works at once.
 
-Every failure is the same error with the same text, after the same requests: an unknown key ID, and
-a wrong secret of a known one, even of one that is remembered. Neither text nor time helps to guess.
-Failures are limited (`graveler.http.login_limits`).
+Every failure is the same error with the same text, after the same requests. It does not show
+whether the key ID is unknown, or known with another secret, or remembered. Neither text nor time
+helps to guess. Failures are limited (`graveler.http.login_limits`).
 """
 
 import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from graveler.access.digests import DIGEST_BYTES, secret_digest
+from graveler.cache import AgingCache
 from graveler.errors import AuthenticationError, InvalidInputError
 from graveler.http.login_limits import LoginLimits
 from graveler.operations.accounts import set_up
@@ -46,18 +45,15 @@ _ATTACHMENT_CLAIM = "attachment"
 # costs a busy process nothing that can be measured.
 MEMORY_S = 5
 MEMORY_ENTRIES_MAX = 10_000
-# Longer than every key that was ever created, so not worth a request to the store.
+# No key that was ever created is longer, so a longer ID costs no request to the store.
 _ACCESS_KEY_ID_CHARACTERS_MAX = 128
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 # Checked in place of a key that does not exist.
 _NO_KEY = LoginKey("", "", "", b"\0" * DIGEST_BYTES)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Session:
+class LoginSession:
     """A token that authenticates its user until it expires; never printed."""
 
     token: str
@@ -65,7 +61,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
+class AuthenticatedUser:
     """The user whom a credential names, and the access key behind it.
 
     A session of an external principal has no access key.
@@ -77,7 +73,7 @@ class Presented:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Proven:
-    """A key whose secret this process has seen, as it was found; never printed."""
+    """A key whose secret this process has verified, as it was read; never printed."""
 
     key: LoginKey
     read_at: Moment
@@ -90,10 +86,12 @@ class Authenticator:
         self._accounts = accounts
         self._clock = clock
         self._limits = LoginLimits(accounts)
+        # Not an AgingCache: an old key still names the user, so it is read again in one request.
         self._proven: dict[str, _Proven] = {}
-        self._keys = _Memory[tuple[str, str], LookUp](clock, self._key_of_session)
-        self._principals = _Memory[str, ExternalPrincipal](clock, accounts.principal)
-        self._users = _Memory[str, User](clock, accounts.user)
+        limits = clock.moment, MEMORY_S, MEMORY_ENTRIES_MAX
+        self._keys = AgingCache[tuple[str, str], LookUp](*limits)
+        self._principals = AgingCache[str, ExternalPrincipal](*limits)
+        self._users = AgingCache[str, User](*limits)
         self._token_key: bytes | None = None
 
     def user_of(self, authorization: str | None, cookies: Sequence[str], address: str = "") -> str:
@@ -105,14 +103,14 @@ class Authenticator:
             AuthenticationError: the request has no valid credential.
             TooManyAttemptsError: the key or the address has failed too often.
         """
-        presented = self.presented_by(authorization, cookies, address)
-        if presented is None:
+        authenticated = self.authenticate(authorization, cookies, address)
+        if authenticated is None:
             raise AuthenticationError(FAILURE_MESSAGE)
-        return presented.user
+        return authenticated.user
 
-    def presented_by(
+    def authenticate(
         self, authorization: str | None, cookies: Sequence[str], address: str = ""
-    ) -> Presented | None:
+    ) -> AuthenticatedUser | None:
         """Return the user and the access key of the request; None if it has no credential.
 
         Raises:
@@ -124,16 +122,18 @@ class Authenticator:
             scheme, _, value = authorization.strip().partition(" ")
             if scheme.lower() == "basic":
                 access_key_id, secret = _basic_pair(value.strip())
-                return Presented(self._user_of_key(access_key_id, secret, address), access_key_id)
+                return AuthenticatedUser(
+                    self._user_of_key(access_key_id, secret, address), access_key_id
+                )
             if scheme.lower() == "bearer":
-                return self._presented_by_token(value.strip())
+                return self._authenticate_token(value.strip())
             return None
         tokens = _tokens_of(cookies)
         if len(tokens) > 1:  # another server of the same host has set one of them
             raise InvalidInputError(_TWO_SESSIONS, _DELETE_COOKIES)
-        return self._presented_by_token(tokens.pop()) if tokens else None
+        return self._authenticate_token(tokens.pop()) if tokens else None
 
-    def log_in(self, access_key_id: str, secret_access_key: str, address: str = "") -> Session:
+    def log_in(self, access_key_id: str, secret_access_key: str, address: str = "") -> LoginSession:
         """Return a new session of the key's user.
 
         Raises:
@@ -143,7 +143,7 @@ class Authenticator:
         user = self._user_of_key(access_key_id, secret_access_key, address)
         return self._session(user, SESSION_LIFE_S, {_KEY_CLAIM: access_key_id})
 
-    def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> Session:
+    def log_in_principal(self, principal: ExternalPrincipal, life_s: int) -> LoginSession:
         """Return a new session of the principal's user; it ends when the principal is detached."""
         claims = {
             _PRINCIPAL_CLAIM: principal.id,
@@ -152,7 +152,7 @@ class Authenticator:
         }
         return self._session(principal.user, life_s, claims)
 
-    def _session(self, user: str, life_s: int, claims: Mapping[str, str]) -> Session:
+    def _session(self, user: str, life_s: int, claims: Mapping[str, str]) -> LoginSession:
         import jwt  # noqa: PLC0415 - only logging in needs it, and it takes long
 
         now_s = self._now_s()
@@ -164,7 +164,7 @@ class Authenticator:
             "sub": user,
             **claims,
         }
-        return Session(jwt.encode(payload, self._key(), algorithm="HS256"), now_s + life_s)
+        return LoginSession(jwt.encode(payload, self._key(), algorithm="HS256"), now_s + life_s)
 
     def check_attempts(self, address: str) -> None:
         """Refuse a log-in without a key if the address has failed too often.
@@ -201,7 +201,7 @@ class Authenticator:
         return proven.key.user
 
     def _user_of_guess(self, access_key_id: str, secret_access_key: str, address: str) -> str:
-        """Check a pair that this process has not found right before."""
+        """Check a pair that this process has not verified before."""
         now = self._clock.moment()
         now_s = now.wall_ns // NS_PER_S
         counters = self._limits.counters(access_key_id, address, now_s)
@@ -247,7 +247,7 @@ class Authenticator:
         self._keys.clear()
         self._users.clear()
 
-    def _presented_by_token(self, token: str) -> Presented:
+    def _authenticate_token(self, token: str) -> AuthenticatedUser:
         import jwt  # noqa: PLC0415 - requests with an access key never need it
 
         try:
@@ -272,7 +272,7 @@ class Authenticator:
             raise AuthenticationError(FAILURE_MESSAGE)
         if not user or not self._is_open(str(user), claims):
             raise AuthenticationError(FAILURE_MESSAGE)
-        return Presented(str(user), claims.get(_KEY_CLAIM))
+        return AuthenticatedUser(str(user), claims.get(_KEY_CLAIM))
 
     def _is_open(self, user: str, claims: Mapping[str, object]) -> bool:
         """Return whether the credential that began the session is still the user's.
@@ -283,7 +283,7 @@ class Authenticator:
         began_at = claims["iat"]
         access_key_id = claims.get(_KEY_CLAIM)
         if isinstance(access_key_id, str):
-            found = self._keys.get((access_key_id, user))
+            found = self._keys.get_or_read((access_key_id, user), self._key_of_session)
             return (
                 found is not None
                 and _is_valid(found.key, found.user)
@@ -292,13 +292,13 @@ class Authenticator:
         principal_id = claims.get(_PRINCIPAL_CLAIM)
         if not isinstance(principal_id, str):
             return False
-        principal = self._principals.get(principal_id)
+        principal = self._principals.get_or_read(principal_id, self._accounts.principal)
         return (
             principal is not None
             and principal.user == user
             and principal.user_uid == claims.get(_UID_CLAIM)
             and principal.attachment == claims.get(_ATTACHMENT_CLAIM, "")
-            and _may_last(self._users.get(user), began_at)
+            and _may_last(self._users.get_or_read(user, self._accounts.user), began_at)
         )
 
     def _key_of_session(self, key_and_user: tuple[str, str]) -> LookUp | None:
@@ -337,33 +337,6 @@ def _is_valid(key: LoginKey | None, user: User | None) -> bool:
 def _may_last(user: User | None, began_at: object) -> bool:
     """Return whether a session of the user that began then has not been ended."""
     return user is not None and isinstance(began_at, int) and began_at >= user.sessions_from
-
-
-class _Memory(Generic[K, V]):
-    """Remembers for MEMORY_S what a look-up found; a name that it did not find, never."""
-
-    def __init__(self, clock: Clock, look_up: Callable[[K], V | None]) -> None:
-        self._clock = clock
-        self._look_up = look_up
-        self._found: dict[K, tuple[V, Moment]] = {}
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._found.clear()
-
-    def get(self, name: K) -> V | None:
-        now = self._clock.moment()
-        found = self._found.get(name)
-        if found is not None and found[1].is_within(MEMORY_S, now):
-            return found[0]
-        value = self._look_up(name)
-        if value is None:
-            self._found.pop(name, None)
-            return None
-        if len(self._found) >= MEMORY_ENTRIES_MAX:
-            self._found.clear()
-        self._found[name] = (value, now)
-        return value
 
 
 def has_session(cookies: Sequence[str]) -> bool:

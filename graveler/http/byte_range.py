@@ -18,8 +18,8 @@ def parse(header: str, size_bytes: int) -> tuple[int, int]:
 
     Raises:
         InvalidInputError: the header does not contain byte ranges.
-        RangeNotSatisfiableError: it is not a single byte range (then the error has no size), or it
-            contains no byte of the object.
+        RangeNotSatisfiableError: it is not a single byte range, or contains no byte of the object.
+            In the first case the error has no size.
     """
     if not _RANGES.fullmatch(header):
         raise InvalidInputError(f"Range {header!r} is not a byte range: write bytes=first-last")

@@ -25,11 +25,11 @@ STATUSES: Mapping[type[errors.GravelerError], int] = {
     errors.ThrottledError: 503,
 }
 
-# The class of the error, where a status has several. Of parts that cannot be joined, with the code
-# of S3's error behind a slash.
+# The header that names the error's class, since a status has several. For parts that cannot be
+# joined, the code of S3's error follows behind a slash.
 KIND_HEADER = "X-Graveler-Error"
 
-# Clients back off by themselves, from about this on. Proxies and other tools need the number.
+# Clients back off by themselves, for about as long at first. Proxies and other tools need it.
 RETRY_AFTER_S = 1
 
 
@@ -57,7 +57,7 @@ def headers_of(error: errors.GravelerError) -> dict[str, str]:
 
 
 def _advice_of(error: errors.GravelerError) -> dict[str, str]:
-    """Return what tells the client how to go on."""
+    """Return the headers that advise the client how to continue."""
     if isinstance(error, errors.TooManyAttemptsError):
         return {"Retry-After": str(error.retry_after_s)}
     if isinstance(error, errors.ThrottledError | errors.ContentionError):

@@ -5,8 +5,8 @@ the key's ID and that of the address. The counts come with the look-up of the ke
 request. Beyond a limit, the answer is 429 until the minute ends, and the process then answers
 without a request. Existing and unknown IDs are treated alike, so an answer reveals neither.
 
-A pair that this process has found right before is not limited: whoever fails on purpose under the
-ID or the address of others cannot lock them out of processes that serve them.
+A pair that this process has verified before is not limited. So failures under
+the ID or the address of others do not lock them out of processes that serve them.
 """
 
 import hashlib

@@ -23,7 +23,7 @@ _META_PREFIX = "x-lakefs-meta-"
 _INTERNAL_PREFIX = "x-lakefs-internal-"
 _INTERNAL_KEY_PREFIX = "::lakefs::"
 
-# Browsers show objects of these types, and download all others. The policy below prevents scripts
+# Browsers show objects of these types, and download all others. `untrusted.HEADERS` prevent scripts
 # in them. lakeFS has the same list, and compares the whole content type.
 _INLINE_TYPES = frozenset(
     {
@@ -51,10 +51,10 @@ _INLINE_TYPES = frozenset(
         "video/webm",
     }
 )
-# The headers of stored data that the API's own requests and answers have as well. In those, a
-# header about caches is about the request or the answer.
+# The headers of stored data that the API's own requests and answers have as well. There, a header
+# about caches describes the request or the answer itself.
 KEPT_OF_UPLOADS = ("content-disposition", "content-encoding", "content-language")
-# No coding: clients of the API count the stored bytes, but decode what is said to be coded.
+# No Content-Encoding: clients of the API count the stored bytes, but would decode a coded answer.
 _KEPT_OF_READS = ("content-disposition", "content-language")
 # All headers of an answer share 10 KB.
 _CONTENT_TYPE_BYTES_MAX = 1024

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.limits import PAGE_AMOUNT_DEFAULT, PAGE_AMOUNT_MAX
 from graveler.messages import Refusal
+from graveler.staging.listing import PageQuery
 from graveler.times import unix_s
 
 # As Go's strconv.ParseBool. Python clients send `True`, Go and JavaScript clients `true`.
@@ -152,6 +153,19 @@ class Query:
             "after": self.text("after"),
             "amount": self.amount(),
         }
+
+    def object_page(self) -> PageQuery:
+        """Return the part of a listing of objects, or of other things with paths.
+
+        Raises:
+            InvalidInputError: the amount is not an integer within the bounds.
+        """
+        return PageQuery(
+            amount=self.amount(),
+            prefix=self.text("prefix").encode(),
+            after=self.text("after").encode(),
+            delimiter=self.text("delimiter").encode(),
+        )
 
     def unix_time(self, name: str) -> int | None:
         """Return the ISO 8601 time in whole Unix seconds; None if it is absent or empty.

@@ -1,8 +1,8 @@
 """The headers of answers with bytes that users stored, which share an origin with the web page.
 
-A browser that opens such an answer runs no script of it, posts none of its forms and loads nothing
-for it. It treats it as a page of no origin, so the session of its reader is out of reach. It also
-takes no other type for a script or a page, and lets no other site show it as a part of a page.
+A browser that opens such an answer runs no script of it, posts no form and loads nothing for it. It
+treats the answer as a page of no origin, so the reader's session is out of reach. It does not guess
+another type for it, and pages of other sites cannot embed it.
 """
 
 from collections.abc import Mapping

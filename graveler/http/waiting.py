@@ -1,9 +1,9 @@
 """How clients wait for work that outlasts their request.
 
-The request is answered 307 with its own URL and the task's ID. Go's and Java's clients and the
-Python SDK follow such a redirect with the same method and body, and so wait again. The Python SDK
-follows three; the request after the last one is answered 503 with Retry-After. lakectl repeats such
-a request by itself, other clients tell their users; it then joins the task without a name.
+The request is answered 307 with its own URL and the task's ID. The Go and Java clients and the
+Python SDK follow such a redirect with the same method and body, and so wait again. The SDK follows
+three, and the request after the last one is answered 503 with Retry-After. lakectl repeats such a
+request by itself, and other clients report it. The repeated request joins the task by its digest.
 """
 
 from urllib.parse import quote, unquote_plus
@@ -12,8 +12,8 @@ from graveler.errors import StillRunningError
 from graveler.http.query import Query
 from graveler.operations.tasks.waiting import Patience
 
-# In the query of a request after such a redirect: the ID of the task whose outcome it is, a colon,
-# and which redirect it is.
+# The query parameter of a request after such a redirect: the ID of the task whose outcome it wants,
+# a colon, and the number of the redirect.
 _PARAMETER = "graveler-task"
 _REDIRECTS_MAX = 3
 
@@ -25,7 +25,7 @@ def patience_of(query: Query) -> Patience:
 
 
 def location_of(error: StillRunningError, raw_query: str) -> str | None:
-    """Return where the client of a request with that query has to ask again.
+    """Return the location at which the client of a request with that query has to ask again.
 
     Returns:
         A reference relative to the request's URL; None after the last redirect.

@@ -17,10 +17,11 @@ def requirement_of(headers: Mapping[str, str]) -> Requirement:
     """Return what the headers, with names in lower case, require of the object at the path.
 
     Raises:
-        InvalidInputError: If-Match is no list of entity tags, or one of them is empty.
+        InvalidInputError: If-Match is not a list of entity tags, or a header is empty.
         UnsupportedError: If-None-Match has another value than `*`.
     """
-    match, none_match = given(headers, "If-Match"), given(headers, "If-None-Match")
+    match = non_empty_header(headers, "If-Match")
+    none_match = non_empty_header(headers, "If-None-Match")
     if none_match is not None and none_match.strip() != _ANY:
         raise Refusal.NOT_SERVED.error(f"If-None-Match: {none_match} of writes; use *")
     is_absent = none_match is not None
@@ -31,11 +32,11 @@ def requirement_of(headers: Mapping[str, str]) -> Requirement:
     return Requirement(is_absent, checksums=_checksums_of(match))
 
 
-def given(headers: Mapping[str, str], name: str) -> str | None:
+def non_empty_header(headers: Mapping[str, str], name: str) -> str | None:
     """Return the header; None if it is absent.
 
     Raises:
-        InvalidInputError: it is empty. The client wants a condition, and says none.
+        InvalidInputError: it is empty, so the condition is not known.
     """
     value = headers.get(name.lower())
     if value is not None and not value.strip():

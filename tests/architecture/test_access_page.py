@@ -3,8 +3,8 @@
 import json
 import re
 
-from functions.api.access.late import TASK_NEEDS
-from functions.api.access.table import NEEDS
+from functions.api.authorization.deferred_checks import TASK_NEEDS
+from functions.api.authorization.table import NEEDS
 from graveler.access.policy import Effect, Statement
 from graveler.access.standard import GROUPS
 from graveler.access.validation import check_statements

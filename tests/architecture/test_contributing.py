@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.api.operations import OPERATIONS
+from functions.api.all_operations import OPERATIONS
 from functions.api.routes import (
     collection_runs,
     exports,
@@ -17,7 +17,7 @@ from functions.api.routes import (
     sessions,
     tasks,
 )
-from functions.api.routing import Operation
+from functions.api.routing import ApiOperation
 from functions.api.unserved import UNSERVED
 from graveler.model.events import DETAIL_TYPES
 from tests.architecture.test_portability import ROOT, tracked_files
@@ -102,7 +102,7 @@ def test_the_make_target_that_records_permissions_exists():
     assert f"ACTIONS := {path}" in makefile
 
 
-def module_of(operation: Operation) -> str:
+def module_of(operation: ApiOperation) -> str:
     return operation.route.__module__.rpartition(".")[2]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from functions.api.all_operations import document
 from functions.api.app import API_PREFIX
-from functions.api.operations import document
 from functions.web.handler import PAGE
 
 pytestmark = pytest.mark.packages

@@ -6,8 +6,8 @@ from dataclasses import fields
 
 import pytest
 
-from functions.api.settings import Settings as ApiSettings
-from functions.cleanup.settings import Settings as CleanupSettings
+from functions.api.settings import ApiSettings
+from functions.cleanup.handler import CleanupSettings
 from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT
 from graveler.aws.settings import Settings
 from local import background

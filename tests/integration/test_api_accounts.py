@@ -7,7 +7,7 @@ import jwt
 import pytest
 from lakefs_sdk import models
 
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
 
 TOKEN = {"x-graveler-setup-token": SETUP_TOKEN}
@@ -68,7 +68,7 @@ def test_setup_without_the_right_token_is_refused(empty, headers):
 
 
 def test_setup_is_refused_where_no_token_is_configured():
-    api = ApiClient(Settings(), set_up=False)
+    api = ApiClient(ApiSettings(), set_up=False)
     reply = api.ask(
         "POST", "/setup_lakefs", {"username": "eve"}, headers={"x-graveler-setup-token": ""}
     )
@@ -121,7 +121,7 @@ def test_a_login_gives_a_token_and_a_cookie_that_both_work(api):
 
 
 def test_a_deployment_with_tls_keeps_its_cookie_to_tls():
-    api = ApiClient(Settings(secure_cookies=True))
+    api = ApiClient(ApiSettings(secure_cookies=True))
     login = {"access_key_id": ACCESS_KEY_ID, "secret_access_key": SECRET}
     [cookie] = api.ask("POST", "/auth/login", login).cookies
     assert "; Secure" in cookie
@@ -179,7 +179,7 @@ def test_anybody_may_ask_whether_the_server_is_well():
 
 
 def test_the_configuration_shows_what_the_server_supports():
-    api = ApiClient(Settings(namespace_prefix="s3://lake/"))
+    api = ApiClient(ApiSettings(namespace_prefix="s3://lake/"))
     config = api.ask("GET", "/config").json
     models.Config.from_dict(config)
     assert [int(part) for part in config["version_config"]["version"].split(".")] >= [1, 3, 1]

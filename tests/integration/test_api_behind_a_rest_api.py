@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote
 import msgspec
 import pytest
 
-from functions.api.gateways import of_any_gateway
+from functions.api.rest_api import for_both_apis
 from tests.support.checks.lines import lines_of
 from tests.support.clients.api import SECRET, ApiClient, event
 
@@ -48,8 +48,8 @@ def both(api: ApiClient, method: str, path: str, **more: Any) -> tuple[dict[str,
     headers = {"authorization": api.authorization, **more.pop("headers", {})}
     http = event(method, path, headers=headers, **more)
     return (
-        of_any_gateway(api.fork().app)(http, None),
-        of_any_gateway(api.fork().app)(of_rest(http, path), None),
+        for_both_apis(api.fork().app)(http, None),
+        for_both_apis(api.fork().app)(of_rest(http, path), None),
     )
 
 
@@ -112,7 +112,7 @@ def test_a_repeated_parameter_keeps_all_its_values(api):
         seen.append(found["rawQueryString"])
         return {"statusCode": 200, "headers": {}, "body": "", "isBase64Encoded": False}
 
-    of_any_gateway(app)(of_rest(http, "/"), None)
+    for_both_apis(app)(of_rest(http, "/"), None)
     assert seen == ["id=1&id=2&x="]
 
 
@@ -124,13 +124,13 @@ def test_a_session_cookie_is_set_and_read(api):
     assert cookie.partition("=")[0] == of_http["cookies"][0].partition("=")[0]
     pair = cookie.partition(";")[0]
     http = event("GET", "/api/v1/user", cookies=["other=1", pair])
-    answer = of_any_gateway(api.app)(of_rest(http, "/api/v1/user"), None)
+    answer = for_both_apis(api.app)(of_rest(http, "/api/v1/user"), None)
     assert answer["statusCode"] == 200
 
 
 def test_a_log_line_has_the_address_and_the_id_of_the_request(api, monkeypatch):
     lines = lines_of(monkeypatch, "graveler-api")
     http = event("GET", "/_health")
-    of_any_gateway(api.app)(of_rest(http, "/_health"), None)
+    for_both_apis(api.app)(of_rest(http, "/_health"), None)
     assert lines.last["gateway_request_id"] == "gateway-request"
     assert lines.last["method"] == "GET"

@@ -1,7 +1,7 @@
 """Operations read and answer what they declare: a valid request of each one proves it."""
 
-from functions.api.contract import Content, Kind
-from functions.api.operations import OPERATIONS
+from functions.api.all_operations import OPERATIONS
+from functions.api.contract import ParameterKind, RawContent
 from tests.support.checks.cases import for_each
 from tests.support.checks.reads import recorded_reads
 from tests.support.worlds.prepared_lake import prepared
@@ -13,16 +13,16 @@ PARAMETERS = [
     (name, parameter)
     for name, contract in CONTRACTS.items()
     for parameter in contract.parameters
-    if parameter.kind is not Kind.HEADER
+    if parameter.kind is not ParameterKind.HEADER
 ]
 
 # What the document says elsewhere, or not: credentials, the body's type, what browsers add, and how
 # a request waits for a task, which a redirect says.
 ELSEWHERE = {
-    (Kind.HEADER, "authorization"),
-    (Kind.HEADER, "content-type"),
-    (Kind.HEADER, "sec-fetch-site"),
-    (Kind.TEXT, "graveler-task"),
+    (ParameterKind.HEADER, "authorization"),
+    (ParameterKind.HEADER, "content-type"),
+    (ParameterKind.HEADER, "sec-fetch-site"),
+    (ParameterKind.TEXT, "graveler-task"),
 }
 
 
@@ -44,11 +44,11 @@ def test_an_operation_reads_what_it_declares_and_nothing_else(name):
         reply = send(api, sent)
     assert reply.status == (sent.status or min(contract.answers)), reply
     declared = {
-        (each.kind, each.name.lower() if each.kind is Kind.HEADER else each.name)
+        (each.kind, each.name.lower() if each.kind is ParameterKind.HEADER else each.name)
         for each in contract.parameters
     }
     assert reads.parameters - ELSEWHERE == declared
-    if isinstance(contract.body, Content):
+    if isinstance(contract.body, RawContent):
         assert (reads.reads_body, reads.bodies) == (True, set())
     else:
         assert most_special(reads.bodies) == (

@@ -1,6 +1,6 @@
 """/openapi.json: the API's description, from which users generate clients."""
 
-from functions.api.operations import OPERATIONS
+from functions.api.all_operations import OPERATIONS
 from functions.api.routes import tags
 from tests.support.checks.contracts import DOCUMENT
 from tests.support.clients.api import ApiClient, event

@@ -6,7 +6,7 @@ import jwt
 import pytest
 from lakefs_sdk import models
 
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from graveler.errors import ThrottledError
 from tests.support.clients.api import ApiClient, event
 from tests.support.fakes.identities import ARN, ROLE, SERVER, CheckingSts, changed, token_of
@@ -18,7 +18,7 @@ OF_BOB = "/auth/users/bob/external/principals"
 @pytest.fixture
 def api():
     """Bob logs in as the role Reader."""
-    api = ApiClient(Settings(iam_login_server_id=SERVER))
+    api = ApiClient(ApiSettings(iam_login_server_id=SERVER))
     api.identities = CheckingSts()
     api.world.clock.tick(time.time() - api.world.clock.peek_ns / 10**9)  # clients sign by theirs
     api._begin()

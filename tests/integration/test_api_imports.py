@@ -7,7 +7,7 @@ import pytest
 from lakefs_sdk import models
 
 from functions.api.app import build_app
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from tests.support.clients.api import ApiClient, Reply
 from tests.support.worlds.inventories import MANIFEST, put_inventory
 
@@ -185,7 +185,7 @@ def test_a_deployment_without_import_prefixes_says_so(api):
     storage = api.ask("GET", "/config").json["storage_config"]
     assert (storage["import_support"], storage["import_validity_regex"]) == (True, "^s3://")
     engine = replace(api.engine, import_prefixes=())
-    api.app = build_app(engine, api.accounts, Settings())
+    api.app = build_app(engine, api.accounts, ApiSettings())
     assert api.ask("GET", "/config").json["storage_config"]["import_support"] is False
     reply = start(api, location("s3://raw/in/", "to/"))
     assert reply.status == 403

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
+from functions.api.all_operations import OPERATIONS
 from functions.api.app import SERVICE, build_app
-from functions.api.operations import OPERATIONS
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from functions.api.unserved import UNSERVED
 from functions.export.handler import handler as export
 from functions.telemetry import Metrics, Telemetry
@@ -53,7 +53,7 @@ def api() -> ApiClient:
     api = ApiClient(set_up=False)
     api.engine = replace(api.engine, objects=PresigningStore(api.engine.objects))
     told = Telemetry(SERVICE, Metrics.OPERATIONS)
-    api.app = build_app(api.engine, api.accounts, Settings(setup_token=SETUP_TOKEN), told)
+    api.app = build_app(api.engine, api.accounts, ApiSettings(setup_token=SETUP_TOKEN), told)
     return api
 
 

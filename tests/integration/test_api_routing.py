@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from lakefs_sdk import api as sdk_api
 
+from functions.api.all_operations import OPERATIONS, OTHERS
 from functions.api.app import SERVICE
-from functions.api.frequent import FREQUENT
-from functions.api.operations import OPERATIONS, OTHERS
+from functions.api.frequent_operations import FREQUENT
 from functions.api.routes import (
     collection_runs,
     exports,

@@ -31,8 +31,8 @@ from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.branches.heads import new_commit
 from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
-from graveler.http.access import RIGHTS_AGE_MAX_S, Authorizer
 from graveler.http.auth import MEMORY_S, Authenticator
+from graveler.http.rights import RIGHTS_AGE_MAX_S, Authorizer
 from graveler.model import Commit
 from graveler.model.tasks import TaskSettings
 from graveler.operations import (
@@ -359,7 +359,7 @@ def test_who_asks_and_what_they_may_costs_few_reads_every_five_seconds(world: Se
     def ask() -> int:
         requests.clear()
         user = authenticator.user_of(f"Basic {b64encode(b'key:secret').decode()}", ())
-        authorizer.access_of(user, {}).require(Permission("fs:ReadObject", "arn:x"))
+        authorizer.of_request(user, {}).require(Permission("fs:ReadObject", "arn:x"))
         return len(requests)
 
     costs = [ask(), ask()]

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 from local import files, processes
 from local.config import StackConfig
 from local.processes import Child, StartError

@@ -3,7 +3,7 @@
 import pytest
 
 from graveler.errors import CorruptDataError
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 from local.cipher import LocalCipher, local_cipher
 from local.key_pair import key_pair
 from local.processes import StartError

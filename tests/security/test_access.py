@@ -8,7 +8,7 @@ from functions.api.app import SERVICE
 from graveler.access.evaluate import Rights
 from graveler.access.needs import Permission
 from graveler.access.policy import Effect, Policy, Statement
-from graveler.http.access import RIGHTS_AGE_MAX_S
+from graveler.http.rights import RIGHTS_AGE_MAX_S
 from graveler.model.tasks import TaskSettings
 from tests.support.checks.lines import lines_of
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from functions.api import app, operations
-from functions.api.access.late import TASK_NEEDS
-from functions.api.access.rows import Public
-from functions.api.access.table import NEEDS
+from functions.api import all_operations, app
+from functions.api.all_operations import OPERATIONS
 from functions.api.answers import empty
+from functions.api.authorization.checks import Public
+from functions.api.authorization.deferred_checks import TASK_NEEDS
+from functions.api.authorization.table import NEEDS
 from functions.api.contract import Contract
-from functions.api.frequent import FREQUENT
-from functions.api.operations import OPERATIONS
-from functions.api.routing import Operation
-from functions.api.settings import Settings
+from functions.api.frequent_operations import FREQUENT
+from functions.api.routing import ApiOperation
+from functions.api.settings import ApiSettings
 from functions.api.unserved import UNSERVED
 from graveler.model.tasks import TaskKind
 from tests.support.checks.cases import for_each
@@ -48,7 +48,7 @@ FILTERS = {"listRepositories"}
 @cache
 def prepared() -> tuple[ApiClient, dict[str, str]]:
     """A repository with something of everything; the names that examples have in braces."""
-    api = ApiClient(Settings(setup_token=SETUP_TOKEN, iam_login_server_id="lake.example.com"))
+    api = ApiClient(ApiSettings(setup_token=SETUP_TOKEN, iam_login_server_id="lake.example.com"))
     api.repository()
     for path in ("a/b", "other"):
         api.upload(path)
@@ -130,9 +130,9 @@ def test_exactly_the_public_operations_are_marked_so():
     assert {name for name, row in NEEDS.items() if isinstance(row, Public)} == public
 
 
-def without_needs(path: str) -> Operation:
+def without_needs(path: str) -> ApiOperation:
     template = replace(OPERATIONS[0].template, name="newOperation", path=path)
-    return Operation(template, lambda _: empty(), Contract({}))
+    return ApiOperation(template, lambda _: empty(), Contract({}))
 
 
 def test_a_frequent_operation_without_needs_keeps_the_api_from_starting(monkeypatch):
@@ -142,7 +142,7 @@ def test_a_frequent_operation_without_needs_keeps_the_api_from_starting(monkeypa
 
 
 def test_another_operation_without_needs_is_not_served(monkeypatch):
-    monkeypatch.setattr(operations, "OTHERS", (*operations.OTHERS, without_needs("/new")))
+    monkeypatch.setattr(all_operations, "OTHERS", (*all_operations.OTHERS, without_needs("/new")))
     api = ApiClient()
     for _ in range(2):
         assert api.ask("GET", "/new").status == 500

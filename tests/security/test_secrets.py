@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from functions.api.all_operations import OPERATIONS
 from functions.api.app import SERVICE
-from functions.api.operations import OPERATIONS
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from graveler.access.identity_tokens import SignedRequest
 from graveler.aws.environment import FromEnvironment
-from graveler.http.accounts import ExternalLogin, IdentityRequest
-from graveler.http.auth import Session
-from graveler.http.requests import AccessKey, Login, NewAccessKey, Setup
-from graveler.http.responses import AuthenticationToken, CredentialsWithSecret
+from graveler.http.auth import LoginSession
+from graveler.http.schemas.accounts import AuthenticationToken, Login, Setup
+from graveler.http.schemas.credentials import AccessKey, CredentialsWithSecret, NewAccessKey
+from graveler.http.schemas.principals import ExternalLogin, IdentityRequest
 from graveler.operations import branches
 from graveler.ports import Credential, Installation, KeyPair, LoginKey
 from tests.support.checks.cases import for_each
@@ -59,7 +59,7 @@ def setup(token: str) -> dict[str, str]:
 
 
 def test_no_secret_reaches_the_log(log):
-    api = ApiClient(Settings(setup_token=SETUP_TOKEN))
+    api = ApiClient(ApiSettings(setup_token=SETUP_TOKEN))
     api.repository()
     secrets = use_every_secret(api)
     assert "getCurrentUser" in log.text  # it is this log
@@ -67,9 +67,9 @@ def test_no_secret_reaches_the_log(log):
 
 
 def test_no_secret_reaches_the_log_when_something_breaks(log, monkeypatch):
-    api = ApiClient(Settings(setup_token=SETUP_TOKEN))
+    api = ApiClient(ApiSettings(setup_token=SETUP_TOKEN))
     api.repository()
-    broken = ApiClient(Settings(setup_token=SETUP_TOKEN))
+    broken = ApiClient(ApiSettings(setup_token=SETUP_TOKEN))
     for store in (broken.world.refs, broken.world.objects):
         for name in ("repository", "repository_and_branch", "get", "head"):
             if hasattr(store, name):
@@ -94,8 +94,8 @@ def use_every_secret_but_links(api: ApiClient) -> list[str]:
         Credential("AKIA", "secret-text", "ann", 1),
         KeyPair("AKIA", "secret-text", "ann", "uid"),
         Installation("id", b"secret-text"),
-        Session("secret-text", 1),
-        Settings(setup_token="secret-text"),
+        LoginSession("secret-text", 1),
+        ApiSettings(setup_token="secret-text"),
         AccessKey("AKIA", "secret-text"),
         Setup("ann", NewAccessKey("AKIA", "secret-text")),
         Login("AKIA", "secret-text"),
@@ -159,7 +159,7 @@ def test_secrets_are_compared_in_constant_time(monkeypatch):
     compare_digest = hmac.compare_digest
     monkeypatch.setattr("graveler.http.auth.hmac.compare_digest", compare)
     monkeypatch.setattr("graveler.addresses.compare_digest", compare)
-    api = ApiClient(Settings(setup_token=SETUP_TOKEN))
+    api = ApiClient(ApiSettings(setup_token=SETUP_TOKEN))
     api.repository()
     digest = api.accounts.look_up(ACCESS_KEY_ID).key.digest
     assert {digest} in compared
@@ -186,7 +186,7 @@ def lake() -> ApiClient:
     ids=lambda template: template.name,
 )
 def test_a_get_request_changes_nothing(lake, template):
-    """A change by cookie takes our own page; reading by cookie does not (graveler/http/sites.py)."""
+    """A change by cookie takes our own page; reading by cookie does not (graveler/http/cross_site.py)."""
     before = snapshot(lake)
     path = template.path.replace("<repository>", "repo").replace("<branch>", "main")
     path = path.replace("<ref>", "main")

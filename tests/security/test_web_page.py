@@ -2,8 +2,8 @@
 
 import pytest
 
-from functions.api.contract import Content
-from functions.api.operations import OPERATIONS
+from functions.api.all_operations import OPERATIONS
+from functions.api.contract import RawContent
 from functions.web.app import build_app
 from tests.support.worlds.page import SCRIPT_PATH, show, write_page
 from tests.support.worlds.prepared_lake import prepared
@@ -108,7 +108,7 @@ def test_an_origin_cannot_widen_the_policy(tmp_path, origin):
 
 def answers_bytes(operation):
     shapes = operation.contract.answers.values()
-    return any(isinstance(shape, Content) and shape.is_binary for shape in shapes)
+    return any(isinstance(shape, RawContent) and shape.is_binary for shape in shapes)
 
 
 @pytest.mark.parametrize("name", [each.template.name for each in OPERATIONS if answers_bytes(each)])

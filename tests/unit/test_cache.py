@@ -1,9 +1,10 @@
-"""The cache keeps what is used, and never more than its budget."""
+"""The caches keep what is used or young, and never more than their budgets."""
 
 from threading import Thread
 from typing import Any
 
-from graveler.cache import BoundedCache
+from graveler.cache import AgingCache, BoundedCache
+from graveler.times import NS_PER_S, Moment
 
 
 def held(cache: BoundedCache[int, Any], keys: range) -> set[int]:
@@ -92,3 +93,52 @@ def test_threads_may_share_it():
         thread.join()
     assert not wrong
     assert len(held(cache, range(100))) <= 64
+
+
+class Store:
+    """Has a value for each even key, and takes a second to read it."""
+
+    def __init__(self) -> None:
+        self.now_s = 100
+        self.reads = 0
+
+    def moment(self) -> Moment:
+        return Moment(self.now_s * NS_PER_S, self.now_s * NS_PER_S)
+
+    def read(self, key: int) -> str | None:
+        self.now_s += 1
+        self.reads += 1
+        return None if key % 2 else f"{key}, read at {self.now_s}"
+
+
+def test_a_value_is_believed_for_its_age_from_before_it_was_read():
+    store = Store()
+    cache: AgingCache[int, str] = AgingCache(store.moment, 5, 10)
+    assert cache.get(2) is None
+    first = cache.get_or_read(2, store.read)
+    store.now_s = 104
+    assert cache.get_or_read(2, store.read) == cache.get(2) == first
+    store.now_s = 105
+    assert cache.get(2) is None
+    assert cache.get_or_read(2, store.read) == "2, read at 106"
+
+
+def test_a_missing_value_is_not_remembered():
+    store = Store()
+    cache: AgingCache[int, str] = AgingCache(store.moment, 5, 10)
+    assert [cache.get_or_read(1, store.read) for _ in range(2)] == [None, None]
+    cache.get_or_read(2, store.read)
+    store.now_s += 10
+    assert cache.get_or_read(2, lambda _: None) is None
+    store.now_s -= 10
+    assert cache.get(2) is None
+
+
+def test_a_full_cache_begins_again():
+    store = Store()
+    cache: AgingCache[int, str] = AgingCache(store.moment, 100, 2)
+    for key in (2, 4, 6):
+        cache.get_or_read(key, store.read)
+    assert [cache.get(key) is None for key in (2, 4, 6)] == [True, True, False]
+    cache.clear()
+    assert cache.get(6) is None

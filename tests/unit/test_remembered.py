@@ -10,8 +10,8 @@ import pytest
 from gateway.lake.engine.lakes import EngineLakes
 from graveler.branches.lookup import known_repository
 from graveler.errors import AuthenticationError, NotFoundError
-from graveler.http.access import Authorizer
 from graveler.http.auth import Authenticator
+from graveler.http.rights import Authorizer
 from graveler.operations import branches, repositories
 from graveler.operations.accounts import set_up
 from graveler.operations.prepared import branch_now, prepare

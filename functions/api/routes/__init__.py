@@ -1,1 +1,1 @@
-"""The routes of the API, one module per resource, the hottest first: routing is a linear scan."""
+"""The routes of the API: a module for each resource, whose name is its tag in /openapi.json."""

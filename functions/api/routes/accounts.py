@@ -3,13 +3,16 @@
 import hmac
 
 from functions.api import answers, key_pairs, session_cookie
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import AlreadyExistsError, AuthenticationError, PreconditionFailedError
-from graveler.http import requests, responses, sites
+from graveler.http import cross_site
 from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE
+from graveler.http.schemas import accounts as schemas
+from graveler.http.schemas.credentials import CredentialsWithSecret
+from graveler.http.schemas.users import UserRow
 from graveler.operations.accounts import set_up as first_users
 from graveler.operations.accounts.naming import check_name
 from graveler.ports import Credential, User
@@ -18,7 +21,7 @@ operations = Operations()
 
 _SETUP_TOKEN_HEADER = "x-graveler-setup-token"  # noqa: S105 - the name of a header
 
-_LOGIN_CONFIG = responses.LoginConfig(
+_LOGIN_CONFIG = schemas.LoginConfig(
     # With "none", the web UI hides users and groups; with "simplified", policies.
     rbac="internal",
     username_ui_placeholder="Access Key ID",
@@ -36,31 +39,31 @@ _LOGIN_CONFIG = responses.LoginConfig(
     "/user",
     "getCurrentUser",
     public=True,
-    answers={200: responses.CurrentUser},
+    answers={200: schemas.CurrentUser},
     errors=(401,),
 )
-def get_current_user(request: Request) -> Answer:
+def get_current_user(request: Request) -> ApiAnswer:
     authenticator = request.services.authenticator
-    presented = authenticator.presented_by(
+    authenticated = authenticator.authenticate(
         request.header("authorization"), request.cookies, request.address
     )
-    if presented is None:
+    if authenticated is None:
         # Clients call this to learn whether they are logged in.
-        return answers.of_json(responses.CurrentUser(responses.UserRow("", 0)))
-    user = request.services.accounts.user(presented.user)
+        return answers.of_json(schemas.CurrentUser(UserRow("", 0)))
+    user = request.services.accounts.user(authenticated.user)
     if user is None:  # deleted since its credential was last looked up
         raise AuthenticationError(FAILURE_MESSAGE)
-    row = responses.UserRow(user.name, user.creation_date, user.name)
-    return answers.of_json(responses.CurrentUser(row, presented.access_key_id))
+    row = UserRow(user.name, user.creation_date, user.name)
+    return answers.of_json(schemas.CurrentUser(row, authenticated.access_key_id))
 
 
 @operations.add(
-    "GET", "/setup_lakefs", "getSetupState", public=True, answers={200: responses.SetupState}
+    "GET", "/setup_lakefs", "getSetupState", public=True, answers={200: schemas.SetupState}
 )
-def get_setup_state(request: Request) -> Answer:
+def get_setup_state(request: Request) -> ApiAnswer:
     state = "initialized" if request.services.accounts.is_set_up() else "not_initialized"
     return answers.of_json(
-        responses.SetupState(state, comm_prefs_missing=False, login_config=_LOGIN_CONFIG)
+        schemas.SetupState(state, comm_prefs_missing=False, login_config=_LOGIN_CONFIG)
     )
 
 
@@ -70,11 +73,11 @@ def get_setup_state(request: Request) -> Answer:
     "setup",
     public=True,
     parameters=(header("X-Graveler-Setup-Token"),),
-    body=requests.Setup,
-    answers={200: responses.CredentialsWithSecret},
+    body=schemas.Setup,
+    answers={200: CredentialsWithSecret},
     errors=(401, 409),
 )
-def set_up(request: Request) -> Answer:
+def set_up(request: Request) -> ApiAnswer:
     token = request.services.settings.setup_token
     given = request.header(_SETUP_TOKEN_HEADER) or ""
     sent = given.encode("utf-8", "surrogatepass")
@@ -82,7 +85,7 @@ def set_up(request: Request) -> Answer:
         raise AuthenticationError(
             f"the header {_SETUP_TOKEN_HEADER} must carry the setup token of this deployment"
         )
-    body = request.decode(requests.Setup)
+    body = request.decode(schemas.Setup)
     if request.services.accounts.is_set_up():
         raise AlreadyExistsError("lakeFS already initialized")
     now_s = request.engine.now_s()
@@ -93,9 +96,7 @@ def set_up(request: Request) -> Answer:
         first_users.set_up(request.services.accounts, User(body.username, now_s), credential)
     except AlreadyExistsError as error:
         raise AlreadyExistsError("lakeFS already initialized") from error
-    return answers.of_json(
-        responses.CredentialsWithSecret(pair.access_key_id, pair.secret_access_key, now_s)
-    )
+    return answers.of_json(CredentialsWithSecret(pair.access_key_id, pair.secret_access_key, now_s))
 
 
 @operations.add(
@@ -103,13 +104,13 @@ def set_up(request: Request) -> Answer:
     "/setup_comm_prefs",
     "setupCommPrefs",
     public=True,
-    body=requests.CommunicationPreferences,
+    body=schemas.CommunicationPreferences,
     answers={},
     errors=(409, 412),
 )
-def set_communication_preferences(request: Request) -> Answer:
+def set_communication_preferences(request: Request) -> ApiAnswer:
     # As lakeFS with `email_subscription.enabled: false`: e-mail addresses are not stored.
-    request.decode(requests.CommunicationPreferences)
+    request.decode(schemas.CommunicationPreferences)
     if not request.services.accounts.is_set_up():
         raise PreconditionFailedError("lakeFS is not initialized")
     raise AlreadyExistsError("communication preferences already set")
@@ -120,17 +121,17 @@ def set_communication_preferences(request: Request) -> Answer:
     "/auth/login",
     "login",
     public=True,
-    body=requests.Login,
-    answers={200: responses.AuthenticationToken},
+    body=schemas.Login,
+    answers={200: schemas.AuthenticationToken},
     errors=(401, 403),
 )
-def log_in(request: Request) -> Answer:
-    sites.check_not_from_elsewhere(request.headers)  # it could log its visitors in as somebody else
-    body = request.decode(requests.Login)
+def log_in(request: Request) -> ApiAnswer:
+    cross_site.check_not_cross_site(request.headers)  # it could log a visitor in as another user
+    body = request.decode(schemas.Login)
     session = request.services.authenticator.log_in(
         body.access_key_id, body.secret_access_key, request.address
     )
-    answer = answers.of_json(responses.AuthenticationToken(session.token, session.expires_at))
+    answer = answers.of_json(schemas.AuthenticationToken(session.token, session.expires_at))
     answer.cookies.append(session_cookie.with_session(request, session.token))
     return answer
 
@@ -140,16 +141,16 @@ def log_in(request: Request) -> Answer:
     "/auth/capabilities",
     "getAuthCapabilities",
     public=True,
-    answers={200: responses.AuthCapabilities},
+    answers={200: schemas.AuthCapabilities},
 )
-def get_auth_capabilities(request: Request) -> Answer:  # noqa: ARG001 - every route takes it
-    return answers.of_json(responses.AuthCapabilities())
+def get_auth_capabilities(request: Request) -> ApiAnswer:  # noqa: ARG001 - every route takes it
+    return answers.of_json(schemas.AuthCapabilities())
 
 
-def log_out(request: Request) -> Answer:
+def log_out(request: Request) -> ApiAnswer:
     """Delete the browser's session cookie, and redirect to the page that logs in."""
-    sites.check_not_from_elsewhere(request.headers)
-    sites.check_not_embedded(request.headers)
+    cross_site.check_not_cross_site(request.headers)
+    cross_site.check_not_embedded(request.headers)
     answer = answers.empty(307, {"Location": "/auth/login"})
     answer.cookies.append(session_cookie.without_session(request))
     return answer

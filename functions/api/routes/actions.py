@@ -1,12 +1,13 @@
 """Runs of hooks: list and show them, and read their output."""
 
 from functions.api import answers
-from functions.api.answers import Answer
-from functions.api.contract import AFTER, AMOUNT, Content, text
+from functions.api.answers import ApiAnswer
+from functions.api.contract import AFTER, AMOUNT, RawContent, text
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import responses, untrusted
-from graveler.http.hooks import ActionRunRow, HookRunRow, hook_row, run_row
+from graveler.http import untrusted
+from graveler.http.schemas import actions as schemas
+from graveler.http.schemas.listings import Listing, listing
 from graveler.operations.hooks import requests as hooks
 
 operations = Operations()
@@ -22,9 +23,9 @@ _OUTPUT = "application/octet-stream"
     _RUNS,
     "listRepositoryRuns",
     parameters=(AFTER, AMOUNT, text("branch"), text("commit")),
-    answers={200: responses.Listing[ActionRunRow]},
+    answers={200: Listing[schemas.ActionRunRow]},
 )
-def list_repository_runs(request: Request) -> Answer:
+def list_repository_runs(request: Request) -> ApiAnswer:
     query = request.query
     page = hooks.listed(
         request.engine,
@@ -34,14 +35,14 @@ def list_repository_runs(request: Request) -> Answer:
         branch=query.text("branch"),
         commit_id=query.text("commit"),
     )
-    rows = [run_row(run) for run in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [schemas.run_row(run) for run in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
-@operations.add("GET", _RUN, "getRun", answers={200: ActionRunRow})
-def get_run(request: Request) -> Answer:
+@operations.add("GET", _RUN, "getRun", answers={200: schemas.ActionRunRow})
+def get_run(request: Request) -> ApiAnswer:
     run = hooks.get(request.engine, request.repository, request.name("run_id"))
-    return answers.of_json(run_row(run))
+    return answers.of_json(schemas.run_row(run))
 
 
 @operations.add(
@@ -49,9 +50,9 @@ def get_run(request: Request) -> Answer:
     f"{_RUN}/hooks",
     "listRunHooks",
     parameters=(AFTER, AMOUNT),
-    answers={200: responses.Listing[HookRunRow]},
+    answers={200: Listing[schemas.HookRunRow]},
 )
-def list_run_hooks(request: Request) -> Answer:
+def list_run_hooks(request: Request) -> ApiAnswer:
     query = request.query
     page = hooks.hooks(
         request.engine,
@@ -60,17 +61,17 @@ def list_run_hooks(request: Request) -> Answer:
         query.text("after"),
         query.amount(),
     )
-    rows = [hook_row(hook) for hook in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [schemas.hook_row(hook) for hook in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 @operations.add(
     "GET",
     f"{_RUN}/hooks/<hook_run_id>/output",
     "getRunHookOutput",
-    answers={200: Content((_OUTPUT,), is_binary=True)},
+    answers={200: RawContent((_OUTPUT,), is_binary=True)},
 )
-def get_run_hook_output(request: Request) -> Answer:
+def get_run_hook_output(request: Request) -> ApiAnswer:
     hook_run_id = request.name("hook_run_id")
     found = hooks.output(request.engine, request.repository, request.name("run_id"), hook_run_id)
     headers = {

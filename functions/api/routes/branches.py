@@ -1,11 +1,14 @@
 """Branches: create, read, list, delete, reset, revert, cherry-pick."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import CHANGE, FORCE, GUARDED, HTML, PAGE, WAITING, flag, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import requests, responses
+from graveler.http.schemas import branches as schemas
+from graveler.http.schemas.commits import CommitRow, commit_row
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.refs import Ref, ref_row
 from graveler.operations import branches, replays
 
 operations = Operations()
@@ -14,10 +17,10 @@ _BRANCHES = "/repositories/<repository>/branches"
 _BRANCH = f"{_BRANCHES}/<branch>"
 
 
-@operations.add("GET", _BRANCH, "getBranch", answers={200: responses.Ref})
-def get_branch(request: Request) -> Answer:
+@operations.add("GET", _BRANCH, "getBranch", answers={200: Ref})
+def get_branch(request: Request) -> ApiAnswer:
     branch = branches.get(request.engine, request.repository, request.branch)
-    return answers.of_json(responses.ref_row(branch))
+    return answers.of_json(ref_row(branch))
 
 
 @operations.add(
@@ -25,9 +28,9 @@ def get_branch(request: Request) -> Answer:
     _BRANCHES,
     "listBranches",
     parameters=(*PAGE, flag("show_hidden")),
-    answers={200: responses.Listing[responses.Ref]},
+    answers={200: Listing[Ref]},
 )
-def list_branches(request: Request) -> Answer:
+def list_branches(request: Request) -> ApiAnswer:
     query = request.query
     page = branches.list_page(
         request.engine,
@@ -37,20 +40,20 @@ def list_branches(request: Request) -> Answer:
         amount=query.amount(),
         show_hidden=query.flag("show_hidden"),
     )
-    rows = [responses.ref_row(record) for record in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [ref_row(record) for record in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 @operations.add(
     "POST",
     _BRANCHES,
     "createBranch",
-    body=requests.BranchCreation,
+    body=schemas.BranchCreation,
     answers={201: HTML},
     errors=GUARDED,
 )
-def create_branch(request: Request) -> Answer:
-    body = request.decode(requests.BranchCreation)
+def create_branch(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.BranchCreation)
     branch = branches.create(
         request.engine,
         request.repository,
@@ -67,7 +70,7 @@ def create_branch(request: Request) -> Answer:
 @operations.add(
     "DELETE", _BRANCH, "deleteBranch", parameters=(FORCE,), answers={204: None}, errors=GUARDED
 )
-def delete_branch(request: Request) -> Answer:
+def delete_branch(request: Request) -> ApiAnswer:
     branches.delete(
         request.engine,
         request.repository,
@@ -79,10 +82,10 @@ def delete_branch(request: Request) -> Answer:
 
 
 @operations.add(
-    "PUT", _BRANCH, "resetBranch", body=requests.ResetCreation, answers={204: None}, errors=CHANGE
+    "PUT", _BRANCH, "resetBranch", body=schemas.ResetCreation, answers={204: None}, errors=CHANGE
 )
-def reset_branch(request: Request) -> Answer:
-    body = request.decode(requests.ResetCreation)
+def reset_branch(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.ResetCreation)
     branches.reset(
         request.engine,
         request.repository,
@@ -102,7 +105,7 @@ def reset_branch(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def hard_reset_branch(request: Request) -> Answer:
+def hard_reset_branch(request: Request) -> ApiAnswer:
     branches.hard_reset(
         request.engine,
         request.repository,
@@ -117,12 +120,12 @@ def hard_reset_branch(request: Request) -> Answer:
     "POST",
     f"{_BRANCH}/revert",
     "revertBranch",
-    body=requests.RevertCreation,
+    body=schemas.RevertCreation,
     answers={204: None, **WAITING},
     errors=GUARDED,
 )
-def revert_branch(request: Request) -> Answer:
-    body = request.decode(requests.RevertCreation)
+def revert_branch(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.RevertCreation)
     replays.revert(
         request.engine,
         request.repository,
@@ -145,12 +148,12 @@ def revert_branch(request: Request) -> Answer:
     "POST",
     f"{_BRANCH}/cherry-pick",
     "cherryPick",
-    body=requests.CherryPickCreation,
-    answers={201: responses.CommitRow, **WAITING},
+    body=schemas.CherryPickCreation,
+    answers={201: CommitRow, **WAITING},
     errors=GUARDED,
 )
-def cherry_pick(request: Request) -> Answer:
-    body = request.decode(requests.CherryPickCreation)
+def cherry_pick(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.CherryPickCreation)
     made = replays.cherry_pick(
         request.engine,
         request.repository,
@@ -165,4 +168,4 @@ def cherry_pick(request: Request) -> Answer:
         ),
         request.patience,
     )
-    return answers.of_json(responses.commit_row(made), 201)
+    return answers.of_json(commit_row(made), 201)

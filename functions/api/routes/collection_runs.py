@@ -1,14 +1,14 @@
 """Runs of garbage collection, and a check of rules before they are saved."""
 
 from functions.api import answers
-from functions.api.access import late
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
+from functions.api.authorization import deferred_checks
 from functions.api.contract import AFTER, AMOUNT
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import collection_runs as bodies
-from graveler.http import responses
-from graveler.http import retention as rules_bodies
+from graveler.http.schemas import collection_runs as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.retention import CheckedRules, Rules, rules_of
 from graveler.operations import collection_runs, retention
 from graveler.retention.rules import is_stored_as_none
 
@@ -22,31 +22,31 @@ _RUNS = "/repositories/<repository>/gc/runs"
     _RUNS,
     "listCollectionRuns",
     parameters=(AFTER, AMOUNT),
-    answers={200: responses.Listing[bodies.RunRow]},
+    answers={200: Listing[schemas.RunRow]},
 )
-def list_runs(request: Request) -> Answer:
+def list_runs(request: Request) -> ApiAnswer:
     page = collection_runs.list_runs(
         request.engine,
         request.repository,
         after=request.query.text("after"),
         amount=request.query.amount(),
     )
-    rows = [bodies.run_row(run) for run in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [schemas.run_row(run) for run in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 @operations.add(
     "POST",
     _RUNS,
     "startCollectionRun",
-    body=bodies.RunCreation,
-    answers={202: bodies.RunCreated},
+    body=schemas.RunCreation,
+    answers={202: schemas.RunCreated},
     errors=(403, 409, 501),
 )
-def start_run(request: Request) -> Answer:
-    body = request.decode(bodies.RunCreation)
+def start_run(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.RunCreation)
     if not body.dry_run:
-        request.access.require(late.sweeping_need(request))
+        request.rights.require(deferred_checks.sweeping_need(request))
     run_id = collection_runs.start_run(
         request.engine,
         request.repository,
@@ -54,34 +54,34 @@ def start_run(request: Request) -> Answer:
         is_dry=body.dry_run,
         deletions_max=body.maximum_deletions,
     )
-    return answers.of_json(bodies.RunCreated(run_id), 202)
+    return answers.of_json(schemas.RunCreated(run_id), 202)
 
 
-@operations.add("GET", f"{_RUNS}/<run_id>", "getCollectionRun", answers={200: bodies.RunRow})
-def get_run(request: Request) -> Answer:
+@operations.add("GET", f"{_RUNS}/<run_id>", "getCollectionRun", answers={200: schemas.RunRow})
+def get_run(request: Request) -> ApiAnswer:
     run, text = collection_runs.get_run(request.engine, request.repository, request.name("run_id"))
-    return answers.of_json(bodies.run_row(run, text))
+    return answers.of_json(schemas.run_row(run, text))
 
 
 @operations.add(
     "POST",
     "/repositories/<repository>/settings/gc_rules/check",
     "checkGCRules",
-    body=rules_bodies.Rules,
-    answers={200: rules_bodies.CheckedRules},
+    body=Rules,
+    answers={200: CheckedRules},
 )
-def check_rules(request: Request) -> Answer:
-    rules = rules_bodies.rules_of(request.decode(rules_bodies.Rules))
+def check_rules(request: Request) -> ApiAnswer:
+    rules = rules_of(request.decode(Rules))
     absent = retention.absent_branches(request.engine, request.repository, rules)
-    # Whoever may not see branches does not learn here which ones exist.
+    # A user without the right to see a branch must not learn here whether it exists.
     warnings = [
         f"branch {branch!r} does not exist: its rule applies as soon as it does"
         for branch in absent
-        if request.access.allows(late.branch_need(request, branch))
+        if request.rights.allows(deferred_checks.branch_need(request, branch))
     ]
     if is_stored_as_none(rules):
         warnings.append(
             "0 days without a rule for a branch are stored as no rules: nothing that was committed "
             "is collected"
         )
-    return answers.of_json(rules_bodies.CheckedRules(warnings))
+    return answers.of_json(CheckedRules(warnings))

@@ -1,8 +1,8 @@
 """Commits: make one, store one, read one, read the log."""
 
 from functions.api import answers
-from functions.api.access.late import status_need
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
+from functions.api.authorization.deferred_checks import status_need
 from functions.api.contract import (
     AFTER,
     AMOUNT,
@@ -16,8 +16,9 @@ from functions.api.contract import (
 )
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import requests, responses
-from graveler.http.tasks import AsyncStatus, TaskCreated, async_status
+from graveler.http.schemas import commits as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.tasks import AsyncStatus, TaskCreated, async_status
 from graveler.model import Commit, MetaRangeID
 from graveler.model.tasks import TaskKind
 from graveler.operations import commit_records, commits
@@ -33,11 +34,11 @@ _COMMITS = "/repositories/<repository>/branches/<branch>/commits"
     _COMMITS,
     "commit",
     parameters=(text("source_metarange"),),
-    body=requests.CommitCreation,
-    answers={201: responses.CommitRow, **WAITING},
+    body=schemas.CommitCreation,
+    answers={201: schemas.CommitRow, **WAITING},
     errors=GUARDED,
 )
-def commit(request: Request) -> Answer:
+def commit(request: Request) -> ApiAnswer:
     made = commits.commit(
         request.engine,
         request.repository,
@@ -45,7 +46,7 @@ def commit(request: Request) -> Answer:
         _commit_request(request),
         request.patience,
     )
-    return answers.of_json(responses.commit_row(made), 201)
+    return answers.of_json(schemas.commit_row(made), 201)
 
 
 @operations.add(
@@ -53,11 +54,11 @@ def commit(request: Request) -> Answer:
     f"{_COMMITS}/async",
     "commitAsync",
     parameters=(text("source_metarange"),),
-    body=requests.CommitCreation,
+    body=schemas.CommitCreation,
     answers={202: TaskCreated},
     errors=GUARDED,
 )
-def commit_async(request: Request) -> Answer:
+def commit_async(request: Request) -> ApiAnswer:
     task = commits.start_commit(
         request.engine, request.repository, request.branch, _commit_request(request)
     )
@@ -68,19 +69,19 @@ def commit_async(request: Request) -> Answer:
     "GET",
     f"{_COMMITS}/async/<task_id>/status",
     "commitAsyncStatus",
-    answers={200: AsyncStatus[responses.CommitRow]},
+    answers={200: AsyncStatus[schemas.CommitRow]},
 )
-def commit_async_status(request: Request) -> Answer:
+def commit_async_status(request: Request) -> ApiAnswer:
     task, made = commits.task_status(
         request.engine, request.repository, request.name("task_id"), TaskKind.COMMIT
     )
-    request.access.require(status_need(request, task))
-    row = None if made is None else responses.commit_row(made)
+    request.rights.require(status_need(request, task))
+    row = None if made is None else schemas.commit_row(made)
     return answers.of_json(async_status(task, row, 201))
 
 
 def _commit_request(request: Request) -> commits.CommitRequest:
-    body = request.decode(requests.CommitCreation)
+    body = request.decode(schemas.CommitCreation)
     return commits.CommitRequest(
         message=body.message,
         committer=request.user,
@@ -96,12 +97,12 @@ def _commit_request(request: Request) -> commits.CommitRequest:
     "POST",
     "/repositories/<repository>/commits",
     "CreateCommitRecord",
-    body=requests.CommitRecordCreation,
+    body=schemas.CommitRecordCreation,
     answers={204: None},
     errors=CHANGE,
 )
-def create_commit_record(request: Request) -> Answer:
-    body = request.decode(requests.CommitRecordCreation)
+def create_commit_record(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.CommitRecordCreation)
     described = Commit(
         id=body.commit_id,
         committer=body.committer,
@@ -121,11 +122,11 @@ def create_commit_record(request: Request) -> Answer:
     "GET",
     "/repositories/<repository>/commits/<commit_id>",
     "getCommit",
-    answers={200: responses.CommitRow},
+    answers={200: schemas.CommitRow},
 )
-def get_commit(request: Request) -> Answer:
+def get_commit(request: Request) -> ApiAnswer:
     found = commits.get(request.engine, request.repository, request.name("commit_id"))
-    return answers.of_json(responses.commit_row(found))
+    return answers.of_json(schemas.commit_row(found))
 
 
 @operations.add(
@@ -142,9 +143,9 @@ def get_commit(request: Request) -> Answer:
         unix_time("since"),
         text("stop_at"),
     ),
-    answers={200: responses.Listing[responses.CommitRow]},
+    answers={200: Listing[schemas.CommitRow]},
 )
-def log_commits(request: Request) -> Answer:
+def log_commits(request: Request) -> ApiAnswer:
     query = request.query
     page = commits.log(
         request.engine,
@@ -161,5 +162,5 @@ def log_commits(request: Request) -> Answer:
             stop_at=query.text("stop_at"),
         ),
     )
-    rows = [responses.commit_row(record) for record in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [schemas.commit_row(record) for record in page.results]
+    return answers.of_json(listing(rows, page.next_after))

@@ -1,11 +1,11 @@
 """The version and the capabilities of the server, which decide what clients do."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import TEXT, header
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import requests, responses
+from graveler.http.schemas import configuration as schemas
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 
 operations = Operations()
@@ -13,33 +13,29 @@ operations = Operations()
 # The version of lakeFS whose API this is. lakefs-spec parses each part as an integer, and lakectl
 # prints a warning for any other context.
 VERSION = "1.84.0"
-_VERSION = responses.VersionConfig(VERSION, "lakeFS")
+_VERSION = schemas.VersionConfig(VERSION, "lakeFS")
 
 
-@operations.add("GET", "/config", "getConfig", answers={200: responses.Config})
-def get_config(request: Request) -> Answer:
+@operations.add("GET", "/config", "getConfig", answers={200: schemas.Config})
+def get_config(request: Request) -> ApiAnswer:
     return answers.of_json(
-        responses.Config(
+        schemas.Config(
             _VERSION,
             _storage_config(request),
             [],  # only one storage: with more, the Python wrapper would look them up here by ID
-            responses.UiConfig(),
-            responses.CapabilitiesConfig(),
+            schemas.UiConfig(),
+            schemas.CapabilitiesConfig(),
         )
     )
 
 
-@operations.add(
-    "GET", "/config/version", "getLakeFSVersion", answers={200: responses.VersionConfig}
-)
-def get_version(request: Request) -> Answer:  # noqa: ARG001 - every route takes the request
+@operations.add("GET", "/config/version", "getLakeFSVersion", answers={200: schemas.VersionConfig})
+def get_version(request: Request) -> ApiAnswer:  # noqa: ARG001 - every route takes the request
     return answers.of_json(_VERSION)
 
 
-@operations.add(
-    "GET", "/config/storage", "getStorageConfig", answers={200: responses.StorageConfig}
-)
-def get_storage_config(request: Request) -> Answer:
+@operations.add("GET", "/config/storage", "getStorageConfig", answers={200: schemas.StorageConfig})
+def get_storage_config(request: Request) -> ApiAnswer:
     return answers.of_json(_storage_config(request))
 
 
@@ -47,18 +43,18 @@ def get_storage_config(request: Request) -> Answer:
     "GET",
     "/config/garbage-collection",
     "getGarbageCollectionConfig",
-    answers={200: responses.GarbageCollectionConfig},
+    answers={200: schemas.GarbageCollectionConfig},
 )
-def get_garbage_collection_config(request: Request) -> Answer:  # noqa: ARG001 - as above
-    return answers.of_json(responses.GarbageCollectionConfig(PHYSICAL_ADDRESS_LIFE_S))
+def get_garbage_collection_config(request: Request) -> ApiAnswer:  # noqa: ARG001 - as above
+    return answers.of_json(schemas.GarbageCollectionConfig(PHYSICAL_ADDRESS_LIFE_S))
 
 
 @operations.add(
-    "POST", "/statistics", "postStatsEvents", body=requests.StatsEvents, answers={204: None}
+    "POST", "/statistics", "postStatsEvents", body=schemas.StatsEvents, answers={204: None}
 )
-def post_statistics(request: Request) -> Answer:
+def post_statistics(request: Request) -> ApiAnswer:
     # Check the body and drop it: usage statistics are not collected.
-    request.decode(requests.StatsEvents)
+    request.decode(schemas.StatsEvents)
     return answers.empty()
 
 
@@ -67,24 +63,24 @@ def post_statistics(request: Request) -> Answer:
     "/usage-report/summary",
     "getUsageReportSummary",
     parameters=(header("Accept"),),
-    answers={200: (responses.InstallationUsageReport, TEXT)},
+    answers={200: (schemas.InstallationUsageReport, TEXT)},
 )
-def get_usage_report(request: Request) -> Answer:
+def get_usage_report(request: Request) -> ApiAnswer:
     # The report has no months: CloudWatch counts requests.
     installation_id = request.services.accounts.installation().id
     if request.header("accept") == "text/plain":
         text = f"Usage for installation ID: {installation_id}\n"
         return answers.of_text(text)
-    return answers.of_json(responses.InstallationUsageReport(installation_id, ()))
+    return answers.of_json(schemas.InstallationUsageReport(installation_id, ()))
 
 
 @operations.add("GET", "/healthcheck", "healthCheck", public=True, answers={204: None})
-def healthcheck(request: Request) -> Answer:  # noqa: ARG001 - as above
+def healthcheck(request: Request) -> ApiAnswer:  # noqa: ARG001 - as above
     return answers.empty()
 
 
-def _storage_config(request: Request) -> responses.StorageConfig:
-    return responses.StorageConfig(
+def _storage_config(request: Request) -> schemas.StorageConfig:
+    return schemas.StorageConfig(
         blockstore_type="s3",
         blockstore_namespace_example="s3://example-bucket/",
         namespace_validity_regex="^s3://",

@@ -1,15 +1,15 @@
 """The content of objects: whole, a range, headers only, or a redirect to the object store."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import BYTES, PATH, PRESIGN, header
+from functions.api.presigning import presigned_get
 from functions.api.request import Request
-from functions.api.routes.presigning import presigned_get
 from functions.api.routing import Operations
 from graveler.branches.data import check_data, data_headers, read_content
 from graveler.branches.views import ObjectStat
 from graveler.http import byte_range, object_headers
-from graveler.http.write_conditions import given
+from graveler.http.write_conditions import non_empty_header
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.model import Entry
 from graveler.operations import objects
@@ -30,12 +30,12 @@ CONTENT_BYTES_MAX = (LAMBDA_PAYLOAD_BYTES_MAX - 64 * 1024) // 4 * 3
     answers={200: BYTES, 206: BYTES, 302: None, 304: None},
     errors=(410, 416),
 )
-def get_object(request: Request) -> Answer:
+def get_object(request: Request) -> ApiAnswer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
     entry = found.entry
-    if object_headers.is_unmodified(given(request.headers, "If-None-Match"), entry):
+    if object_headers.is_unmodified(non_empty_header(request.headers, "If-None-Match"), entry):
         return answers.empty(304, {"ETag": object_headers.etag_of(entry)})
     if request.query.flag("presign"):
         return _redirect(request, found)
@@ -59,7 +59,7 @@ def get_object(request: Request) -> Answer:
     answers={200: None, 206: None},
     errors=(410, 416),
 )
-def head_object(request: Request) -> Answer:
+def head_object(request: Request) -> ApiAnswer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
@@ -75,7 +75,7 @@ def head_object(request: Request) -> Answer:
 
 
 def _wanted_range(request: Request, entry: Entry) -> tuple[int, int] | None:
-    header = given(request.headers, "Range")
+    header = non_empty_header(request.headers, "Range")
     if header is None or not object_headers.honors_range(request.header("if-range"), entry):
         return None
     return byte_range.parse(header, entry.size_bytes)
@@ -85,9 +85,9 @@ def _content_range(wanted: tuple[int, int], entry: Entry) -> str:
     return f"bytes {wanted[0]}-{wanted[1]}/{entry.size_bytes}"
 
 
-def _redirect(request: Request, found: ObjectStat) -> Answer:
-    # Check first: the object store would answer 404 for data that were collected, not 410, and it
-    # would send data that others have put in the place of imported ones.
+def _redirect(request: Request, found: ObjectStat) -> ApiAnswer:
+    # Check first. For collected data, the object store would answer 404, not 410. And it would send
+    # data that replaced imported data.
     check_data(request.engine, found)
     # The URL is a credential: no cache may store it.
     headers = {"Location": presigned_get(request, found), "Cache-Control": "no-store"}

@@ -5,20 +5,12 @@ return a run's status, return the last runs, and delete the configuration.
 """
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import CHANGE, FORCE
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http.exports import (
-    ConfigurationBody,
-    EndedRunRow,
-    StatusBody,
-    configuration_body,
-    configuration_of,
-    ended_run_row,
-    status_body,
-)
-from graveler.http.responses import Listing, listing
+from graveler.http.schemas import exports as schemas
+from graveler.http.schemas.listings import Listing, listing
 from graveler.operations.exports import requests
 
 operations = Operations()
@@ -27,10 +19,12 @@ _BRANCH = "/repositories/<repository>/branches/<branch>"
 _CONFIGURATION = f"{_BRANCH}/continuous-export"
 
 
-@operations.add("GET", _CONFIGURATION, "getContinuousExport", answers={200: ConfigurationBody})
-def get_configuration(request: Request) -> Answer:
+@operations.add(
+    "GET", _CONFIGURATION, "getContinuousExport", answers={200: schemas.ConfigurationBody}
+)
+def get_configuration(request: Request) -> ApiAnswer:
     configuration = requests.get(request.engine, request.repository, request.branch)
-    return answers.of_json(configuration_body(configuration))
+    return answers.of_json(schemas.configuration_body(configuration))
 
 
 @operations.add(
@@ -38,12 +32,12 @@ def get_configuration(request: Request) -> Answer:
     _CONFIGURATION,
     "setContinuousExport",
     parameters=(FORCE,),
-    body=ConfigurationBody,
+    body=schemas.ConfigurationBody,
     answers={201: None},
     errors=CHANGE,
 )
-def set_configuration(request: Request) -> Answer:
-    configuration = configuration_of(request.decode(ConfigurationBody))
+def set_configuration(request: Request) -> ApiAnswer:
+    configuration = schemas.configuration_of(request.decode(schemas.ConfigurationBody))
     requests.configure(
         request.engine,
         request.repository,
@@ -57,13 +51,13 @@ def set_configuration(request: Request) -> Answer:
 @operations.add(
     "DELETE", _CONFIGURATION, "deleteContinuousExport", answers={204: None}, errors=CHANGE
 )
-def delete_configuration(request: Request) -> Answer:
+def delete_configuration(request: Request) -> ApiAnswer:
     requests.forget(request.engine, request.repository, request.branch)
     return answers.empty()
 
 
 @operations.add("POST", f"{_BRANCH}/export-hook", "runExport", answers={201: str}, errors=CHANGE)
-def run(request: Request) -> Answer:
+def run(request: Request) -> ApiAnswer:
     export_id = requests.run(request.engine, request.repository, request.branch)
     return answers.of_json(export_id, 201)
 
@@ -71,20 +65,22 @@ def run(request: Request) -> Answer:
 @operations.add(
     "POST", f"{_BRANCH}/repair-export", "repairExport", answers={201: None}, errors=CHANGE
 )
-def repair(request: Request) -> Answer:
+def repair(request: Request) -> ApiAnswer:
     requests.repair(request.engine, request.repository, request.branch)
     return answers.empty(201)
 
 
-@operations.add("GET", f"{_BRANCH}/export-status", "getExportStatus", answers={200: StatusBody})
-def get_status(request: Request) -> Answer:
+@operations.add(
+    "GET", f"{_BRANCH}/export-status", "getExportStatus", answers={200: schemas.StatusBody}
+)
+def get_status(request: Request) -> ApiAnswer:
     status = requests.status(request.engine, request.repository, request.branch)
-    return answers.of_json(status_body(status))
+    return answers.of_json(schemas.status_body(status))
 
 
 @operations.add(
-    "GET", f"{_BRANCH}/export-runs", "listExportRuns", answers={200: Listing[EndedRunRow]}
+    "GET", f"{_BRANCH}/export-runs", "listExportRuns", answers={200: Listing[schemas.EndedRunRow]}
 )
-def list_runs(request: Request) -> Answer:
+def list_runs(request: Request) -> ApiAnswer:
     ended = requests.ended_runs(request.engine, request.repository, request.branch)
-    return answers.of_json(listing([ended_run_row(run) for run in ended], ""))
+    return answers.of_json(listing([schemas.ended_run_row(run) for run in ended], ""))

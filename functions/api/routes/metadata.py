@@ -1,14 +1,14 @@
 """The files of committed data, for clients that read them from the object store, as Spark does."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import BYTES, PRESIGN
 from functions.api.request import Request
 from functions.api.routes.content import CONTENT_BYTES_MAX
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
 from graveler.http import untrusted
-from graveler.http.retention import FileLocation
+from graveler.http.schemas import metadata as schemas
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import committed_files
 
@@ -18,21 +18,26 @@ _METADATA = "/repositories/<repository>/metadata"
 
 
 @operations.add(
-    "GET", f"{_METADATA}/meta_range/<meta_range>", "getMetaRange", answers={200: FileLocation}
+    "GET",
+    f"{_METADATA}/meta_range/<meta_range>",
+    "getMetaRange",
+    answers={200: schemas.FileLocation},
 )
-def get_metarange(request: Request) -> Answer:
+def get_metarange(request: Request) -> ApiAnswer:
     return _location(request, "meta_range")
 
 
-@operations.add("GET", f"{_METADATA}/range/<range>", "getRange", answers={200: FileLocation})
-def get_range(request: Request) -> Answer:
+@operations.add(
+    "GET", f"{_METADATA}/range/<range>", "getRange", answers={200: schemas.FileLocation}
+)
+def get_range(request: Request) -> ApiAnswer:
     return _location(request, "range")
 
 
-def _location(request: Request, parameter: str) -> Answer:
+def _location(request: Request, parameter: str) -> ApiAnswer:
     """Answer with the file's key under the storage namespace."""
     found = committed_files.find(request.engine, request.repository, request.name(parameter))
-    return answers.of_json(FileLocation(found.key), headers={"Location": found.key})
+    return answers.of_json(schemas.FileLocation(found.key), headers={"Location": found.key})
 
 
 @operations.add(
@@ -42,7 +47,7 @@ def _location(request: Request, parameter: str) -> Answer:
     parameters=(PRESIGN,),
     answers={200: BYTES, 302: None},
 )
-def get_metadata_object(request: Request) -> Answer:
+def get_metadata_object(request: Request) -> ApiAnswer:
     kind = request.name("type")
     # Ranges and metaranges share one folder, so the ID alone selects the file.
     if kind not in {"range", "meta_range"}:

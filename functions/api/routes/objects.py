@@ -4,8 +4,8 @@ from functools import partial
 from itertools import compress
 
 from functions.api import answers
-from functions.api.access.late import check_import, deletion_need, reading_need
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
+from functions.api.authorization.deferred_checks import check_import, deletion_need, reading_need
 from functions.api.contract import (
     CHANGE,
     FORCE,
@@ -14,24 +14,27 @@ from functions.api.contract import (
     PATH,
     PRESIGN,
     WRITE_CONDITIONS,
-    Kind,
     Parameter,
+    ParameterKind,
     flag,
     header,
     text,
 )
+from functions.api.presigning import object_row
 from functions.api.request import Request
-from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
 from graveler.branches import staging
 from graveler.branches.data import check_data
 from graveler.branches.views import ObjectStat
 from graveler.data_headers import ENCRYPTION
-from graveler.http import errors, multipart, object_headers, requests, responses
+from graveler.http import errors, multipart, object_headers
+from graveler.http.schemas import objects as schemas
+from graveler.http.schemas.fields import text_of
+from graveler.http.schemas.listings import Listing, listing
 from graveler.http.write_conditions import requirement_of
 from graveler.messages import Refusal
 from graveler.operations import links, objects, writes
-from graveler.staging.listing import CommonPrefix, PageQuery
+from graveler.staging.listing import CommonPrefix
 
 operations = Operations()
 
@@ -46,10 +49,10 @@ _WRITE = "/repositories/<repository>/branches/<branch>/objects"
     f"{_READ}/stat",
     "statObject",
     parameters=(PATH, flag("user_metadata"), PRESIGN, flag("as_stored")),
-    answers={200: responses.ObjectStats},
+    answers={200: schemas.ObjectStats},
     errors=(410,),
 )
-def stat_object(request: Request) -> Answer:
+def stat_object(request: Request) -> ApiAnswer:
     query = request.query
     found = objects.stat(request.engine, request.repository, request.name("ref"), query.path())
     presign = query.flag("presign")
@@ -71,9 +74,9 @@ def stat_object(request: Request) -> Answer:
     f"{_READ}/ls",
     "listObjects",
     parameters=(*PAGE, text("delimiter"), flag("user_metadata"), PRESIGN),
-    answers={200: responses.Listing[responses.ObjectStats]},
+    answers={200: Listing[schemas.ObjectStats]},
 )
-def list_objects(request: Request) -> Answer:
+def list_objects(request: Request) -> ApiAnswer:
     query = request.query
     user_metadata = query.flag("user_metadata", default=True)
     presign = query.flag("presign")
@@ -81,15 +84,10 @@ def list_objects(request: Request) -> Answer:
         request.engine,
         request.repository,
         request.name("ref"),
-        PageQuery(
-            amount=query.amount(),
-            prefix=query.text("prefix").encode(),
-            after=query.text("after").encode(),
-            delimiter=query.text("delimiter").encode(),
-        ),
+        query.object_page(),
     )
     rows = [
-        responses.common_prefix(found.path)
+        schemas.common_prefix(found.path)
         if isinstance(found, CommonPrefix)
         else object_row(
             request,
@@ -99,12 +97,12 @@ def list_objects(request: Request) -> Answer:
         )
         for found in page.results
     ]
-    return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
+    return answers.of_json(listing(rows, text_of(page.next_after)))
 
 
 def _may_read(request: Request, path: bytes) -> bool:
     """Whether the user may get a URL from which the object can be read."""
-    return request.access.allows(reading_need(request.repository, responses.text_of(path)))
+    return request.rights.allows(reading_need(request.repository, text_of(path)))
 
 
 @operations.add(
@@ -114,10 +112,10 @@ def _may_read(request: Request, path: bytes) -> bool:
     parameters=(PATH, FORCE, text("storageClass"), *HEADERS_OF_DATA, *WRITE_CONDITIONS),
     body=FORM_OR_BYTES,
     is_body_optional=True,
-    answers={201: responses.ObjectStats},
+    answers={201: schemas.ObjectStats},
     errors=(403, 412, 501),
 )
-def upload_object(request: Request) -> Answer:
+def upload_object(request: Request) -> ApiAnswer:
     query = request.query
     path = query.path()
     force = query.flag("force")
@@ -154,7 +152,7 @@ def upload_object(request: Request) -> Answer:
     answers={204: None},
     errors=(403, 409, 412, 501),
 )
-def delete_object(request: Request) -> Answer:
+def delete_object(request: Request) -> ApiAnswer:
     writes.delete(
         request.engine,
         request.repository,
@@ -171,15 +169,15 @@ def delete_object(request: Request) -> Answer:
     f"{_WRITE}/delete",
     "deleteObjects",
     parameters=(FORCE,),
-    body=requests.PathList,
-    answers={200: responses.ObjectErrorList},
+    body=schemas.PathList,
+    answers={200: schemas.ObjectErrorList},
     errors=CHANGE,
 )
-def delete_objects(request: Request) -> Answer:
-    paths = request.decode(requests.PathList).paths
-    allowed = request.access.allows_each(deletion_need(request.repository, path) for path in paths)
+def delete_objects(request: Request) -> ApiAnswer:
+    paths = request.decode(schemas.PathList).paths
+    allowed = request.rights.allows_each(deletion_need(request.repository, path) for path in paths)
     rows = [
-        responses.ObjectError(401, "Unauthorized", path)
+        schemas.ObjectError(401, "Unauthorized", path)
         for path, is_allowed in zip(paths, allowed, strict=True)
         if not is_allowed
     ]
@@ -191,24 +189,24 @@ def delete_objects(request: Request) -> Answer:
         force=request.query.flag("force"),
     )
     rows += [
-        responses.ObjectError(errors.status_of(error), error.message, responses.text_of(path))
+        schemas.ObjectError(errors.status_of(error), error.message, text_of(path))
         for path, error in failures
     ]
-    return answers.of_json(responses.ObjectErrorList(rows))
+    return answers.of_json(schemas.ObjectErrorList(rows))
 
 
 @operations.add(
     "POST",
     f"{_WRITE}/copy",
     "copyObject",
-    parameters=(Parameter("dest_path", Kind.PATH), *WRITE_CONDITIONS),
-    body=requests.ObjectCopyCreation,
-    answers={201: responses.ObjectStats},
+    parameters=(Parameter("dest_path", ParameterKind.PATH), *WRITE_CONDITIONS),
+    body=schemas.ObjectCopyCreation,
+    answers={201: schemas.ObjectStats},
     errors=(403, 410, 412, 501),
 )
-def copy_object(request: Request) -> Answer:
+def copy_object(request: Request) -> ApiAnswer:
     path = request.query.path("dest_path")
-    body = request.decode(requests.ObjectCopyCreation)
+    body = request.decode(schemas.ObjectCopyCreation)
     stat = writes.copy(
         request.engine,
         request.repository,
@@ -228,7 +226,7 @@ def copy_object(request: Request) -> Answer:
     return answers.of_json(object_row(request, stat), 201, stat.headers)
 
 
-def _source_of(request: Request, body: requests.ObjectCopyCreation) -> ObjectStat:
+def _source_of(request: Request, body: schemas.ObjectCopyCreation) -> ObjectStat:
     return objects.stat_of_data(
         request.engine,
         body.src_repository or request.repository,
@@ -243,13 +241,13 @@ def _source_of(request: Request, body: requests.ObjectCopyCreation) -> ObjectSta
     f"{_WRITE}/stat/user_metadata",
     "updateObjectUserMetadata",
     parameters=(PATH, *WRITE_CONDITIONS),
-    body=requests.UserMetadataUpdate,
+    body=schemas.UserMetadataUpdate,
     answers={204: None},
     errors=(403, 409, 412, 501),
 )
-def update_object_user_metadata(request: Request) -> Answer:
+def update_object_user_metadata(request: Request) -> ApiAnswer:
     path = request.query.path()
-    body = request.decode(requests.UserMetadataUpdate)
+    body = request.decode(schemas.UserMetadataUpdate)
     writes.set_user_metadata(
         request.engine,
         request.repository,
@@ -267,13 +265,13 @@ def update_object_user_metadata(request: Request) -> Answer:
     _WRITE,
     "stageObject",
     parameters=(PATH, *WRITE_CONDITIONS),
-    body=requests.ObjectStageCreation,
-    answers={201: responses.ObjectStats},
+    body=schemas.ObjectStageCreation,
+    answers={201: schemas.ObjectStats},
     errors=(403, 412, 501),
 )
-def stage_object(request: Request) -> Answer:
+def stage_object(request: Request) -> ApiAnswer:
     path = request.query.path()
-    body = request.decode(requests.ObjectStageCreation)
+    body = request.decode(schemas.ObjectStageCreation)
     stat = links.stage(
         request.engine,
         request.repository,
@@ -302,7 +300,7 @@ def stage_object(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def upload_object_preflight(request: Request) -> Answer:
+def upload_object_preflight(request: Request) -> ApiAnswer:
     staging.branch_for_staging(
         request.engine, request.repository, request.branch, request.query.path(), force=False
     )
@@ -314,13 +312,13 @@ def upload_object_preflight(request: Request) -> Answer:
     f"{_READ}/underlyingProperties",
     "getUnderlyingProperties",
     parameters=(PATH,),
-    answers={200: responses.UnderlyingProperties},
+    answers={200: schemas.UnderlyingProperties},
     errors=(410,),
 )
-def get_underlying_properties(request: Request) -> Answer:
+def get_underlying_properties(request: Request) -> ApiAnswer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
     )
     # The object store's port has no storage classes, and the field is optional.
     headers = check_data(request.engine, found).headers
-    return answers.of_json(responses.UnderlyingProperties(headers=headers))
+    return answers.of_json(schemas.UnderlyingProperties(headers=headers))

@@ -1,13 +1,13 @@
-"""Policies, and whom they are attached to."""
+"""Policies, and the users and groups that have them."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import PAGE, flag
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.access.policy import Policy
-from graveler.http import accounts as bodies
-from graveler.http import responses
+from graveler.http.schemas import policies as schemas
+from graveler.http.schemas.listings import Listing, listing
 from graveler.model import Page
 from graveler.operations.accounts import policies
 
@@ -24,9 +24,9 @@ _OF_GROUP = "/auth/groups/<group_id>/policies"
     _POLICIES,
     "listPolicies",
     parameters=PAGE,
-    answers={200: responses.Listing[bodies.PolicyRow]},
+    answers={200: Listing[schemas.PolicyRow]},
 )
-def list_policies(request: Request) -> Answer:
+def list_policies(request: Request) -> ApiAnswer:
     return _page(request.services.accounts.policies(**request.query.page()))
 
 
@@ -34,29 +34,29 @@ def list_policies(request: Request) -> Answer:
     "POST",
     _POLICIES,
     "createPolicy",
-    body=bodies.PolicyBody,
-    answers={201: bodies.PolicyRow},
+    body=schemas.PolicyBody,
+    answers={201: schemas.PolicyRow},
     errors=(409,),
 )
-def create_policy(request: Request) -> Answer:
-    body = request.decode(bodies.PolicyBody)
+def create_policy(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.PolicyBody)
     policy = policies.create(
         request.services.accounts, body.id, body.statements(), request.engine.now_s()
     )
-    return answers.of_json(bodies.policy_row(policy), 201)
+    return answers.of_json(schemas.policy_row(policy), 201)
 
 
-@operations.add("GET", _POLICY, "getPolicy", answers={200: bodies.PolicyRow})
-def get_policy(request: Request) -> Answer:
+@operations.add("GET", _POLICY, "getPolicy", answers={200: schemas.PolicyRow})
+def get_policy(request: Request) -> ApiAnswer:
     policy = policies.get(request.services.accounts, request.name("policy_id"))
-    return answers.of_json(bodies.policy_row(policy))
+    return answers.of_json(schemas.policy_row(policy))
 
 
 @operations.add(
-    "PUT", _POLICY, "updatePolicy", body=bodies.PolicyBody, answers={200: bodies.PolicyRow}
+    "PUT", _POLICY, "updatePolicy", body=schemas.PolicyBody, answers={200: schemas.PolicyRow}
 )
-def update_policy(request: Request) -> Answer:
-    body = request.decode(bodies.PolicyBody)
+def update_policy(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.PolicyBody)
     policy = policies.update(
         request.services.accounts,
         request.name("policy_id"),
@@ -64,11 +64,11 @@ def update_policy(request: Request) -> Answer:
         body.statements(),
         request.engine.now_s(),
     )
-    return answers.of_json(bodies.policy_row(policy))
+    return answers.of_json(schemas.policy_row(policy))
 
 
 @operations.add("DELETE", _POLICY, "deletePolicy", answers={204: None})
-def delete_policy(request: Request) -> Answer:
+def delete_policy(request: Request) -> ApiAnswer:
     policies.delete(request.services.accounts, request.name("policy_id"))
     return answers.empty()
 
@@ -78,9 +78,9 @@ def delete_policy(request: Request) -> Answer:
     _OF_USER,
     "listUserPolicies",
     parameters=(*PAGE, flag("effective")),
-    answers={200: responses.Listing[bodies.PolicyRow]},
+    answers={200: Listing[schemas.PolicyRow]},
 )
-def list_user_policies(request: Request) -> Answer:
+def list_user_policies(request: Request) -> ApiAnswer:
     list_of_user = (
         policies.list_effective if request.query.flag("effective") else policies.list_of_user
     )
@@ -92,13 +92,13 @@ def list_user_policies(request: Request) -> Answer:
 @operations.add(
     "PUT", f"{_OF_USER}/<policy_id>", "attachPolicyToUser", answers={201: None}, errors=(409,)
 )
-def attach_policy_to_user(request: Request) -> Answer:
+def attach_policy_to_user(request: Request) -> ApiAnswer:
     request.services.accounts.attach_to_user(request.name("policy_id"), request.name("user_id"))
     return answers.empty(201)
 
 
 @operations.add("DELETE", f"{_OF_USER}/<policy_id>", "detachPolicyFromUser", answers={204: None})
-def detach_policy_from_user(request: Request) -> Answer:
+def detach_policy_from_user(request: Request) -> ApiAnswer:
     request.services.accounts.detach_from_user(request.name("policy_id"), request.name("user_id"))
     return answers.empty()
 
@@ -108,9 +108,9 @@ def detach_policy_from_user(request: Request) -> Answer:
     _OF_GROUP,
     "listGroupPolicies",
     parameters=PAGE,
-    answers={200: responses.Listing[bodies.PolicyRow]},
+    answers={200: Listing[schemas.PolicyRow]},
 )
-def list_group_policies(request: Request) -> Answer:
+def list_group_policies(request: Request) -> ApiAnswer:
     return _page(
         policies.list_of_group(
             request.services.accounts, request.name("group_id"), **request.query.page()
@@ -121,17 +121,17 @@ def list_group_policies(request: Request) -> Answer:
 @operations.add(
     "PUT", f"{_OF_GROUP}/<policy_id>", "attachPolicyToGroup", answers={201: None}, errors=(409,)
 )
-def attach_policy_to_group(request: Request) -> Answer:
+def attach_policy_to_group(request: Request) -> ApiAnswer:
     request.services.accounts.attach_to_group(request.name("policy_id"), request.name("group_id"))
     return answers.empty(201)
 
 
 @operations.add("DELETE", f"{_OF_GROUP}/<policy_id>", "detachPolicyFromGroup", answers={204: None})
-def detach_policy_from_group(request: Request) -> Answer:
+def detach_policy_from_group(request: Request) -> ApiAnswer:
     request.services.accounts.detach_from_group(request.name("policy_id"), request.name("group_id"))
     return answers.empty()
 
 
-def _page(page: Page[Policy]) -> Answer:
-    rows = [bodies.policy_row(policy) for policy in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+def _page(page: Page[Policy]) -> ApiAnswer:
+    rows = [schemas.policy_row(policy) for policy in page.results]
+    return answers.of_json(listing(rows, page.next_after))

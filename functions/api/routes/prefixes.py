@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import CHANGE, given_text
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import requests
-from graveler.http.tasks import TaskCreated
+from graveler.http.schemas import prefixes as schemas
+from graveler.http.schemas.tasks import TaskCreated
 from graveler.operations.prefixes.requests import IfExists, PrefixRequest, start_copy, start_move
 
 operations = Operations()
@@ -23,12 +23,12 @@ _DESTINATION = given_text("dest_prefix")
     f"{_OBJECTS}/copy_prefix",
     "copyPrefix",
     parameters=(_DESTINATION,),
-    body=requests.PrefixCopy,
+    body=schemas.PrefixCopy,
     answers={202: TaskCreated},
     errors=CHANGE,
 )
-def copy_prefix(request: Request) -> Answer:
-    body = request.decode(requests.PrefixCopy)
+def copy_prefix(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.PrefixCopy)
     asked = replace(_prefix_request(request, body), source_ref=body.src_ref)
     task = start_copy(request.engine, request.repository, request.branch, asked, request.user)
     return answers.of_json(TaskCreated(task.id), 202)
@@ -39,17 +39,17 @@ def copy_prefix(request: Request) -> Answer:
     f"{_OBJECTS}/move_prefix",
     "movePrefix",
     parameters=(_DESTINATION,),
-    body=requests.PrefixMove,
+    body=schemas.PrefixMove,
     answers={202: TaskCreated},
     errors=CHANGE,
 )
-def move_prefix(request: Request) -> Answer:
-    asked = _prefix_request(request, request.decode(requests.PrefixMove))
+def move_prefix(request: Request) -> ApiAnswer:
+    asked = _prefix_request(request, request.decode(schemas.PrefixMove))
     task = start_move(request.engine, request.repository, request.branch, asked, request.user)
     return answers.of_json(TaskCreated(task.id), 202)
 
 
-def _prefix_request(request: Request, body: requests.PrefixMove) -> PrefixRequest:
+def _prefix_request(request: Request, body: schemas.PrefixMove) -> PrefixRequest:
     return PrefixRequest(
         source_prefix=body.src_prefix,
         destination_prefix=request.query.given_text(_DESTINATION.name),

@@ -1,15 +1,16 @@
 """External principals: identities of AWS IAM that log in as users."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import PAGE, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.access.identity_tokens import ServerID, principals_of, signed_request
 from graveler.errors import AuthenticationError
-from graveler.http import accounts as bodies
-from graveler.http import responses
 from graveler.http.auth import FAILURE_MESSAGE
+from graveler.http.schemas import principals as schemas
+from graveler.http.schemas.accounts import AuthenticationToken
+from graveler.http.schemas.listings import Listing, listing
 from graveler.messages import Refusal
 from graveler.operations.accounts import users
 from graveler.ports import AccountStore, ExternalPrincipal, IdentityService
@@ -31,15 +32,15 @@ SESSION_LIFE_S_MAX = 14 * 24 * 60 * 60
     _PRINCIPALS,
     "createUserExternalPrincipal",
     parameters=(_ID,),
-    body=bodies.PrincipalCreation,
+    body=schemas.PrincipalCreation,
     is_body_optional=True,
     answers={201: None},
     errors=(409, _OFF),
 )
-def create_user_external_principal(request: Request) -> Answer:
+def create_user_external_principal(request: Request) -> ApiAnswer:
     _require_enabled(request)
     if request.body:
-        request.decode(bodies.PrincipalCreation)
+        request.decode(schemas.PrincipalCreation)
     users.create_principal(
         request.services.accounts, request.name("user_id"), request.query.required_text(_ID.name)
     )
@@ -54,7 +55,7 @@ def create_user_external_principal(request: Request) -> Answer:
     answers={204: None},
     errors=(_OFF,),
 )
-def delete_user_external_principal(request: Request) -> Answer:
+def delete_user_external_principal(request: Request) -> ApiAnswer:
     _require_enabled(request)
     principal_id = request.query.required_text(_ID.name)
     request.services.accounts.delete_principal(request.name("user_id"), principal_id)
@@ -66,16 +67,16 @@ def delete_user_external_principal(request: Request) -> Answer:
     f"{_PRINCIPALS}/ls",
     "listUserExternalPrincipals",
     parameters=PAGE,
-    answers={200: responses.Listing[bodies.PrincipalRow]},
+    answers={200: Listing[schemas.PrincipalRow]},
     errors=(_OFF,),
 )
-def list_user_external_principals(request: Request) -> Answer:
+def list_user_external_principals(request: Request) -> ApiAnswer:
     _require_enabled(request)
     page = users.list_principals(
         request.services.accounts, request.name("user_id"), **request.query.page()
     )
-    rows = [bodies.principal_row(principal) for principal in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [schemas.principal_row(principal) for principal in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 @operations.add(
@@ -83,13 +84,13 @@ def list_user_external_principals(request: Request) -> Answer:
     "/auth/external/principals",
     "getExternalPrincipal",
     parameters=(_ID,),
-    answers={200: bodies.PrincipalRow},
+    answers={200: schemas.PrincipalRow},
     errors=(404, _OFF),
 )
-def get_external_principal(request: Request) -> Answer:
+def get_external_principal(request: Request) -> ApiAnswer:
     _require_enabled(request)
     found = users.get_principal(request.services.accounts, request.query.required_text(_ID.name))
-    return answers.of_json(bodies.principal_row(found))
+    return answers.of_json(schemas.principal_row(found))
 
 
 @operations.add(
@@ -97,13 +98,13 @@ def get_external_principal(request: Request) -> Answer:
     "/auth/external/principal/login",
     "externalPrincipalLogin",
     public=True,
-    body=bodies.ExternalLogin,
-    answers={200: responses.AuthenticationToken},
+    body=schemas.ExternalLogin,
+    answers={200: AuthenticationToken},
     errors=(401, 404, _OFF),
 )
-def external_principal_login(request: Request) -> Answer:
+def external_principal_login(request: Request) -> ApiAnswer:
     identities, server_id = _require_enabled(request)
-    body = request.decode(bodies.ExternalLogin)
+    body = request.decode(schemas.ExternalLogin)
     authenticator = request.services.authenticator
     authenticator.check_attempts(request.address)
     signed = signed_request(body.identity_request.identity_token, server_id, request.engine.now_s())
@@ -118,7 +119,7 @@ def external_principal_login(request: Request) -> Answer:
     asked_s = body.token_expiration_duration or 0
     life_s = min(asked_s if asked_s > 0 else SESSION_LIFE_S, SESSION_LIFE_S_MAX)
     session = authenticator.log_in_principal(principal, life_s)
-    return answers.of_json(responses.AuthenticationToken(session.token, session.expires_at))
+    return answers.of_json(AuthenticationToken(session.token, session.expires_at))
 
 
 def _require_enabled(request: Request) -> tuple[IdentityService, ServerID]:

@@ -1,13 +1,13 @@
 """Branch protection rules, and lakeFS's deprecated operations on single rules."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import header
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import NotFoundError
-from graveler.http import requests, responses
-from graveler.http.write_conditions import given
+from graveler.http.schemas import protection as schemas
+from graveler.http.write_conditions import non_empty_header
 from graveler.model import ProtectionRule
 from graveler.operations import repositories
 
@@ -18,9 +18,9 @@ _SINGLE_RULES = "/repositories/<repository>/branch_protection"
 
 
 @operations.add(
-    "GET", _RULES, "getBranchProtectionRules", answers={200: list[responses.ProtectionRuleRow]}
+    "GET", _RULES, "getBranchProtectionRules", answers={200: list[schemas.ProtectionRuleRow]}
 )
-def get_rules(request: Request) -> Answer:
+def get_rules(request: Request) -> ApiAnswer:
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     return answers.of_json(_rows(rules), headers={"ETag": f'"{checksum}"'})
 
@@ -30,15 +30,15 @@ def get_rules(request: Request) -> Answer:
     _RULES,
     "setBranchProtectionRules",
     parameters=(header("If-Match"),),
-    body=list[requests.ProtectionRuleBody],
+    body=list[schemas.ProtectionRuleBody],
     answers={204: None},
     errors=(403, 412),
 )
-def set_rules(request: Request) -> Answer:
-    rules = request.decode(list[requests.ProtectionRuleBody])
+def set_rules(request: Request) -> ApiAnswer:
+    rules = request.decode(list[schemas.ProtectionRuleBody])
     # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
     patterns = dict.fromkeys(rule.pattern for rule in rules)
-    if_match = given(request.headers, "If-Match")
+    if_match = non_empty_header(request.headers, "If-Match")
     repositories.set_protection_rules(
         request.engine,
         request.repository,
@@ -54,7 +54,7 @@ def set_rules(request: Request) -> Answer:
     "createBranchProtectionRulePreflight",
     answers={204: None},
 )
-def set_rules_preflight(request: Request) -> Answer:
+def set_rules_preflight(request: Request) -> ApiAnswer:
     repositories.get(request.engine, request.repository)
     return answers.empty()
 
@@ -63,9 +63,9 @@ def set_rules_preflight(request: Request) -> Answer:
     "GET",
     _SINGLE_RULES,
     "internalGetBranchProtectionRules",
-    answers={200: list[responses.ProtectionRuleRow]},
+    answers={200: list[schemas.ProtectionRuleRow]},
 )
-def get_single_rules(request: Request) -> Answer:
+def get_single_rules(request: Request) -> ApiAnswer:
     rules, _ = repositories.protection_rules(request.engine, request.repository)
     return answers.of_json(_rows(rules))
 
@@ -74,12 +74,12 @@ def get_single_rules(request: Request) -> Answer:
     "POST",
     _SINGLE_RULES,
     "internalCreateBranchProtectionRule",
-    body=requests.ProtectionRuleBody,
+    body=schemas.ProtectionRuleBody,
     answers={204: None},
     errors=(403, 412),
 )
-def create_single_rule(request: Request) -> Answer:
-    pattern = request.decode(requests.ProtectionRuleBody).pattern
+def create_single_rule(request: Request) -> ApiAnswer:
+    pattern = request.decode(schemas.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     if all(rule.pattern != pattern for rule in rules):
         repositories.set_protection_rules(
@@ -92,12 +92,12 @@ def create_single_rule(request: Request) -> Answer:
     "DELETE",
     _SINGLE_RULES,
     "internalDeleteBranchProtectionRule",
-    body=requests.ProtectionRuleBody,
+    body=schemas.ProtectionRuleBody,
     answers={204: None},
     errors=(403, 412),
 )
-def delete_single_rule(request: Request) -> Answer:
-    pattern = request.decode(requests.ProtectionRuleBody).pattern
+def delete_single_rule(request: Request) -> ApiAnswer:
+    pattern = request.decode(schemas.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     kept = [rule for rule in rules if rule.pattern != pattern]
     if len(kept) == len(rules):
@@ -106,5 +106,5 @@ def delete_single_rule(request: Request) -> Answer:
     return answers.empty()
 
 
-def _rows(rules: tuple[ProtectionRule, ...]) -> list[responses.ProtectionRuleRow]:
-    return [responses.ProtectionRuleRow(rule.pattern) for rule in rules]
+def _rows(rules: tuple[ProtectionRule, ...]) -> list[schemas.ProtectionRuleRow]:
+    return [schemas.ProtectionRuleRow(rule.pattern) for rule in rules]

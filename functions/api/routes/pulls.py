@@ -1,13 +1,14 @@
 """Pull requests."""
 
 from functions.api import answers
-from functions.api.access.late import commit_need
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
+from functions.api.authorization.deferred_checks import commit_need
 from functions.api.contract import GUARDED, PAGE, WAITING, choice
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import requests, responses
-from graveler.http.pulls import PullRequestCreated, PullRequestRow, pull_request_row
+from graveler.http.schemas import pulls as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.refs import MergeResult
 from graveler.model.pulls import PullRequestUpdate
 from graveler.operations import pulls
 
@@ -23,9 +24,9 @@ _STATUS = choice("status", *pulls.LISTED)
     _PULLS,
     "listPullRequests",
     parameters=(*PAGE, _STATUS),
-    answers={200: responses.Listing[PullRequestRow]},
+    answers={200: Listing[schemas.PullRequestRow]},
 )
-def list_pull_requests(request: Request) -> Answer:
+def list_pull_requests(request: Request) -> ApiAnswer:
     query = request.query
     page = pulls.listed(
         request.engine,
@@ -36,19 +37,19 @@ def list_pull_requests(request: Request) -> Answer:
         query.choice(_STATUS.name, _STATUS.values, default="all"),
     )
     # As in lakeFS, only getPullRequest shows the description: it may need another permission.
-    rows = [pull_request_row(pull, with_description=False) for pull in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [schemas.pull_request_row(pull, with_description=False) for pull in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 @operations.add(
     "POST",
     _PULLS,
     "createPullRequest",
-    body=requests.PullRequestCreation,
-    answers={201: PullRequestCreated},
+    body=schemas.PullRequestCreation,
+    answers={201: schemas.PullRequestCreated},
 )
-def create_pull_request(request: Request) -> Answer:
-    body = request.decode(requests.PullRequestCreation)
+def create_pull_request(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.PullRequestCreation)
     pull = pulls.create(
         request.engine,
         request.repository,
@@ -60,20 +61,20 @@ def create_pull_request(request: Request) -> Answer:
             description=body.description,
         ),
     )
-    return answers.of_json(PullRequestCreated(pull.id), 201)
+    return answers.of_json(schemas.PullRequestCreated(pull.id), 201)
 
 
-@operations.add("GET", _PULL, "getPullRequest", answers={200: PullRequestRow})
-def get_pull_request(request: Request) -> Answer:
+@operations.add("GET", _PULL, "getPullRequest", answers={200: schemas.PullRequestRow})
+def get_pull_request(request: Request) -> ApiAnswer:
     pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
-    return answers.of_json(pull_request_row(pull))
+    return answers.of_json(schemas.pull_request_row(pull))
 
 
 @operations.add(
-    "PATCH", _PULL, "updatePullRequest", body=requests.PullRequestUpdate, answers={204: None}
+    "PATCH", _PULL, "updatePullRequest", body=schemas.PullRequestUpdate, answers={204: None}
 )
-def update_pull_request(request: Request) -> Answer:
-    body = request.decode(requests.PullRequestUpdate)
+def update_pull_request(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.PullRequestUpdate)
     pulls.update(
         request.engine,
         request.repository,
@@ -91,12 +92,12 @@ def update_pull_request(request: Request) -> Answer:
     "PUT",
     f"{_PULL}/merge",
     "mergePullRequest",
-    answers={200: responses.MergeResult, **WAITING},
+    answers={200: MergeResult, **WAITING},
     errors=GUARDED,
 )
-def merge_pull_request(request: Request) -> Answer:
+def merge_pull_request(request: Request) -> ApiAnswer:
     pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
-    request.access.require(commit_need(request, pull.destination))
+    request.rights.require(commit_need(request, pull.destination))
     commit = pulls.merge(
         request.engine,
         request.repository,
@@ -104,4 +105,4 @@ def merge_pull_request(request: Request) -> Answer:
         request.user,
         request.patience,
     )
-    return answers.of_json(responses.MergeResult(commit.id))
+    return answers.of_json(MergeResult(commit.id))

@@ -5,7 +5,7 @@ client's machine is built on these.
 """
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import (
     AFTER,
     AMOUNT,
@@ -15,20 +15,24 @@ from functions.api.contract import (
     WRITE_CONDITIONS,
     text,
 )
+from functions.api.presigning import expiry_s, object_row
 from functions.api.request import Request
-from functions.api.routes.presigning import expiry_s, object_row
 from functions.api.routes.uploads import number_of_part
 from functions.api.routing import Operations
 from graveler.branches import data
 from graveler.errors import InvalidInputError
-from graveler.http import object_headers, requests, responses
+from graveler.http import object_headers
 from graveler.http.byte_range import parse as parse_byte_range
+from graveler.http.schemas import recorded_uploads as schemas
+from graveler.http.schemas.fields import text_of
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.objects import ObjectStats
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.messages import Refusal
 from graveler.operations import objects, recorded_uploads, upload_listing
 from graveler.ports import ExpectedObject, UploadedPart
-from graveler.staging.listing import CommonPrefix, PageQuery
+from graveler.staging.listing import CommonPrefix
 
 operations = Operations()
 
@@ -44,13 +48,13 @@ _PART = f"{_PARTS}/<part_number>"
     _UPLOADS,
     "createRecordedUpload",
     parameters=(PATH,),
-    body=requests.RecordedUploadCreation,
-    answers={201: responses.RecordedUploadRow},
+    body=schemas.RecordedUploadCreation,
+    answers={201: schemas.RecordedUploadRow},
     errors=(403,),
 )
-def create_upload(request: Request) -> Answer:
+def create_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
-    body = request.decode(requests.RecordedUploadCreation)
+    body = request.decode(schemas.RecordedUploadCreation)
     upload = recorded_uploads.create(
         request.engine,
         request.repository,
@@ -60,7 +64,7 @@ def create_upload(request: Request) -> Answer:
         metadata=body.user_metadata,
         headers=object_headers.of_data(body.headers, body.encryption),
     )
-    return answers.of_json(responses.recorded_upload(upload), 201, upload.headers)
+    return answers.of_json(schemas.recorded_upload(upload), 201, upload.headers)
 
 
 @operations.add(
@@ -68,29 +72,24 @@ def create_upload(request: Request) -> Answer:
     _OF_REPOSITORY,
     "listRecordedUploads",
     parameters=(*PAGE, text("delimiter"), text("after_id")),
-    answers={200: responses.Listing[responses.RecordedUploadRow]},
+    answers={200: Listing[schemas.RecordedUploadRow]},
 )
-def list_uploads(request: Request) -> Answer:
+def list_uploads(request: Request) -> ApiAnswer:
     query = request.query
     page = upload_listing.list_uploads(
         request.engine,
         request.repository,
-        PageQuery(
-            amount=query.amount(),
-            prefix=query.text("prefix").encode(),
-            after=query.text("after").encode(),
-            delimiter=query.text("delimiter").encode(),
-        ),
+        query.object_page(),
         after_id=query.text("after_id"),
     )
     rows = [
-        responses.prefix_of_uploads(item.path)
+        schemas.prefix_of_uploads(item.path)
         if isinstance(item, CommonPrefix)
-        else responses.recorded_upload(item)
+        else schemas.recorded_upload(item)
         for item in page.results
     ]
     # The key alone: the ID after which the next page begins is that of the last row.
-    return answers.of_json(responses.listing(rows, responses.text_of(page.next_after)))
+    return answers.of_json(listing(rows, text_of(page.next_after)))
 
 
 @operations.add(
@@ -98,15 +97,15 @@ def list_uploads(request: Request) -> Answer:
     _PART,
     "presignRecordedPart",
     parameters=(PATH,),
-    answers={200: responses.PartLocation},
+    answers={200: schemas.PartLocation},
 )
-def presign_part(request: Request) -> Answer:
+def presign_part(request: Request) -> ApiAnswer:
     path, number = request.query.path(), number_of_part(request)
     uri, store_id = recorded_uploads.location(
         request.engine, request.repository, request.branch, path, request.name("upload_id")
     )
     url = request.engine.objects.presign_part(uri, store_id, number, PRESIGNED_URL_LIFE_S)
-    return answers.of_json(responses.PartLocation(url, expiry_s(request)))
+    return answers.of_json(schemas.PartLocation(url, expiry_s(request)))
 
 
 @operations.add(
@@ -114,13 +113,13 @@ def presign_part(request: Request) -> Answer:
     f"{_PART}/copy",
     "copyRecordedPart",
     parameters=(PATH,),
-    body=requests.RecordedPartCopy,
+    body=schemas.RecordedPartCopy,
     answers={204: None},
     errors=(410, 416),
 )
-def copy_part(request: Request) -> Answer:
+def copy_part(request: Request) -> ApiAnswer:
     path, number = request.query.path(), number_of_part(request)
-    body = request.decode(requests.RecordedPartCopy)
+    body = request.decode(schemas.RecordedPartCopy)
     source = body.copy_source
     uri, store_id = recorded_uploads.location(
         request.engine, request.repository, request.branch, path, request.name("upload_id")
@@ -144,9 +143,9 @@ def copy_part(request: Request) -> Answer:
     _PARTS,
     "listRecordedParts",
     parameters=(PATH, AFTER, AMOUNT),
-    answers={200: responses.Listing[responses.RecordedPartRow]},
+    answers={200: Listing[schemas.RecordedPartRow]},
 )
-def list_parts(request: Request) -> Answer:
+def list_parts(request: Request) -> ApiAnswer:
     query = request.query
     path, after = query.path(), query.text("after") or "0"
     if not (after.isascii() and after.isdigit() and len(after) <= 5):
@@ -155,9 +154,9 @@ def list_parts(request: Request) -> Answer:
         request.engine, request.repository, request.branch, path, request.name("upload_id")
     )
     page = request.engine.objects.list_parts(uri, store_id, int(after), query.amount())
-    rows = [responses.recorded_part(part) for part in page.parts]
+    rows = [schemas.recorded_part(part) for part in page.parts]
     next_after = str(rows[-1].part_number) if page.has_more else ""
-    return answers.of_json(responses.listing(rows, next_after))
+    return answers.of_json(listing(rows, next_after))
 
 
 @operations.add(
@@ -165,13 +164,13 @@ def list_parts(request: Request) -> Answer:
     _UPLOAD,
     "completeRecordedUpload",
     parameters=(PATH, *WRITE_CONDITIONS),
-    body=requests.RecordedUploadCompletion,
-    answers={200: responses.ObjectStats},
+    body=schemas.RecordedUploadCompletion,
+    answers={200: ObjectStats},
     errors=(403, 409, 412, 501),
 )
-def complete_upload(request: Request) -> Answer:
+def complete_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
-    body = request.decode(requests.RecordedUploadCompletion)
+    body = request.decode(schemas.RecordedUploadCompletion)
     if not body.parts:
         raise Refusal.NO_PARTS.error("list the uploaded parts")
     stat = recorded_uploads.complete(
@@ -195,7 +194,7 @@ def complete_upload(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def abort_upload(request: Request) -> Answer:
+def abort_upload(request: Request) -> ApiAnswer:
     recorded_uploads.abort(
         request.engine,
         request.repository,

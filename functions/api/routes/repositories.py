@@ -1,13 +1,14 @@
 """Repositories and their free-form metadata."""
 
 from functions.api import answers
-from functions.api.access.late import listing_need
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
+from functions.api.authorization.deferred_checks import listing_need
 from functions.api.contract import CHANGE, FORCE, PAGE, flag, text
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.errors import InvalidInputError
-from graveler.http import requests, responses
+from graveler.http.schemas import repositories as schemas
+from graveler.http.schemas.listings import Listing, listing
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page, Repository
 from graveler.operations import repositories, samples
@@ -18,10 +19,10 @@ _REPOSITORIES = "/repositories"
 _REPOSITORY = "/repositories/<repository>"
 
 
-@operations.add("GET", _REPOSITORY, "getRepository", answers={200: responses.RepositoryRow})
-def get_repository(request: Request) -> Answer:
+@operations.add("GET", _REPOSITORY, "getRepository", answers={200: schemas.RepositoryRow})
+def get_repository(request: Request) -> ApiAnswer:
     repository = repositories.get(request.engine, request.repository)
-    return answers.of_json(responses.repository_row(repository))
+    return answers.of_json(schemas.repository_row(repository))
 
 
 @operations.add(
@@ -29,12 +30,12 @@ def get_repository(request: Request) -> Answer:
     _REPOSITORIES,
     "listRepositories",
     parameters=(*PAGE, text("search")),
-    answers={200: responses.Listing[responses.RepositoryRow]},
+    answers={200: Listing[schemas.RepositoryRow]},
 )
-def list_repositories(request: Request) -> Answer:
+def list_repositories(request: Request) -> ApiAnswer:
     page = _page(request)
-    rows = [responses.repository_row(repository) for repository in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [schemas.repository_row(repository) for repository in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 def _page(request: Request) -> Page[Repository]:
@@ -52,7 +53,7 @@ def _page(request: Request) -> Page[Repository]:
         found += [
             repository
             for repository in page.results
-            if search in repository.name and request.access.allows(listing_need(repository.name))
+            if search in repository.name and request.rights.allows(listing_need(repository.name))
         ]
         if len(found) > amount or (len(found) == amount and page.has_more):
             return Page(tuple(found[:amount]), found[amount - 1].name)
@@ -66,12 +67,12 @@ def _page(request: Request) -> Page[Repository]:
     _REPOSITORIES,
     "createRepository",
     parameters=(flag("bare"),),
-    body=requests.RepositoryCreation,
-    answers={201: responses.RepositoryRow},
+    body=schemas.RepositoryCreation,
+    answers={201: schemas.RepositoryRow},
     errors=CHANGE,
 )
-def create_repository(request: Request) -> Answer:
-    body = request.decode(requests.RepositoryCreation)
+def create_repository(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.RepositoryCreation)
     bare = request.query.flag("bare")
     if body.storage_id:
         raise InvalidInputError(
@@ -92,7 +93,7 @@ def create_repository(request: Request) -> Answer:
     )
     if with_samples:
         samples.add(request.engine, repository, request.user)
-    return answers.of_json(responses.repository_row(repository), 201)
+    return answers.of_json(schemas.repository_row(repository), 201)
 
 
 @operations.add(
@@ -103,7 +104,7 @@ def create_repository(request: Request) -> Answer:
     answers={204: None},
     errors=CHANGE,
 )
-def delete_repository(request: Request) -> Answer:
+def delete_repository(request: Request) -> ApiAnswer:
     repositories.delete(request.engine, request.repository, force=request.query.flag("force"))
     return answers.empty()
 
@@ -111,7 +112,7 @@ def delete_repository(request: Request) -> Answer:
 @operations.add(
     "GET", f"{_REPOSITORY}/metadata", "getRepositoryMetadata", answers={200: dict[str, str]}
 )
-def get_repository_metadata(request: Request) -> Answer:
+def get_repository_metadata(request: Request) -> ApiAnswer:
     return answers.of_json(repositories.metadata(request.engine, request.repository))
 
 
@@ -119,12 +120,12 @@ def get_repository_metadata(request: Request) -> Answer:
     "POST",
     f"{_REPOSITORY}/metadata",
     "setRepositoryMetadata",
-    body=requests.RepositoryMetadataSet,
+    body=schemas.RepositoryMetadataSet,
     answers={204: None},
     errors=CHANGE,
 )
-def set_repository_metadata(request: Request) -> Answer:
-    body = request.decode(requests.RepositoryMetadataSet)
+def set_repository_metadata(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.RepositoryMetadataSet)
     repositories.set_metadata(request.engine, request.repository, body.metadata)
     return answers.empty()
 
@@ -133,11 +134,11 @@ def set_repository_metadata(request: Request) -> Answer:
     "DELETE",
     f"{_REPOSITORY}/metadata",
     "deleteRepositoryMetadata",
-    body=requests.RepositoryMetadataKeys,
+    body=schemas.RepositoryMetadataKeys,
     answers={204: None},
     errors=CHANGE,
 )
-def delete_repository_metadata(request: Request) -> Answer:
-    body = request.decode(requests.RepositoryMetadataKeys)
+def delete_repository_metadata(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.RepositoryMetadataKeys)
     repositories.delete_metadata(request.engine, request.repository, body.keys)
     return answers.empty()

@@ -1,12 +1,12 @@
 """Garbage collection: its rules, and the lists that a collection reads."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import WAITING, required_text
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import retention as bodies
-from graveler.http.tasks import TaskCreated, error_of
+from graveler.http.schemas import retention as schemas
+from graveler.http.schemas.tasks import TaskCreated, error_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.model.tasks import TaskKind
 from graveler.operations import retention
@@ -20,26 +20,26 @@ _RULES = "/repositories/<repository>/settings/gc_rules"
 _COLLECTION = "/repositories/<repository>/gc"
 
 
-@operations.add("GET", _RULES, "getGCRules", answers={200: bodies.Rules})
+@operations.add("GET", _RULES, "getGCRules", answers={200: schemas.Rules})
 @operations.add(
-    "GET", f"{_COLLECTION}/rules", "internalGetGarbageCollectionRules", answers={200: bodies.Rules}
+    "GET", f"{_COLLECTION}/rules", "internalGetGarbageCollectionRules", answers={200: schemas.Rules}
 )
-def get_rules(request: Request) -> Answer:
+def get_rules(request: Request) -> ApiAnswer:
     rules = retention.get_rules(request.engine, request.repository)
-    return answers.of_json(bodies.rules_body(rules))
+    return answers.of_json(schemas.rules_body(rules))
 
 
-@operations.add("PUT", _RULES, "setGCRules", body=bodies.Rules, answers={204: None}, errors=(403,))
+@operations.add("PUT", _RULES, "setGCRules", body=schemas.Rules, answers={204: None}, errors=(403,))
 @operations.add(
     "POST",
     f"{_COLLECTION}/rules",
     "internalSetGarbageCollectionRules",
-    body=bodies.Rules,
+    body=schemas.Rules,
     answers={204: None},
     errors=(403,),
 )
-def set_rules(request: Request) -> Answer:
-    rules = bodies.rules_of(request.decode(bodies.Rules))
+def set_rules(request: Request) -> ApiAnswer:
+    rules = schemas.rules_of(request.decode(schemas.Rules))
     retention.set_rules(request.engine, request.repository, rules)
     return answers.empty()
 
@@ -52,7 +52,7 @@ def set_rules(request: Request) -> Answer:
     answers={204: None},
     errors=(403,),
 )
-def delete_rules(request: Request) -> Answer:
+def delete_rules(request: Request) -> ApiAnswer:
     retention.delete_rules(request.engine, request.repository)
     return answers.empty()
 
@@ -64,7 +64,7 @@ def delete_rules(request: Request) -> Answer:
     answers={204: None},
     errors=(403,),
 )
-def set_rules_preflight(request: Request) -> Answer:
+def set_rules_preflight(request: Request) -> ApiAnswer:
     retention.changeable_repository(request.engine, request.repository)
     return answers.empty()
 
@@ -73,10 +73,10 @@ def set_rules_preflight(request: Request) -> Answer:
     "POST",
     f"{_COLLECTION}/prepare_commits",
     "prepareGarbageCollectionCommits",
-    answers={201: bodies.PreparedCommits, **WAITING},
+    answers={201: schemas.PreparedCommits, **WAITING},
     errors=(403,),
 )
-def prepare_commits(request: Request) -> Answer:
+def prepare_commits(request: Request) -> ApiAnswer:
     prepared = retention.prepare_commits(
         request.engine, request.repository, request.user, request.patience
     )
@@ -90,7 +90,7 @@ def prepare_commits(request: Request) -> Answer:
     answers={202: TaskCreated},
     errors=(403,),
 )
-def prepare_commits_async(request: Request) -> Answer:
+def prepare_commits_async(request: Request) -> ApiAnswer:
     task = retention.start_prepare(request.engine, request.repository, request.user)
     return answers.of_json(TaskCreated(task.id), 202)
 
@@ -100,14 +100,14 @@ def prepare_commits_async(request: Request) -> Answer:
     f"{_COLLECTION}/prepare_commits/status",
     "prepareGarbageCollectionCommitsStatus",
     parameters=(required_text("id"),),
-    answers={200: bodies.PrepareCommitsStatus},
+    answers={200: schemas.PrepareCommitsStatus},
 )
-def prepare_commits_status(request: Request) -> Answer:
+def prepare_commits_status(request: Request) -> ApiAnswer:
     task_id = request.query.required_text("id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.PREPARE_COMMITS)
     prepared = retention.prepared_by(task)
     return answers.of_json(
-        bodies.PrepareCommitsStatus(
+        schemas.PrepareCommitsStatus(
             task_id=task.id,
             completed=task.has_ended,
             update_time=rfc3339(task.update_time_ns),
@@ -122,28 +122,28 @@ def prepare_commits_status(request: Request) -> Answer:
     "POST",
     f"{_COLLECTION}/prepare_uncommited",
     "prepareGarbageCollectionUncommitted",
-    body=bodies.PrepareUncommitted,
+    body=schemas.PrepareUncommitted,
     is_body_optional=True,
-    answers={201: bodies.PreparedUncommitted},
+    answers={201: schemas.PreparedUncommitted},
     errors=(403,),
 )
-def prepare_uncommitted_addresses(request: Request) -> Answer:
-    body = request.decode(bodies.PrepareUncommitted) if request.body else None
+def prepare_uncommitted_addresses(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.PrepareUncommitted) if request.body else None
     prepared = prepare_uncommitted(
         request.engine, request.repository, (body and body.continuation_token) or ""
     )
     return answers.of_json(
-        bodies.PreparedUncommitted(
+        schemas.PreparedUncommitted(
             prepared.run_id, prepared.folder_uri, prepared.continuation or None
         ),
         201,
     )
 
 
-def _prepared_row(request: Request, prepared: retention.PreparedCommits) -> bodies.PreparedCommits:
+def _prepared_row(request: Request, prepared: retention.PreparedCommits) -> schemas.PreparedCommits:
     url = request.engine.objects.presign_get(
         prepared.commits_uri, PRESIGNED_URL_LIFE_S, "commits.csv"
     )
-    return bodies.PreparedCommits(
+    return schemas.PreparedCommits(
         prepared.run_id, prepared.commits_uri, prepared.addresses_uri, url
     )

@@ -1,12 +1,12 @@
 """What users may do: an explanation of one action of a user, and the list of all actions."""
 
 from functions.api import answers
-from functions.api.access.catalogue import known_actions
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
+from functions.api.authorization.known_actions import known_actions
 from functions.api.contract import required_text, text
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import accounts as bodies
+from graveler.http.schemas import rights as schemas
 from graveler.operations.accounts.explaining import explain_access
 
 operations = Operations()
@@ -17,9 +17,9 @@ operations = Operations()
     "/auth/users/<user_id>/access",
     "explainAccess",
     parameters=(required_text("action"), required_text("resource"), text("source_ip")),
-    answers={200: bodies.AccessRow},
+    answers={200: schemas.AccessRow},
 )
-def explain(request: Request) -> Answer:
+def explain(request: Request) -> ApiAnswer:
     user, resource = request.name("user_id"), request.query.required_text("resource")
     found = explain_access(
         request.services.accounts,
@@ -28,12 +28,12 @@ def explain(request: Request) -> Answer:
         resource,
         request.query.text("source_ip") or request.address,
     )
-    return answers.of_json(bodies.access_row(user, resource, found))
+    return answers.of_json(schemas.access_row(user, resource, found))
 
 
-@operations.add("GET", "/auth/actions", "listAccessActions", answers={200: bodies.ActionList})
-def list_actions(_: Request) -> Answer:
+@operations.add("GET", "/auth/actions", "listAccessActions", answers={200: schemas.ActionList})
+def list_actions(_: Request) -> ApiAnswer:
     rows = [
-        bodies.ActionRow(each.action, each.resources, each.operations) for each in known_actions()
+        schemas.ActionRow(each.action, each.resources, each.operations) for each in known_actions()
     ]
-    return answers.of_json(bodies.ActionList(rows))
+    return answers.of_json(schemas.ActionList(rows))

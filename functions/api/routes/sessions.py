@@ -1,7 +1,7 @@
 """The end of all sessions of a user. lakeFS has no such operations."""
 
 from functions.api import answers, session_cookie
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.operations.accounts import users
@@ -10,18 +10,18 @@ operations = Operations()
 
 
 @operations.add("DELETE", "/user/sessions", "endSessions", answers={204: None}, errors=(404,))
-def end_sessions(request: Request) -> Answer:
+def end_sessions(request: Request) -> ApiAnswer:
     answer = _end(request, request.user)
     answer.cookies.append(session_cookie.without_session(request))
     return answer
 
 
 @operations.add("DELETE", "/auth/users/<user_id>/sessions", "endUserSessions", answers={204: None})
-def end_user_sessions(request: Request) -> Answer:
+def end_user_sessions(request: Request) -> ApiAnswer:
     return _end(request, request.name("user_id"))
 
 
-def _end(request: Request, user: str) -> Answer:
+def _end(request: Request, user: str) -> ApiAnswer:
     users.end_sessions(request.services.accounts, user, request.engine.now_s())
     request.services.authenticator.forget_sessions()  # at once here, within MEMORY_S elsewhere
     return answers.empty()

@@ -3,14 +3,15 @@
 from functools import partial
 
 from functions.api import answers
-from functions.api.access.late import check_import
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
+from functions.api.authorization.deferred_checks import check_import
 from functions.api.contract import CHANGE, PATH, PRESIGN, WRITE_CONDITIONS, header
+from functions.api.presigning import expiry_s, object_row
 from functions.api.request import Request
-from functions.api.routes.presigning import expiry_s, object_row
 from functions.api.routing import Operations
 from graveler.data_headers import ENCRYPTION, encryption_of
-from graveler.http import requests, responses
+from graveler.http.schemas import staging as schemas
+from graveler.http.schemas.objects import ObjectStats
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import links
@@ -25,19 +26,19 @@ _BACKING = "/repositories/<repository>/branches/<branch>/staging/backing"
     _BACKING,
     "getPhysicalAddress",
     parameters=(PATH, PRESIGN, *map(header, ENCRYPTION)),
-    answers={200: responses.StorageLocation},
+    answers={200: schemas.StorageLocation},
     errors=CHANGE,
 )
-def get_physical_address(request: Request) -> Answer:
+def get_physical_address(request: Request) -> ApiAnswer:
     presign = request.query.flag("presign")
     address = links.get_physical_address(
         request.engine, request.repository, request.branch, request.query.path()
     )
     if not presign:
-        return answers.of_json(responses.StorageLocation(address, None))
+        return answers.of_json(schemas.StorageLocation(address, None))
     signed = encryption_of(request.headers)
     url = request.engine.objects.presign_put(address, PRESIGNED_URL_LIFE_S, signed)
-    return answers.of_json(responses.StorageLocation(address, url, expiry_s(request)))
+    return answers.of_json(schemas.StorageLocation(address, url, expiry_s(request)))
 
 
 @operations.add(
@@ -45,13 +46,13 @@ def get_physical_address(request: Request) -> Answer:
     _BACKING,
     "linkPhysicalAddress",
     parameters=(PATH, *WRITE_CONDITIONS),
-    body=requests.StagingMetadata,
-    answers={200: responses.ObjectStats},
+    body=schemas.StagingMetadata,
+    answers={200: ObjectStats},
     errors=(403, 409, 412, 501),
 )
-def link_physical_address(request: Request) -> Answer:
+def link_physical_address(request: Request) -> ApiAnswer:
     path = request.query.path()
-    body = request.decode(requests.StagingMetadata)
+    body = request.decode(schemas.StagingMetadata)
     stat = links.link(
         request.engine,
         request.repository,

@@ -1,11 +1,13 @@
 """Tags."""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import FORCE, GUARDED, PAGE
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import requests, responses
+from graveler.http.schemas import tags as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.refs import Ref, ref_row
 from graveler.operations import tags
 
 operations = Operations()
@@ -14,16 +16,14 @@ _TAGS = "/repositories/<repository>/tags"
 _TAG = f"{_TAGS}/<tag>"
 
 
-@operations.add("GET", _TAG, "getTag", answers={200: responses.Ref})
-def get_tag(request: Request) -> Answer:
+@operations.add("GET", _TAG, "getTag", answers={200: Ref})
+def get_tag(request: Request) -> ApiAnswer:
     tag = tags.get(request.engine, request.repository, request.name("tag"))
-    return answers.of_json(responses.ref_row(tag))
+    return answers.of_json(ref_row(tag))
 
 
-@operations.add(
-    "GET", _TAGS, "listTags", parameters=PAGE, answers={200: responses.Listing[responses.Ref]}
-)
-def list_tags(request: Request) -> Answer:
+@operations.add("GET", _TAGS, "listTags", parameters=PAGE, answers={200: Listing[Ref]})
+def list_tags(request: Request) -> ApiAnswer:
     query = request.query
     page = tags.list_page(
         request.engine,
@@ -32,20 +32,20 @@ def list_tags(request: Request) -> Answer:
         after=query.text("after"),
         amount=query.amount(),
     )
-    rows = [responses.ref_row(record) for record in page.results]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    rows = [ref_row(record) for record in page.results]
+    return answers.of_json(listing(rows, page.next_after))
 
 
 @operations.add(
     "POST",
     _TAGS,
     "createTag",
-    body=requests.TagCreation,
-    answers={201: responses.Ref},
+    body=schemas.TagCreation,
+    answers={201: Ref},
     errors=GUARDED,
 )
-def create_tag(request: Request) -> Answer:
-    body = request.decode(requests.TagCreation)
+def create_tag(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.TagCreation)
     tag = tags.create(
         request.engine,
         request.repository,
@@ -54,13 +54,13 @@ def create_tag(request: Request) -> Answer:
         force=body.force,
         user=request.user,
     )
-    return answers.of_json(responses.ref_row(tag), 201)
+    return answers.of_json(ref_row(tag), 201)
 
 
 @operations.add(
     "DELETE", _TAG, "deleteTag", parameters=(FORCE,), answers={204: None}, errors=GUARDED
 )
-def delete_tag(request: Request) -> Answer:
+def delete_tag(request: Request) -> ApiAnswer:
     tags.delete(
         request.engine,
         request.repository,

@@ -1,13 +1,13 @@
 """Tasks of any kind: list, show and cancel them. lakeFS has no such operations."""
 
 from functions.api import answers
-from functions.api.access.late import cancellation_need, status_need
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
+from functions.api.authorization.deferred_checks import cancellation_need, status_need
 from functions.api.contract import AFTER, AMOUNT
 from functions.api.request import Request
 from functions.api.routing import Operations
-from graveler.http import responses
-from graveler.http.tasks import TaskRow, task_row
+from graveler.http.schemas import tasks as schemas
+from graveler.http.schemas.listings import Listing, listing
 from graveler.operations.tasks import requests as tasks
 
 operations = Operations()
@@ -21,27 +21,29 @@ _TASK = f"{_TASKS}/<task_id>"
     _TASKS,
     "listTasks",
     parameters=(AFTER, AMOUNT),
-    answers={200: responses.Listing[TaskRow]},
+    answers={200: Listing[schemas.TaskRow]},
 )
-def list_tasks(request: Request) -> Answer:
+def list_tasks(request: Request) -> ApiAnswer:
     query = request.query
     page = tasks.listed(request.engine, request.repository, query.text("after"), query.amount())
     rows = [
-        task_row(task) for task in page.results if request.access.allows(status_need(request, task))
+        schemas.task_row(task)
+        for task in page.results
+        if request.rights.allows(status_need(request, task))
     ]
-    return answers.of_json(responses.listing(rows, page.next_after))
+    return answers.of_json(listing(rows, page.next_after))
 
 
-@operations.add("GET", _TASK, "getTask", answers={200: TaskRow})
-def get_task(request: Request) -> Answer:
+@operations.add("GET", _TASK, "getTask", answers={200: schemas.TaskRow})
+def get_task(request: Request) -> ApiAnswer:
     task = tasks.status(request.engine, request.repository, request.name("task_id"))
-    request.access.require(status_need(request, task))
-    return answers.of_json(task_row(task))
+    request.rights.require(status_need(request, task))
+    return answers.of_json(schemas.task_row(task))
 
 
-@operations.add("DELETE", _TASK, "cancelTask", answers={200: TaskRow}, errors=(409,))
-def cancel_task(request: Request) -> Answer:
+@operations.add("DELETE", _TASK, "cancelTask", answers={200: schemas.TaskRow}, errors=(409,))
+def cancel_task(request: Request) -> ApiAnswer:
     task = tasks.status(request.engine, request.repository, request.name("task_id"))
-    request.access.require(cancellation_need(request, task))
+    request.rights.require(cancellation_need(request, task))
     task = tasks.cancel(request.engine, request.repository, task.id)
-    return answers.of_json(task_row(task))
+    return answers.of_json(schemas.task_row(task))

@@ -1,14 +1,18 @@
-"""Presigned multipart uploads: clients send the parts straight to the object store."""
+"""Presigned multipart uploads: clients send the parts straight to the object store.
+
+The server keeps no record of them; `recorded_uploads.py` has those of which it does.
+"""
 
 from functions.api import answers
-from functions.api.answers import Answer
+from functions.api.answers import ApiAnswer
 from functions.api.contract import CHANGE, FORCE, PATH, WRITE_CONDITIONS, header, integer
 from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.data_headers import ENCRYPTION, DataHeaders, encryption_of
-from graveler.http import requests, responses
 from graveler.http.byte_range import parse as parse_byte_range
 from graveler.http.query import bounded_integer
+from graveler.http.schemas import uploads as schemas
+from graveler.http.schemas.objects import ObjectStats, object_stats
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import INT64_MAX, INT64_MIN, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
@@ -27,10 +31,10 @@ _PART = f"{_UPLOAD}/parts/<part_number>"
     _UPLOADS,
     "createPresignMultipartUpload",
     parameters=(PATH, integer("parts"), *map(header, ENCRYPTION)),
-    answers={201: responses.MultipartUploadRow},
+    answers={201: schemas.MultipartUploadRow},
     errors=CHANGE,
 )
-def create_upload(request: Request) -> Answer:
+def create_upload(request: Request) -> ApiAnswer:
     parts = request.query.integer("parts", default=0, minimum=INT64_MIN, maximum=INT64_MAX)
     upload = uploads.create(
         request.engine,
@@ -40,7 +44,7 @@ def create_upload(request: Request) -> Answer:
         parts=parts,
         headers=DataHeaders(encryption=encryption_of(request.headers)),
     )
-    row = responses.MultipartUploadRow(
+    row = schemas.MultipartUploadRow(
         upload.upload_id, upload.physical_address, upload.presigned_urls or None
     )
     return answers.of_json(row, 201)
@@ -51,11 +55,11 @@ def create_upload(request: Request) -> Answer:
     _PART,
     "uploadPart",
     parameters=(PATH,),
-    body=requests.UploadAddress,
-    answers={200: responses.UploadTo},
+    body=schemas.UploadAddress,
+    answers={200: schemas.UploadTo},
     errors=(403,),
 )
-def upload_part(request: Request) -> Answer:
+def upload_part(request: Request) -> ApiAnswer:
     path = request.query.path()
     part_number = number_of_part(request)
     url = uploads.presign_part(
@@ -65,9 +69,9 @@ def upload_part(request: Request) -> Answer:
         path,
         request.name("upload_id"),
         part_number,
-        physical_address=request.decode(requests.UploadAddress).physical_address,
+        physical_address=request.decode(schemas.UploadAddress).physical_address,
     )
-    return answers.of_json(responses.UploadTo(url))
+    return answers.of_json(schemas.UploadTo(url))
 
 
 @operations.add(
@@ -75,14 +79,14 @@ def upload_part(request: Request) -> Answer:
     f"{_PART}/copy",
     "uploadPartCopy",
     parameters=(PATH,),
-    body=requests.UploadPartCopy,
+    body=schemas.UploadPartCopy,
     answers={204: None},
     errors=(403, 410, 416, 501),
 )
-def upload_part_copy(request: Request) -> Answer:
+def upload_part_copy(request: Request) -> ApiAnswer:
     path = request.query.path()
     part_number = number_of_part(request)
-    body = request.decode(requests.UploadPartCopy)
+    body = request.decode(schemas.UploadPartCopy)
     source = body.copy_source
     if source.repository != request.repository:
         raise Refusal.NOT_SERVED.error("parts of another repository; copy from the same one")
@@ -111,13 +115,13 @@ def upload_part_copy(request: Request) -> Answer:
     _UPLOAD,
     "completePresignMultipartUpload",
     parameters=(PATH, FORCE, *WRITE_CONDITIONS),
-    body=requests.UploadCompletion,
-    answers={200: responses.ObjectStats},
+    body=schemas.UploadCompletion,
+    answers={200: ObjectStats},
     errors=(403, 409, 412, 501),
 )
-def complete_upload(request: Request) -> Answer:
+def complete_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
-    body = request.decode(requests.UploadCompletion)
+    body = request.decode(schemas.UploadCompletion)
     if not body.parts:
         raise Refusal.NO_PARTS.error("list the uploaded parts")
     stat = uploads.complete(
@@ -134,7 +138,7 @@ def complete_upload(request: Request) -> Answer:
         force=request.query.flag("force"),
     )
     # As in lakeFS, this answer's address is relative to the namespace.
-    return answers.of_json(responses.object_stats(path, stat.entry, stat.entry.address))
+    return answers.of_json(object_stats(path, stat.entry, stat.entry.address))
 
 
 @operations.add(
@@ -142,11 +146,11 @@ def complete_upload(request: Request) -> Answer:
     _UPLOAD,
     "abortPresignMultipartUpload",
     parameters=(PATH,),
-    body=requests.UploadAddress,
+    body=schemas.UploadAddress,
     answers={204: None},
     errors=(403,),
 )
-def abort_upload(request: Request) -> Answer:
+def abort_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
     uploads.abort(
         request.engine,
@@ -154,7 +158,7 @@ def abort_upload(request: Request) -> Answer:
         request.branch,
         path,
         request.name("upload_id"),
-        physical_address=request.decode(requests.UploadAddress).physical_address,
+        physical_address=request.decode(schemas.UploadAddress).physical_address,
     )
     return answers.empty()
 

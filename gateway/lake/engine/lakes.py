@@ -1,8 +1,5 @@
 """The lakes of one deployment: who signs, and what that user may do."""
 
-import threading
-from dataclasses import dataclass
-
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time
 from gateway.lake.engine.objects import EngineObjects
@@ -12,15 +9,15 @@ from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
 from graveler.aws.s3.requests import S3Requests
 from graveler.branches.lookup import current_branch, known_repository
+from graveler.cache import AgingCache
 from graveler.engine import Engine
 from graveler.errors import AuthenticationError, InvalidInputError, NotFoundError
-from graveler.http.access import Access, Authorizer
 from graveler.http.auth import Authenticator
+from graveler.http.rights import Authorizer, RequestRights
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page
 from graveler.operations import branches, repositories
 from graveler.ports import AccountStore
-from graveler.times import Moment
 
 # As for the API's key pairs: a withdrawn one works for so long at most.
 KEY_PAIR_AGE_MAX_S = 5
@@ -30,7 +27,7 @@ _KEY_PAIRS_MAX = 10_000
 class EngineLake(EngineObjects, EngineUploads):
     """`gateway.lake.port.Lake` over an engine."""
 
-    def __init__(self, engine: Engine, requests: S3Requests, access: Access) -> None:
+    def __init__(self, engine: Engine, requests: S3Requests, access: RequestRights) -> None:
         self._engine = engine
         self._requests = requests
         self._access = access
@@ -86,14 +83,6 @@ class EngineLake(EngineObjects, EngineUploads):
         return True
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _Known:
-    """A key pair, and a moment before it was read; never printed."""
-
-    pair: KeyPair
-    read_at: Moment
-
-
 class EngineLakes:
     """`gateway.lake.port.Lakes` over an engine and its users; a process has one."""
 
@@ -110,26 +99,19 @@ class EngineLakes:
         self._accounts = accounts
         self._requests = requests
         self._authorizer = Authorizer(accounts, engine.clock)
-        self._known: dict[str, _Known] = {}
-        self._lock = threading.Lock()
+        self._key_pairs = AgingCache[str, KeyPair](
+            engine.clock.moment, KEY_PAIR_AGE_MAX_S, _KEY_PAIRS_MAX
+        )
 
     @in_time
     def key_pair(self, access_key_id: str) -> KeyPair | None:
-        now = self._engine.clock.moment()
-        known = self._known.get(access_key_id)
-        if known is not None and known.read_at.is_within(KEY_PAIR_AGE_MAX_S, now):
-            return known.pair
+        return self._key_pairs.get_or_read(access_key_id, self._read_key_pair)
+
+    def _read_key_pair(self, access_key_id: str) -> KeyPair | None:
         found = self._accounts.key_pair(access_key_id)
-        with self._lock:
-            # A missing one is not remembered, so a new one works at once.
-            self._known.pop(access_key_id, None)
-            if found is None:
-                return None
-            if len(self._known) >= _KEY_PAIRS_MAX:
-                self._known.clear()
-            pair = KeyPair(found.access_key_id, found.secret_access_key, found.user)
-            self._known[access_key_id] = _Known(pair, now)
-        return pair
+        if found is None:
+            return None
+        return KeyPair(found.access_key_id, found.secret_access_key, found.user)
 
     @in_time
     def session_user(self, cookies: str, address: str) -> str | None:
@@ -141,7 +123,7 @@ class EngineLakes:
             return None
 
     def lake(self, user: str, address: str) -> Lake:
-        access = self._authorizer.access_of(user, {SOURCE_IP: address})
+        access = self._authorizer.of_request(user, {SOURCE_IP: address})
         return EngineLake(self._engine, self._requests, access)
 
     def now_s(self) -> int:

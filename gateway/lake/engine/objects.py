@@ -15,7 +15,7 @@ from graveler.branches.views import ObjectStat
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS
 from graveler.engine import Engine
 from graveler.errors import GravelerError, InvalidInputError
-from graveler.http.access import Access
+from graveler.http.rights import RequestRights
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.names import checksum_tag
@@ -100,7 +100,7 @@ class EngineObjects:
 
     _engine: Engine
     _requests: S3Requests
-    _access: Access
+    _access: RequestRights
 
     @in_time
     def stat(self, place: Place) -> Object:

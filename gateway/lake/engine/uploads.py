@@ -10,7 +10,7 @@ from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.branches import data
 from graveler.engine import Engine
-from graveler.http.access import Access
+from graveler.http.rights import RequestRights
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads, upload_listing
 from graveler.ports import NOTHING_EXPECTED, BegunUpload, CopiedPart, ExpectedObject, UploadedPart
@@ -36,7 +36,7 @@ class EngineUploads:
 
     _engine: Engine
     _requests: S3Requests
-    _access: Access
+    _access: RequestRights
 
     @in_time
     def create_upload(self, place: Place, description: Description) -> BegunUpload:

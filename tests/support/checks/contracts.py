@@ -9,15 +9,15 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from functions.api import openapi
+from functions.api.all_operations import OPERATIONS
 from functions.api.app import API_PREFIX
-from functions.api.contract import Content, Shape
-from functions.api.operations import OPERATIONS
-from functions.api.routing import Operation
+from functions.api.contract import RawContent, Shape
+from functions.api.routing import ApiOperation
 
 DOCUMENT = openapi.document(OPERATIONS, API_PREFIX, "tests")
 
 
-def operation_of(method: str, path: str) -> Operation | None:
+def operation_of(method: str, path: str) -> ApiOperation | None:
     """Return the served operation of a request, whose path is percent-encoded as routes see it."""
     segments = path.removeprefix(API_PREFIX).split("/")
     for operation in OPERATIONS:
@@ -62,10 +62,10 @@ def _media_types(shape: Shape, content_type: str) -> tuple[str, ...]:
     """Return the types of content that is not JSON; none for JSON."""
     if isinstance(shape, tuple) and content_type != "application/json":
         return tuple(kind for each in shape for kind in _media_types(each, content_type))
-    return shape.media_types if isinstance(shape, Content) else ()
+    return shape.media_types if isinstance(shape, RawContent) else ()
 
 
-def _declares(operation: Operation, status: int) -> bool:
+def _declares(operation: ApiOperation, status: int) -> bool:
     template = operation.template
     path = openapi.path_of(template)
     return str(status) in DOCUMENT["paths"][path][template.method.lower()]["responses"]

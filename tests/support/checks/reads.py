@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from functions.api.contract import Kind
+from functions.api.contract import ParameterKind
 from functions.api.request import Event, Request
 from graveler.http.query import Query
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 class Reads:
     """What was read."""
 
-    parameters: set[tuple[Kind, str]] = field(default_factory=set)
+    parameters: set[tuple[ParameterKind, str]] = field(default_factory=set)
     bodies: set[object] = field(default_factory=set)
     reads_body: bool = False
 
@@ -58,7 +58,7 @@ class _Headers(Mapping[str, str]):
         self._reads = reads
 
     def __getitem__(self, name: str) -> str:
-        self._reads.parameters.add((Kind.HEADER, name))
+        self._reads.parameters.add((ParameterKind.HEADER, name))
         return self._headers[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -74,18 +74,18 @@ class _Headers(Mapping[str, str]):
 def _query(raw: str, reads: Reads) -> Query:
     """Return a query that records how its parameters are read."""
 
-    def recording(kind: Kind) -> Callable[..., Any]:
+    def recording(kind: ParameterKind) -> Callable[..., Any]:
         def read(self: Query, name: str | None = None, *rest: Any, **options: Any) -> Any:
             # What a method reads through another one is recorded as its own.
             plain = Query(raw)
-            default = {Kind.AMOUNT: "amount", Kind.PATH: "path"}
+            default = {ParameterKind.AMOUNT: "amount", ParameterKind.PATH: "path"}
             reads.parameters.add((kind, name or default[kind]))
             method = getattr(plain, kind.value)
             return method(**options) if name is None else method(name, *rest, **options)
 
         return read
 
-    kinds = [kind for kind in Kind if kind is not Kind.HEADER]
+    kinds = [kind for kind in ParameterKind if kind is not ParameterKind.HEADER]
     made = type("RecordingQuery", (Query,), {kind.value: recording(kind) for kind in kinds})(raw)
     assert isinstance(made, Query)
     return made

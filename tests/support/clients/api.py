@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from functions.api.app import build_app
 from functions.api.request import encoded_path_of
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from graveler.model.tasks import TaskSettings
 from graveler.operations.accounts import set_up as first_users
 from graveler.ports import Credential, IdentityService, User
@@ -90,13 +90,13 @@ class ApiClient:
 
     identities: IdentityService | None = None
 
-    def __init__(self, settings: Settings | None = None, *, set_up: bool = True) -> None:
+    def __init__(self, settings: ApiSettings | None = None, *, set_up: bool = True) -> None:
         self.world: MemoryWorld = memory_world()
         self.accounts = MemoryAccountStore()
         if set_up:
             credential = Credential(ACCESS_KEY_ID, SECRET, "ann", 1_600_000_000)
             first_users.set_up(self.accounts, User("ann", 1_600_000_000), credential)
-        self.settings = settings or Settings(setup_token=SETUP_TOKEN)
+        self.settings = settings or ApiSettings(setup_token=SETUP_TOKEN)
         self._begin()
 
     def _begin(self) -> None:

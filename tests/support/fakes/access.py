@@ -7,7 +7,7 @@ from typing import Any
 from functions.api.app import build_app
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.standard import ADMINISTRATORS, policies_of
-from graveler.http.access import RIGHTS_AGE_MAX_S
+from graveler.http.rights import RIGHTS_AGE_MAX_S
 from graveler.ports import Credential, User
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
 from tests.support.fakes.identities import CheckingSts

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 
-from graveler.http.requests import AccessKey
+from graveler.http.schemas.credentials import AccessKey
 from local.config import ROOT
 from local.processes import Child, StartError
 from local.stores import BUCKET, StoreServer, start_dynamodb, start_s3proxy

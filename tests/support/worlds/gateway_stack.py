@@ -25,8 +25,8 @@ from graveler.access.policy import Policy
 from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.branches.views import ObjectStat
 from graveler.engine import Engine
-from graveler.http.access import RIGHTS_AGE_MAX_S
 from graveler.http.auth import Authenticator
+from graveler.http.rights import RIGHTS_AGE_MAX_S
 from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, objects, repositories, tags
 from graveler.ports import Credential, User

@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import quote
 
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from graveler.identity import make_commit
 from graveler.model import CommitID, MetaRangeID
 from graveler.operations import repositories
@@ -53,7 +53,7 @@ class Lake:
 @cache
 def prepared() -> Lake:
     """Return the lake, of whose client tests use forks."""
-    api = ApiClient(Settings(setup_token=SETUP_TOKEN, iam_login_server_id=SERVER))
+    api = ApiClient(ApiSettings(setup_token=SETUP_TOKEN, iam_login_server_id=SERVER))
     api.identities = CheckingSts()
     api._begin()
     api.repository()

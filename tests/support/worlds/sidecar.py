@@ -15,7 +15,7 @@ from botocore.credentials import Credentials
 
 from functions.api.app import build_app
 from functions.api.request import encoded_path_of
-from functions.api.settings import Settings
+from functions.api.settings import ApiSettings
 from gateway.lake.api.lakes import ApiLakes
 from gateway.lake.api.requests import Requests
 from gateway.lake.api.transport import Reply
@@ -35,7 +35,7 @@ class AppTransport:
     """`Transport` to an app of this process; the answers must be ones that operations declare."""
 
     def __init__(self, engine: Engine, accounts: AccountStore) -> None:
-        self._app = build_app(engine, accounts, Settings(setup_token="one-time"))
+        self._app = build_app(engine, accounts, ApiSettings(setup_token="one-time"))
         pair = base64.b64encode(f"{ACCESS_KEY_ID}:{SECRET}".encode()).decode()
         self._credentials = {"authorization": f"Basic {pair}"}
         # Method and target of each request.

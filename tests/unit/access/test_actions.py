@@ -1,8 +1,8 @@
 import re
 from importlib.resources import files
 
-from functions.api import access
-from functions.api.access.table import NEEDS
+from functions.api import authorization
+from functions.api.authorization.table import NEEDS
 from graveler.access.actions import SERVICES, Action
 from tests.support.checks.cases import for_each
 
@@ -15,6 +15,6 @@ def test_the_actions_are_lakefs_s_74_and_one_of_its_past():
 @for_each("action", [each for each in Action if not each.startswith("catalog:")])
 def test_an_action_is_of_use(action):
     """Some operation needs it, so a policy that names it is not in vain."""
-    late = (files(access) / "late.py").read_text()
+    deferred = (files(authorization) / "deferred_checks.py").read_text()
     named = " ".join(map(str, NEEDS.values()))
-    assert re.search(rf"{action}\b", named) or f"Action.{action.name}" in late
+    assert re.search(rf"{action}\b", named) or f"Action.{action.name}" in deferred

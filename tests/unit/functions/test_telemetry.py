@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from functions.telemetry import Metrics, Record, Telemetry
+from functions.telemetry import Metrics, Telemetry, TelemetryRecord
 from graveler.aws import usage
 from graveler.aws.usage import Counted
 from graveler.errors import CorruptDataError, ThrottledError
@@ -34,7 +34,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Lines:
 def log_request(
     metrics: Metrics = Metrics.NONE,
     status: int = 200,
-    do: Callable[[Record], object] = lambda _: None,
+    do: Callable[[TelemetryRecord], object] = lambda _: None,
 ) -> None:
     """A request of an operation with that outcome."""
     with telemetry(metrics).record("request", CONTEXT) as record:
@@ -51,7 +51,7 @@ def metrics_of(line: dict) -> dict[str, float]:
 
 
 def test_a_line_says_what_was_done_and_what_it_took(lines: Lines) -> None:
-    def use(record: Record) -> None:
+    def use(record: TelemetryRecord) -> None:
         record.add(repository="lake")
         usage.count(Counted.DYNAMODB_REQUESTS, 2)
         with ContextThreads(1) as pool:
@@ -189,7 +189,7 @@ def test_an_error_of_another_library_has_no_code(lines: Lines) -> None:
 
 
 def test_messages_of_unknown_origin_are_not_logged(lines: Lines) -> None:
-    def fail(record: Record) -> None:
+    def fail(record: TelemetryRecord) -> None:
         try:
             try:
                 int("the content of an object")
@@ -221,7 +221,7 @@ def test_other_failures_of_the_system_are_logged_with_their_reason(lines: Lines)
 
 
 def test_a_clients_error_is_logged_by_its_name(lines: Lines) -> None:
-    def refuse(record: Record) -> None:
+    def refuse(record: TelemetryRecord) -> None:
         record.error = CorruptDataError("names something")
 
     log_request(status=400, do=refuse)

@@ -5,7 +5,7 @@ import jwt
 import pytest
 
 from graveler.errors import AuthenticationError, TooManyAttemptsError
-from graveler.http.auth import MEMORY_S, SESSION_LIFE_S, Authenticator, Presented
+from graveler.http.auth import MEMORY_S, SESSION_LIFE_S, AuthenticatedUser, Authenticator
 from graveler.http.login_limits import FAILURES_OF_ADDRESS_MAX, FAILURES_OF_KEY_MAX
 from graveler.operations.accounts import set_up
 from graveler.ports import Credential, ExternalPrincipal, User
@@ -94,14 +94,14 @@ def test_no_credential_is_refused(authenticator):
     ],
 )
 def test_a_request_may_present_no_credential(authenticator, header, cookies):
-    assert authenticator.presented_by(header, cookies) is None
+    assert authenticator.authenticate(header, cookies) is None
 
 
 def test_a_presented_credential_must_be_valid(authenticator):
-    assert authenticator.presented_by(basic(), []) == Presented("ann", KEY)
+    assert authenticator.authenticate(basic(), []) == AuthenticatedUser("ann", KEY)
     for header, cookies in ((basic(secret="wrong"), []), (None, ["internal_auth_session=x"])):
         with pytest.raises(AuthenticationError):
-            authenticator.presented_by(header, cookies)
+            authenticator.authenticate(header, cookies)
 
 
 def test_a_bad_header_is_not_rescued_by_a_good_cookie(authenticator):
@@ -241,7 +241,7 @@ def test_a_principal_s_session_ends_with_the_principal_and_its_user(
     session = authenticator.log_in_principal(accounts.principal(ROLE), 600)
     assert session.expires_at == clock.now_ns() // 10**9 + 600
     bearer = f"Bearer {session.token}"
-    assert authenticator.presented_by(bearer, []) == Presented("ann", None)
+    assert authenticator.authenticate(bearer, []) == AuthenticatedUser("ann", None)
     end(accounts)
     clock.tick(MEMORY_S)
     with pytest.raises(AuthenticationError):

@@ -1941,7 +1941,7 @@ export interface components {
         };
         /**
          * CheckedRules
-         * @description What to know of valid rules before they are saved.
+         * @description Warnings about valid rules, before they are saved.
          */
         CheckedRules: {
             warnings: string[];
@@ -2074,7 +2074,7 @@ export interface components {
          * CurrentUser
          * @description The user, and the access key of the request or of the log-in that began its session.
          *
-         *         lakeFS has no such field; its clients pass over it.
+         *         lakeFS has no field `access_key_id`; its clients ignore it.
          */
         CurrentUser: {
             access_key_id?: string;
@@ -2520,7 +2520,7 @@ export interface components {
         };
         /**
          * PrincipalCreation
-         * @description lakeFS passes the settings to another server; here there is none that reads them.
+         * @description The settings have no effect; lakeFS passes them to another server.
          */
         PrincipalCreation: {
             /** @default null */
@@ -2740,7 +2740,7 @@ export interface components {
         };
         /**
          * RunRow
-         * @description A run. What is not known of it is absent, such as the counts before its end.
+         * @description A run; fields that are not known yet are absent, such as the counts before its end.
          */
         RunRow: {
             /** Format: int64 */

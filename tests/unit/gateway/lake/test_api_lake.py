@@ -6,7 +6,7 @@ from gateway.lake.api.presigned import request_of
 from gateway.lake.port import Description, Place, Stored
 from gateway.transfer.store import Transfers
 from graveler.errors import AccessDeniedError, ContentionError
-from graveler.http.access import RIGHTS_AGE_MAX_S
+from graveler.http.rights import RIGHTS_AGE_MAX_S
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.model import Requirement
 from graveler.operations import repositories

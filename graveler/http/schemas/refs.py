@@ -1,0 +1,65 @@
+"""Branches and tags as refs, merges and differences of refs."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from graveler.http.schemas.objects import shown_content_type
+from graveler.model import Branch, Entry, Tag
+from graveler.times import NS_PER_S
+
+
+class Ref(Struct, frozen=True):
+    id: str
+    commit_id: str
+
+
+def ref_row(named: Branch | Tag) -> Ref:
+    return Ref(named.name, named.commit_id)
+
+
+class Merge(Struct, frozen=True):
+    message: str = ""
+    metadata: dict[str, str] = {}
+    strategy: str = ""
+    force: bool = False
+    allow_empty: bool = False
+    squash_merge: bool = False
+
+
+class MergeResult(Struct, frozen=True):
+    reference: str
+
+
+class MergeBase(Struct, frozen=True):
+    source_commit_id: str
+    destination_commit_id: str
+    base_commit_id: str
+
+
+class RightStats(Struct, frozen=True):
+    checksum: str
+    mtime: int
+    content_type: str
+    metadata: Mapping[str, str]
+
+
+def right_stats(entry: Entry) -> RightStats:
+    return RightStats(
+        entry.checksum,
+        entry.last_modified_ns // NS_PER_S,
+        shown_content_type(entry),
+        entry.metadata,
+    )
+
+
+class DiffRow(Struct, frozen=True, omit_defaults=True):
+    type: str
+    path: str
+    path_type: str
+    size_bytes: int | None = None
+    right: RightStats | None = None
+
+
+class StorageUri(Struct, frozen=True):
+    location: str

@@ -1,0 +1,9 @@
+"""Tags."""
+
+from msgspec import Struct
+
+
+class TagCreation(Struct, frozen=True):
+    id: str
+    ref: str
+    force: bool = False
