@@ -55,6 +55,7 @@ from graveler.ports.objects import (
     PartsPage,
     Presigner,
     StoredContent,
+    StoreRequest,
     UnfinishedUpload,
     UploadedPart,
 )
@@ -137,6 +138,7 @@ __all__ = [
     "StagedChange",
     "StagingStore",
     "StandardAccess",
+    "StoreRequest",
     "StoredContent",
     "TagStore",
     "TaskQueue",

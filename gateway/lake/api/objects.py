@@ -16,7 +16,6 @@ from gateway.lake.api.rows import (
     object_of,
 )
 from gateway.lake.port import Description, Object, Place, Stored
-from graveler.aws.s3.requests import SignedRequest
 from graveler.errors import (
     AccessDeniedError,
     ContentionError,
@@ -30,6 +29,7 @@ from graveler.errors import (
     UnsupportedError,
 )
 from graveler.model import NO_REQUIREMENT, Requirement
+from graveler.ports import StoreRequest
 from graveler.staging.listing import ListPage, PageQuery
 
 # A lost race takes two requests more.
@@ -64,7 +64,7 @@ class ApiWriting:
         self._requirement = requirement
         self._address = ""
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:  # noqa: ARG002 - a presigned URL signs no hash
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:  # noqa: ARG002 - a presigned URL signs no hash
         given = self._description.headers
         kept, encryption = given.kept or {}, given.encryption
         location = self._requests.ask(
@@ -158,10 +158,10 @@ class ApiObjects:
         found: Object,
         *,
         with_checksums: bool = False,  # noqa: ARG002 - a presigned URL asks for none
-    ) -> Callable[[int, int], SignedRequest]:
+    ) -> Callable[[int, int], StoreRequest]:
         assert isinstance(found, PlacedObject)
 
-        def request(first: int, last: int) -> SignedRequest:
+        def request(first: int, last: int) -> StoreRequest:
             # Anew for each request: a URL expires, and a slow reader may resume after that.
             row = self._stat(found.place, presign=True)
             seen = object_of(row, found.place.repository, found.place.ref)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, Place, Stored
-from graveler.aws.s3.requests import S3Requests, SignedRequest
+from graveler.aws.s3.requests import S3Requests
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
@@ -21,6 +21,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.prepared import Prepared, finish, prepare
 from graveler.operations.protocol.data import check_data, data_headers
 from graveler.operations.protocol.views import ObjectStat
+from graveler.ports import StoreRequest
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
@@ -77,7 +78,7 @@ class EngineWriting:
     requirement: Requirement
     takes_checksums: bool = True
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:
         sent = {**self.description.headers.sent, **headers}
         return self.requests.sign_put(self.prepared.uri, sent, payload_hash)
 
@@ -124,8 +125,8 @@ class EngineObjects:
 
     def reading(
         self, found: Object, *, with_checksums: bool = False
-    ) -> Callable[[int, int], SignedRequest]:
-        def request(first: int, last: int) -> SignedRequest:
+    ) -> Callable[[int, int], StoreRequest]:
+        def request(first: int, last: int) -> StoreRequest:
             headers = {"range": f"bytes={first}-{last}"}
             if stat_of(found).if_match:
                 headers["if-match"] = f'"{stat_of(found).if_match}"'
