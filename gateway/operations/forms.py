@@ -28,7 +28,7 @@ from gateway.protocol.bodies.plan import BodyPlan, body_plan
 from gateway.protocol.documents import parse_tagging, post_response
 from gateway.protocol.documents.markup import url_encoded
 from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.forms import FormParser
+from gateway.protocol.forms import PostFormParser
 from gateway.protocol.head import Head
 from gateway.protocol.policy import LengthRange, check_policy, form_access_key_id
 from gateway.protocol.signatures.verified import Verified
@@ -62,7 +62,7 @@ class Form:
         self._length_bytes = _length_of(head)
         self._arriving = arriving
         content_type = head.header("content-type") or ""
-        self._parser = FormParser(content_type)
+        self._parser = PostFormParser(content_type)
         self._first = b""
         while self._parser.fields is None:
             self._first = self._parser.feed(self._more())
