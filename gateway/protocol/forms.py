@@ -73,7 +73,7 @@ class PostFormParser:
                 elif self._state is _State.FIELDS:
                     self._value += item
         except FormError as error:
-            raise _malformed(str(error)) from error
+            raise _malformed(f"{error}.".capitalize()) from error
         self._file_bytes += len(content)
         self._check_size()
         return content

@@ -20,31 +20,36 @@ _PARAMETER = re.compile(
 )
 # Old browsers send whole paths as filenames: a backslash escapes nothing else.
 _ESCAPED = re.compile(rb"\\([\"\\])")
-# What follows a boundary may still become its end.
-_UNDECIDED = re.compile(rb"(?:-|[ \t]*\r?)\Z")
+
+
+def _after_boundary(blanks: bytes, newline: bytes) -> re.Pattern[bytes]:
+    """Return what follows a boundary, or may follow it once more data are here."""
+    return re.compile(
+        rb"(?P<closing>--)|%b(?=%b)|(?P<undecided>(?:-|%b\r?)\Z)" % (blanks, newline, blanks)
+    )
+
+
+_STRICT = _after_boundary(b"", rb"\r\n")
+_FIRST = _after_boundary(rb"[ \t]*", rb"\r?\n")
+_LENIENT = _after_boundary(rb"[ \t]*", rb"\r\n")
+_PLAIN = _after_boundary(rb"[ \t]*", rb"\n")
 
 
 class FormError(Exception):
-    """The form is malformed."""
-
-
-class FormCutOffError(FormError):
-    """The form ends before its closing boundary."""
+    """The form is malformed or cut off."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartHead:
     """The headers of a part, whose content begins at this byte of the form."""
 
-    lines: tuple[bytes, ...]
+    lines: list[bytes]
     content_at: int
 
     def header(self, name: bytes) -> bytes:
         """Return the value of a header by its lower-case name; b"" if it is absent."""
         fields = (line.partition(b":") for line in reversed(self.lines))
-        return next(
-            (value.strip() for found, _, value in fields if found.strip().lower() == name), b""
-        )
+        return next((value.strip() for key, _, value in fields if key.strip().lower() == name), b"")
 
     def parameter(self, name: bytes) -> bytes:
         """Return a parameter of Content-Disposition; b"" if it is absent."""
@@ -52,7 +57,6 @@ class PartHead:
 
 
 class _State(Enum):
-    START = auto()
     PREAMBLE = auto()
     HEAD = auto()
     CONTENT = auto()
@@ -69,13 +73,13 @@ class FormParser:
     def __init__(self, boundary: bytes, *, is_strict: bool = False) -> None:
         self._is_strict = is_strict
         self._dashes = b"--" + boundary
-        self._state = _State.START
-        # The first boundary shows which newlines the form has: some scripts write plain ones.
-        self._use_newline(b"\n", _CRLF if is_strict else rb"\r?\n")
-        self._kept = b""
-        self._kept_at = 0  # the place of the kept bytes in the form
-        self._skipped_bytes = 0
-        self._has_boundary = False
+        self._state = _State.PREAMBLE
+        self._newline = _CRLF if is_strict else b"\n"
+        self._after_boundary = _STRICT if is_strict else _FIRST
+        # Each boundary follows a newline. The first one may lack it.
+        self._kept = self._newline
+        self._kept_at = -len(self._newline)  # the place of the kept bytes in the form
+        self._lead_bytes = 0
 
     @property
     def is_over(self) -> bool:
@@ -89,114 +93,77 @@ class FormParser:
             FormError: the form is malformed, which only a strict parser finds.
         """
         window = self._kept + data if self._kept else data
-        at: int | None = 0
-        while at is not None and self._state is not _State.END:
-            begin = at
+        at = 0
+        while self._state is not _State.END:
             if self._state is _State.HEAD:
-                head, at = self._take_head(window, begin)
-                if head is not None:
-                    yield head
+                # A part without headers has only the newline of its boundary before its empty line.
+                end = window.find(self._newline * 2, at)
+                if end < 0:
+                    break
+                yield self._head(window[at:end], self._kept_at + end + 2 * len(self._newline))
+                at = end + 2 * len(self._newline) - self._lead_bytes
+                self._state = _State.CONTENT
             else:
-                content, begin, at = self._take_content(window, begin)
-                if content:
+                stop, boundary = self._next_boundary(window, at)
+                if content := self._content(window, at, stop):
                     yield content
-        if self._state is not _State.END:
-            self._kept = window[begin:]
-            self._kept_at += begin
+                at = stop
+                if boundary is None:
+                    break
+                at = boundary.end()
+                self._begin_part(window, boundary)
+        self._kept = window[at:]
+        self._kept_at += at
 
     def finish(self) -> None:
         """Check that the form is whole.
 
         Raises:
-            FormCutOffError: it is not.
+            FormError: it is not.
         """
-        if self._state is _State.END:
-            return
-        if not self._has_boundary:
-            raise FormCutOffError("the boundary of Content-Type is not in the body")
-        raise FormCutOffError("the body is cut off")
+        if self._state is _State.PREAMBLE and self._dashes not in self._kept:
+            raise FormError("the boundary of Content-Type is not in the body")
+        if self._state is not _State.END:
+            raise FormError("the body is cut off")
 
-    def _use_newline(self, newline: bytes, in_pattern: bytes) -> None:
-        self._newline = newline
-        self._delimiter = newline + self._dashes
-        blanks = b"" if self._is_strict else rb"[ \t]*"
-        self._after_boundary = re.compile(rb"(--)|" + blanks + rb"(?=" + in_pattern + rb")")
+    def _begin_part(self, window: bytes, boundary: re.Match[bytes]) -> None:
+        if self._state is _State.PREAMBLE and not self._is_strict:
+            # The first boundary shows which newlines the form has: some scripts write plain ones.
+            is_plain = window.startswith(b"\n", boundary.end())
+            self._newline, self._after_boundary = (b"\n", _PLAIN) if is_plain else (_CRLF, _LENIENT)
+        self._state = _State.END if boundary["closing"] else _State.HEAD
 
-    def _take_head(self, window: bytes, begin: int) -> tuple[PartHead | None, int | None]:
-        """Return the head that begins there, and where its content begins; None for what is cut."""
-        # A part without headers has only the newline of its boundary before its empty line.
-        end = window.find(self._newline * 2, begin)
-        if end < 0:
-            return None, None
-        content_at = end + 2 * len(self._newline)
+    def _head(self, head: bytes, content_at: int) -> PartHead:
+        if self._is_strict:
+            return PartHead(head.split(_CRLF), content_at)
         # An empty content may lack its newline: that of the empty line can begin the boundary.
-        self._skipped_bytes = 0 if self._is_strict else len(self._newline)
-        self._state = _State.CONTENT
-        head = window[begin:end]
-        lines = head.split(_CRLF) if self._is_strict else head.splitlines()
-        found = PartHead(tuple(lines), self._kept_at + content_at)
-        return found, content_at - self._skipped_bytes
+        self._lead_bytes = len(self._newline)
+        return PartHead(head.splitlines(), content_at)
 
-    def _take_content(self, window: bytes, begin: int) -> tuple[bytes, int, int | None]:
-        """Return the content, where its rest begins, and where its boundary ends, or None."""
-        for start, end in self._boundaries(window, begin):
-            self._has_boundary = True
-            if found := self._after_boundary.match(window, end):
-                content = self._content(window, begin, start)
-                if found[1]:
-                    self._state = _State.END
-                    return content, found.end(), None
-                if self._state is not _State.CONTENT:
-                    newline = _CRLF if window.startswith(_CRLF, found.end()) else b"\n"
-                    self._use_newline(newline, newline)
-                self._state = _State.HEAD
-                return content, found.end(), found.end()
-            if _UNDECIDED.match(window, end):
-                return self._content(window, begin, start), start, None
-            if self._is_strict:
-                raise FormError("The boundary occurs within the file.")
-        rest = len(window) - self._begun_bytes(window, begin)
-        return self._content(window, begin, rest), rest, None
-
-    def _boundaries(self, window: bytes, begin: int) -> Iterator[tuple[int, int]]:
-        """Yield where the boundary begins and ends, each time that a line begins with it."""
-        if self._state is _State.START:
-            if window.startswith(self._dashes):
-                yield 0, len(self._dashes)
-            if self._is_strict:
-                return
-        start = window.find(self._delimiter, begin)
+    def _next_boundary(self, window: bytes, at: int) -> tuple[int, re.Match[bytes] | None]:
+        """Return where the content ends, and the boundary there; None if more data may be one."""
+        delimiter = self._newline + self._dashes
+        start = window.find(delimiter, at)
         while start >= 0:
-            yield start, start + len(self._delimiter)
-            start = window.find(self._delimiter, start + 1)
-
-    def _begun_bytes(self, window: bytes, begin: int) -> int:
-        """Return how many bytes at the end may be the beginning of a boundary."""
-        if self._state is _State.START and self._dashes.startswith(window):
-            return len(window)
-        if self._state is _State.START and self._is_strict:
-            return 0
-        first = self._delimiter[:1]
-        at = window.find(first, max(begin, len(window) - len(self._delimiter) + 1))
-        while at >= 0:
-            if self._delimiter.startswith(window[at:]):
-                return len(window) - at
-            at = window.find(first, at + 1)
-        return 0
-
-    def _content(self, window: bytes, begin: int, end: int) -> bytes:
-        if self._state is _State.CONTENT:
-            if begin == 0 and end == len(window) and not self._skipped_bytes:
-                return window
-            content = window[begin + self._skipped_bytes : end]
-            if end > begin:
-                self._skipped_bytes = 0
-            return content
-        if end > begin:
+            if found := self._after_boundary.match(window, start + len(delimiter)):
+                return start, None if found["undecided"] is not None else found
             if self._is_strict:
-                raise FormError("A part does not begin with the boundary.")
-            self._state = _State.PREAMBLE
-        return b""
+                raise FormError("a content has a line that begins with the boundary")
+            start = window.find(delimiter, start + 1)
+        begun = window.find(delimiter[:1], max(at, len(window) - len(delimiter) + 1))
+        while begun >= 0 and not delimiter.startswith(window[begun:]):
+            begun = window.find(delimiter[:1], begun + 1)
+        return (len(window) if begun < 0 else begun), None
+
+    def _content(self, window: bytes, at: int, stop: int) -> bytes:
+        if at == stop:
+            return b""
+        if self._state is _State.PREAMBLE:
+            if self._is_strict:
+                raise FormError("a part does not begin with the boundary")
+            return b""
+        at, self._lead_bytes = at + self._lead_bytes, 0
+        return window if stop - at == len(window) else window[at:stop]
 
 
 @dataclass(frozen=True, slots=True)
