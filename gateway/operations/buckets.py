@@ -1,8 +1,8 @@
 """Repositories as buckets: they are made and deleted by the API, not by S3's clients."""
 
-from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import Call
-from gateway.protocol.documents import answers as documents
+from gateway.operations.request import Call
+from gateway.operations.responses import Answer, of_document
+from gateway.protocol.documents import results
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.listings import buckets_query, token_of
 from graveler.errors import InvalidInputError, NotFoundError
@@ -18,7 +18,7 @@ def list_buckets(call: Call) -> Answer:
     page = call.lake.repositories(prefix, after, query.amount)
     rows = [(found.name, found.creation_date) for found in page.results]
     token = token_of(page.next_after.encode()) if page.has_more else ""
-    return of_document(documents.buckets(call.user, rows, query.prefix, token))
+    return of_document(results.buckets(call.user, rows, query.prefix, token))
 
 
 def head_bucket(call: Call) -> Answer:
@@ -29,13 +29,13 @@ def head_bucket(call: Call) -> Answer:
 
 def get_bucket_location(call: Call) -> Answer:
     call.lake.repository(call.bucket)
-    return of_document(documents.location(call.settings.region))
+    return of_document(results.location(call.settings.region))
 
 
 def get_bucket_versioning(call: Call) -> Answer:
     """Say that the bucket has no versions: the history is in refs."""
     call.lake.repository(call.bucket)
-    return of_document(documents.versioning())
+    return of_document(results.versioning())
 
 
 def create_bucket(call: Call) -> Answer:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from gateway.lake.port import Description, Object, Place
-from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import Call
-from gateway.operations.tags import tags_of, tags_of_header, with_tags
+from gateway.operations.request import Call
+from gateway.operations.responses import Answer, of_document
+from gateway.operations.tagging import tags_of, tags_of_header, with_tags
 from gateway.operations.writes import (
     check_storage_class,
     data_headers_of,
@@ -15,7 +15,7 @@ from gateway.operations.writes import (
 from gateway.protocol import checksums, conditions
 from gateway.protocol.addressing import copy_source
 from gateway.protocol.conditions import Verdict
-from gateway.protocol.documents import answers as documents
+from gateway.protocol.documents import results
 from gateway.protocol.errors import Code, S3Error
 from graveler.errors import BucketRefusedError, InvalidInputError, NotFoundError
 
@@ -43,7 +43,7 @@ def copy_object(call: Call) -> Answer:
         )
     copied = call.lake.copy(source, repository, call.place, description, requirement_of(call))
     elements = checksums.as_elements(copied.headers)
-    document = documents.copied(copied.checksum, copied.last_modified_ns, elements)
+    document = results.copied(copied.checksum, copied.last_modified_ns, elements)
     return of_document(document, checksums.without(copied.headers))
 
 

@@ -3,9 +3,9 @@
 from contextlib import suppress
 
 from gateway.lake.port import Place
-from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import NULL_VERSION, Call
 from gateway.operations.errors import error_of
+from gateway.operations.request import NULL_VERSION, Call
+from gateway.operations.responses import Answer, of_document
 from gateway.operations.writes import requirement_of
 from gateway.protocol.addressing import split_key
 from gateway.protocol.documents import deletions

@@ -5,8 +5,8 @@ lists the objects of a ref: of a branch, a tag, a commit or an expression.
 """
 
 from gateway.lake.port import Object
-from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import Call
+from gateway.operations.request import Call
+from gateway.operations.responses import Answer, of_document
 from gateway.protocol.documents import pages
 from gateway.protocol.documents.pages import ObjectRow, ObjectsPage
 from gateway.protocol.listings import ObjectsQuery, objects_query, token_of

@@ -8,8 +8,8 @@ values that were sent. Other clients fail on a redirect, or sign again, so only 
 import re
 
 from gateway.lake.port import Object
-from gateway.operations.answers import Answer
-from gateway.operations.call import Call
+from gateway.operations.request import Call
+from gateway.operations.responses import Answer
 
 # Clients that were seen to follow redirects on the wire. The SDKs of Java, Python and Go (version
 # 2, except rclone) do not, or send their own Authorization again.

@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from enum import Enum
 
 from gateway.operations import (
-    attributes,
     buckets,
     copies,
     deletions,
     listings,
-    objects,
-    parts,
+    multipart_uploads,
+    reads,
     tagging,
-    uploads,
     writes,
 )
-from gateway.operations.answers import Answer
-from gateway.operations.call import Call
+from gateway.operations.request import Call
+from gateway.operations.responses import Answer
 from gateway.protocol.addressing import Target
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
@@ -64,23 +62,36 @@ _ENCRYPTING = frozenset({"CopyObject", "CreateMultipartUpload", "PutObject"})
 OPERATIONS: tuple[Operation, ...] = (
     _row("ListBuckets", "GET", _S, buckets.list_buckets),
     _row("GetObjectTagging", "GET", _O, tagging.get_object_tagging, "tagging"),
-    _row("GetObjectAttributes", "GET", _O, attributes.get_object_attributes, "attributes"),
-    _row("ListParts", "GET", _O, parts.list_parts, "uploadId"),
-    _row("GetObject", "GET", _O, objects.get_object),
-    _row("HeadObject", "HEAD", _O, objects.head_object),
+    _row("GetObjectAttributes", "GET", _O, reads.get_object_attributes, "attributes"),
+    _row("ListParts", "GET", _O, multipart_uploads.list_parts, "uploadId"),
+    _row("GetObject", "GET", _O, reads.get_object),
+    _row("HeadObject", "HEAD", _O, reads.head_object),
     _row("PutObjectTagging", "PUT", _O, tagging.put_object_tagging, "tagging"),
-    _row("UploadPartCopy", "PUT", _O, parts.copy_part, "partNumber uploadId", "copied"),
-    _row("UploadPart", "PUT", _O, parts.upload_part, "partNumber uploadId"),
+    _row(
+        "UploadPartCopy",
+        "PUT",
+        _O,
+        multipart_uploads.copy_part,
+        "partNumber uploadId",
+        "copied",
+    ),
+    _row("UploadPart", "PUT", _O, multipart_uploads.upload_part, "partNumber uploadId"),
     _row("CopyObject", "PUT", _O, copies.copy_object, "", "copied"),
     _row("PutObject", "PUT", _O, writes.put_object),
-    _row("CreateMultipartUpload", "POST", _O, uploads.create_upload, "uploads"),
-    _row("CompleteMultipartUpload", "POST", _O, uploads.complete_upload, "uploadId"),
+    _row("CreateMultipartUpload", "POST", _O, multipart_uploads.create_upload, "uploads"),
+    _row(
+        "CompleteMultipartUpload",
+        "POST",
+        _O,
+        multipart_uploads.complete_upload,
+        "uploadId",
+    ),
     _row("DeleteObjectTagging", "DELETE", _O, tagging.delete_object_tagging, "tagging"),
-    _row("AbortMultipartUpload", "DELETE", _O, uploads.abort_upload, "uploadId"),
+    _row("AbortMultipartUpload", "DELETE", _O, multipart_uploads.abort_upload, "uploadId"),
     _row("DeleteObject", "DELETE", _O, deletions.delete_object),
     _row("GetBucketLocation", "GET", _B, buckets.get_bucket_location, "location"),
     _row("GetBucketVersioning", "GET", _B, buckets.get_bucket_versioning, "versioning"),
-    _row("ListMultipartUploads", "GET", _B, uploads.list_uploads, "uploads"),
+    _row("ListMultipartUploads", "GET", _B, multipart_uploads.list_uploads, "uploads"),
     _row("ListObjects", "GET", _B, listings.list_objects),
     _row("HeadBucket", "HEAD", _B, buckets.head_bucket),
     _row("DeleteObjects", "POST", _B, deletions.delete_objects, "delete"),

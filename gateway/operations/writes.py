@@ -4,9 +4,9 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 
 from gateway.lake.port import Description, Place, Sending, Stored, Writing
-from gateway.operations.answers import Answer, etag_of
-from gateway.operations.call import Call
-from gateway.operations.tags import tags_of_header, with_tags
+from gateway.operations.request import Call
+from gateway.operations.responses import Answer, etag_of
+from gateway.operations.tagging import tags_of_header, with_tags
 from gateway.protocol import conditions, metadata
 from gateway.protocol.bodies import trailed
 from gateway.protocol.checksums import declared as declared_checksum

@@ -12,18 +12,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from gateway.lake.port import KeyPair, Lakes
-from gateway.operations.answers import DOCUMENT_HEADERS, Answer
-from gateway.operations.call import Call
 from gateway.operations.content import Arriving, Content
-from gateway.operations.errors import error_of
-from gateway.operations.forms import Form, is_form, post_object
-from gateway.operations.missing import check_endpoint, missing, without_data
+from gateway.operations.errors import check_endpoint, error_of, missing, without_data
+from gateway.operations.post_object import Form, is_form, post_object
+from gateway.operations.request import Call
+from gateway.operations.responses import DOCUMENT_HEADERS, Answer
 from gateway.operations.table import operation_of
 from gateway.protocol.addressing import Target, bucket_of_host, target_of
 from gateway.protocol.bodies.payload import UNSIGNED
 from gateway.protocol.bodies.plan import body_plan
 from gateway.protocol.conditions import details_of_refusal
-from gateway.protocol.documents.answers import error as error_document
+from gateway.protocol.documents.results import error as error_document
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys

@@ -10,8 +10,8 @@ from gateway.server.http.connection import Limits
 from gateway.server.http.server import Handler
 from gateway.server.serving import THREADS_A_PLACE, Gateway
 from gateway.server.settings import GatewaySettings, ServerSettings
-from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
+from gateway.transfer.store_exchange import store_pool
 from graveler.aws import wiring
 from graveler.http.auth import Authenticator
 

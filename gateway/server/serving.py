@@ -6,13 +6,14 @@ small body has arrived before its request is served, so a client that sends it s
 
 from threading import BoundedSemaphore
 
-from gateway.operations.answers import Answer
+from gateway.operations.responses import Answer
 from gateway.protocol.errors import Code, S3Error
 from gateway.server.application import Application, Served
-from gateway.server.arriving import Arriving
+from gateway.server.http.body import Body, SlowBodyError
+from gateway.server.http.chunks import BrokenBodyError
 from gateway.server.http.exchange import ClientGoneError, Exchange
-from gateway.transfer.exchange import NoAnswerError
 from gateway.transfer.store import DataMissingError, Reading
+from gateway.transfer.store_exchange import NoAnswerError
 from graveler.errors import GravelerError
 
 # Requests that wait for a place, for each place. More get 503: clients send them again, later, and
@@ -23,6 +24,26 @@ THREADS_A_PLACE = 8
 
 # No repository can have this name.
 HEALTH_PATH = "/_health"
+
+
+class _ArrivingBody:
+    """The body of a request, whose errors are S3's."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+
+    def read(self) -> bytes:
+        """Return the bytes that have arrived, b"" at the end.
+
+        Raises:
+            S3Error: the client stopped sending, or the framing is broken.
+        """
+        try:
+            return self._body.read()
+        except SlowBodyError as error:
+            raise S3Error(Code.REQUEST_TIMEOUT) from error
+        except BrokenBodyError as error:
+            raise S3Error(Code.INCOMPLETE_BODY) from error
 
 
 class Gateway:
@@ -46,7 +67,9 @@ class Gateway:
             return
         try:
             with self._requests:
-                served = self._application.serve(head, Arriving(exchange.body), exchange.address)
+                served = self._application.serve(
+                    head, _ArrivingBody(exchange.body), exchange.address
+                )
             self._answer(exchange, served)
         finally:
             self._admitted.release()

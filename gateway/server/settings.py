@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gateway.operations.settings import OperationSettings
+from gateway.operations.request import OperationSettings
 
 PREFIX = "GRAVELER_GATEWAY_"
 # In a container, behind a load balancer.

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from gateway.lake.api.lakes import ApiLakes
 from gateway.lake.api.requests import Requests
 from gateway.lake.api.transport import HttpTransport
-from gateway.operations.settings import OperationSettings
+from gateway.operations.request import OperationSettings
 from gateway.server.application import Application
 from gateway.server.http import processes
 from gateway.server.http.connection import Limits
 from gateway.server.http.server import Handler
 from gateway.server.serving import THREADS_A_PLACE, Gateway
 from gateway.server.settings import PREFIX, GatewaySettings
-from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
+from gateway.transfer.store_exchange import store_pool
 from graveler.errors import GravelerError
 
 _API_URL = f"{PREFIX}API_URL"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.exchange import Answer
+from gateway.transfer.store_exchange import Answer
 
 _CODE = re.compile(rb"<Code>\s*([A-Za-z0-9.]+)\s*</Code>")
 _MESSAGE = re.compile(rb"<Message>([^<]{1,300})</Message>")

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.exchange import Answer, NoAnswerError, NotSentError, send
 from gateway.transfer.refusals import is_passing, refusal_of
+from gateway.transfer.store_exchange import Answer, NoAnswerError, NotSentError, send
 from graveler.aws.exchanges.pool import Pool
 from graveler.data_headers import of_read, of_write
 from graveler.ports import StoreRequest

@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Callable
 
+from gateway.lake.api.multipart_uploads import ApiUploads
 from gateway.lake.api.objects import ApiObjects, branch_of
 from gateway.lake.api.requests import Requests, amount_of
 from gateway.lake.api.rows import BranchRow, CurrentUser, Listing, RepositoryRow
-from gateway.lake.api.uploads import ApiUploads
 from gateway.lake.port import KeyPair, Lake, Place, Repository
 from graveler.errors import AccessDeniedError, InvalidInputError, NotFoundError
 from graveler.limits import PAGE_AMOUNT_MAX

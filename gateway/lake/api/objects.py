@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gateway.lake.api.presigned import request_of
-from gateway.lake.api.refusals import error_of_status
-from gateway.lake.api.requests import Requests, amount_of, conditions_of, text_of
+from gateway.lake.api.requests import Requests, amount_of, conditions_of, error_of_status, text_of
 from gateway.lake.api.rows import (
     DeletionErrors,
     Listing,
@@ -14,6 +12,7 @@ from gateway.lake.api.rows import (
     UnderlyingProperties,
     listed_object,
     object_of,
+    request_of,
 )
 from gateway.lake.port import Description, Object, Place, Stored
 from graveler.errors import (

@@ -12,9 +12,17 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from gateway.lake.api.refusals import refusal_of
 from gateway.lake.api.transport import NoReplyError, NotSentError, Reply, Transport
-from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
+from graveler import errors
+from graveler.errors import (
+    BadPartsError,
+    GravelerError,
+    InvalidInputError,
+    ThrottledError,
+    UnknownOutcomeError,
+    error_of_code,
+)
+from graveler.http.errors import KIND_HEADER, ErrorBody
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Requirement
 from graveler.names import is_checksum
@@ -158,3 +166,48 @@ def conditions_of(requirement: Requirement) -> dict[str, str]:
 def amount_of(amount: int) -> str:
     """Return how many rows to ask for: 0 would mean the API's default."""
     return str(min(max(amount, 1), PAGE_AMOUNT_MAX))
+
+
+# What a status means if the answer does not name the error's class. API Gateway's own do not.
+_KINDS: Mapping[int, type[GravelerError]] = {
+    400: errors.InvalidInputError,
+    401: errors.AccessDeniedError,
+    403: errors.ForbiddenError,
+    404: errors.NotFoundError,
+    409: errors.ConflictError,
+    410: errors.GoneError,
+    412: errors.PreconditionFailedError,
+    413: errors.TooLargeError,
+    416: errors.RangeNotSatisfiableError,
+    429: errors.ContentionError,
+    501: errors.UnsupportedError,
+}
+
+
+def refusal_of(reply: Reply, *, is_change: bool) -> GravelerError:
+    """Return the error that the API answered."""
+    kind, _, reason = reply.headers.get(KIND_HEADER.lower(), "").partition("/")
+    body = _body_of(reply)
+    if kind == BadPartsError.code:
+        return BadPartsError(body.message, reason=reason)
+    named = error_of_code(kind, body.message, body.details)
+    if type(named) is not GravelerError:
+        return named
+    return error_of_status(reply.status, body.message, body.details, is_change=is_change)
+
+
+def error_of_status(
+    status: int, message: str, details: str = "", *, is_change: bool
+) -> GravelerError:
+    """Return the error that a status stands for."""
+    known = _KINDS.get(status)
+    if known is None:  # a server failed on the way, and a change may have been made
+        known = errors.UnknownOutcomeError if is_change else errors.ThrottledError
+    return error_of_code(known.code, message, details)
+
+
+def _body_of(reply: Reply) -> ErrorBody:
+    try:
+        return msgspec.json.decode(reply.content, type=ErrorBody)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ErrorBody(f"the API answered {reply.status}")

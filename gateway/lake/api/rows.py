@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from gateway.lake.port import Object, Part, Place, Upload
 from graveler.data_headers import of_write
 from graveler.names import checksum_tag
+from graveler.ports import StoreRequest
 from graveler.staging.listing import CommonPrefix
 from graveler.times import NS_PER_S
 
@@ -134,3 +136,26 @@ def listed_upload(row: UploadRow) -> Upload | CommonPrefix:
 def part_of(row: PartRow) -> Part:
     """Return the part that the row describes."""
     return Part(row.part_number, row.etag, row.size_bytes, row.mtime * NS_PER_S)
+
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def request_of(
+    method: str, url: str, headers: Mapping[str, str], signed: Mapping[str, str] = {}
+) -> StoreRequest:
+    """Return the request of a presigned URL, with the headers that the URL signs.
+
+    S3 refuses other `x-amz-*` headers, so those among the headers are left out.
+    """
+    parts = urlsplit(url)
+    path = parts.path or "/"
+    sent = {name: value for name, value in headers.items() if not name.startswith("x-amz-")}
+    return StoreRequest(
+        method,
+        parts.scheme,
+        parts.hostname or "",
+        parts.port or _DEFAULT_PORTS.get(parts.scheme, 0),
+        f"{path}?{parts.query}" if parts.query else path,
+        {**sent, **signed, "host": parts.netloc},
+    )

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time
+from gateway.lake.engine.multipart_uploads import EngineUploads
 from gateway.lake.engine.objects import EngineObjects
-from gateway.lake.engine.uploads import EngineUploads
 from gateway.lake.port import KeyPair, Lake, Repository
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gateway.protocol import dates
-from gateway.protocol.documents.answers import owner
 from gateway.protocol.documents.markup import (
     Markup,
     branch,
@@ -15,6 +14,7 @@ from gateway.protocol.documents.markup import (
     leaf,
     url_encoded,
 )
+from gateway.protocol.documents.results import owner
 from gateway.protocol.listings import ObjectsQuery
 
 

@@ -12,7 +12,6 @@ from gateway.protocol.bodies import payload
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
 from gateway.protocol.signatures import keys, times
-from gateway.protocol.signatures.parameters import decoded_pairs, sole_values
 from gateway.protocol.signatures.verified import Kind, Verified
 
 SCHEME = "AWS"
@@ -153,7 +152,7 @@ def parse_query(head: Head) -> Version2:
     Raises:
         S3Error: A parameter is missing, malformed or there twice.
     """
-    given = sole_values(head, QUERY_NAMES)
+    given = head.sole_parameters(QUERY_NAMES)
     if given is None:
         raise S3Error(
             Code.ACCESS_DENIED,
@@ -178,6 +177,6 @@ def _value(head: Head, name: str) -> str:
 
 def _sub_resources(head: Head) -> bytes:
     """Return the signed parameters with decoded values, each value only if it was sent."""
-    signed = sorted(pair for pair in decoded_pairs(head) if pair[0] in _SUB_RESOURCES)
+    signed = sorted(pair for pair in head.decoded_parameters if pair[0] in _SUB_RESOURCES)
     parts = [name + b"=" + value if value else name for name, value in signed]
     return b"?" + b"&".join(parts) if parts else b""

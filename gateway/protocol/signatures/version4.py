@@ -1,15 +1,15 @@
 """AWS Signature Version 4, in the Authorization header or in a presigned URL."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import quote
 
 from gateway.protocol.bodies import payload
 from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.head import Head, unquoted
 from gateway.protocol.signatures import keys, times
-from gateway.protocol.signatures.canonical import canonical_request
-from gateway.protocol.signatures.parameters import sole_values
 from gateway.protocol.signatures.verified import ChunkSeed, Kind, Verified
 
 ALGORITHM = "AWS4-HMAC-SHA256"
@@ -166,7 +166,7 @@ def parse_query(head: Head) -> Version4:
         S3Error: A parameter is missing, malformed or there twice.
     """
     error = Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
-    given = sole_values(head, QUERY_NAMES)
+    given = head.sole_parameters(QUERY_NAMES)
     if given is None:
         raise S3Error(error, _QUERY_NAMES_REQUIRED)
     if given["X-Amz-Algorithm"] != ALGORITHM:
@@ -234,3 +234,40 @@ def _expires_s(text: str) -> int:
     if not 1 <= int(text) <= MAX_EXPIRES_S:
         raise S3Error(error, f"X-Amz-Expires must be between 1 and {MAX_EXPIRES_S} seconds")
     return int(text)
+
+
+def canonical_request(head: Head, signed_headers: Sequence[str], content_sha256: str) -> str:
+    """Return the text whose hash is signed; it is Latin-1."""
+    return "\n".join(
+        (
+            head.method,
+            canonical_path(head.raw_path),
+            canonical_query(head.decoded_parameters),
+            *(f"{name}:{canonical_value(head, name)}" for name in signed_headers),
+            "",
+            ";".join(signed_headers),
+            content_sha256,
+        )
+    )
+
+
+def canonical_path(raw_path: str) -> str:
+    """Return the path encoded once; S3 keeps empty and dot segments."""
+    return quote(unquoted(raw_path), safe="/") or "/"
+
+
+def canonical_query(parameters: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the decoded parameters, encoded once and sorted, without the signature of a query."""
+    encoded = ((quote(name, safe=""), quote(value, safe="")) for name, value in parameters)
+    return "&".join(
+        f"{name}={value}" for name, value in sorted(encoded) if name != "X-Amz-Signature"
+    )
+
+
+def canonical_value(head: Head, name: str) -> str:
+    """Return the header's values without superfluous blanks, joined by commas."""
+    return ",".join(_squeezed(value) for key, value in head.headers if key == name)
+
+
+def _squeezed(value: str) -> str:
+    return " ".join(word for word in value.replace("\t", " ").split(" ") if word)

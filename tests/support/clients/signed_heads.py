@@ -10,7 +10,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from gateway.protocol.head import Head
-from gateway.protocol.signatures.canonical import canonical_request
+from gateway.protocol.signatures.version4 import canonical_request
 from graveler.aws.signing import ALGORITHM, authorization, derived_key
 
 ACCESS_KEY_ID = "AKIAIOSFODNN7EXAMPLE"

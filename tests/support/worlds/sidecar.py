@@ -20,7 +20,7 @@ from gateway.lake.api.lakes import ApiLakes
 from gateway.lake.api.requests import Requests
 from gateway.lake.api.transport import Reply
 from gateway.lake.port import Lakes
-from gateway.operations.settings import OperationSettings
+from gateway.operations.request import OperationSettings
 from gateway.server.settings import GatewaySettings
 from graveler.operations.engine import Engine
 from graveler.ports import AccountStore

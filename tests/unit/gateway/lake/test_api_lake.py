@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.lake.api.presigned import request_of
+from gateway.lake.api.rows import request_of
 from gateway.lake.port import Description, Place, Stored
 from gateway.transfer.store import Transfers
 from graveler.errors import AccessDeniedError, ContentionError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.operations.settings import OperationSettings
+from gateway.operations.request import OperationSettings
 from gateway.protocol.head import Head
 from gateway.server.settings import GatewaySettings
 from tests.support.fakes.access import allowing

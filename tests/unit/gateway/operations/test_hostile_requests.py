@@ -100,7 +100,7 @@ def test_a_form_whose_policy_names_no_bucket_is_refused(stack):
 
 
 def test_a_form_with_a_larger_file_than_s3_takes_at_once_is_refused(stack, monkeypatch):
-    monkeypatch.setattr("gateway.operations.forms.PUT_BYTES_MAX", 6)
+    monkeypatch.setattr("gateway.operations.post_object.PUT_BYTES_MAX", 6)
     assert form(stack, {"key": "main/c"}, b"content").code == "EntityTooLarge"
     assert form(stack, {"key": "main/c"}, b"conten").status == 204
 

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
+from gateway.transfer.store_exchange import store_pool
 from graveler.ports import StoreRequest
 
 _HOST = "127.0.0.1"

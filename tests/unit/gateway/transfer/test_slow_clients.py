@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
+from gateway.transfer.store_exchange import store_pool
 from graveler.ports import StoreRequest
 
 _SILENCE_S = 0.3

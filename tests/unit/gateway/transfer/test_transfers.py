@@ -13,8 +13,8 @@ from gateway.protocol.bodies.algorithms import ALGORITHMS
 from gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind
 from gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
 from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.exchange import NoAnswerError, NotSentError, send, store_pool
 from gateway.transfer.store import DataMissingError, Transfers
+from gateway.transfer.store_exchange import NoAnswerError, NotSentError, send, store_pool
 from tests.support.fakes.scripted_s3 import Act, ScriptedS3, answer_of, refusal
 from tests.support.worlds.gateway_stack import CutBody
 

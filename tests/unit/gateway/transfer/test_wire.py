@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from gateway.protocol.errors import S3Error
-from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import DataMissingError, Transfers
+from gateway.transfer.store_exchange import store_pool
 from graveler.aws.exchanges.pool import Pool
 from graveler.ports import StoreRequest
 

@@ -6,7 +6,6 @@ from functools import cached_property
 
 from gateway.lake.port import Lake, Place
 from gateway.operations.content import Content
-from gateway.operations.settings import OperationSettings
 from gateway.protocol.addressing import KEY_BYTES_MAX, Target, split_key
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.head import Head
@@ -16,6 +15,20 @@ from gateway.transfer.store import Transfers
 DOCUMENT_BYTES_MAX = 8 * 1024 * 1024
 # S3's version of all objects in a bucket without versions.
 NULL_VERSION = "null"
+
+
+@dataclass(frozen=True, slots=True)
+class OperationSettings:
+    """What a deployment may choose about the operations.
+
+    region: the one that GetBucketLocation answers.
+    redirects: reads of clients that follow redirects are sent to presigned URLs.
+    hashed_bytes_max: the largest content whose SHA-256 the store is asked to check.
+    """
+
+    region: str = "us-east-1"
+    redirects: bool = False
+    hashed_bytes_max: int = 5 * 1024**3
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from gateway.protocol import dates
 from gateway.protocol.checksums import ELEMENTS
-from gateway.protocol.documents.answers import owner
 from gateway.protocol.documents.markup import (
     Markup,
     branch,
@@ -21,6 +20,7 @@ from gateway.protocol.documents.markup import (
 )
 from gateway.protocol.documents.pages import common_prefixes
 from gateway.protocol.documents.reading import Element, malformed, root_of
+from gateway.protocol.documents.results import owner
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.listings import PartsQuery, UploadsQuery
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.policy import LengthRange, check_policy, form_access_key_id
+from gateway.protocol.post_policy import LengthRange, check_policy, form_access_key_id
 from gateway.protocol.signatures.version2 import sign
 from tests.support.checks.cases import for_each
 from tests.support.clients.signed_heads import ACCESS_KEY_ID, CREDENTIALS, SECRET

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from gateway.lake.api.objects import branch_of, path_of
-from gateway.lake.api.presigned import request_of
 from gateway.lake.api.requests import Requests, amount_of, conditions_of, text_of
 from gateway.lake.api.rows import (
     Listing,
@@ -15,6 +14,7 @@ from gateway.lake.api.rows import (
     listed_upload,
     object_of,
     part_of,
+    request_of,
 )
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.data_headers import of_write

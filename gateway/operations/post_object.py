@@ -10,9 +10,9 @@ from functools import cached_property
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from gateway.lake.port import Description, Stored
-from gateway.operations.answers import DOCUMENT_HEADERS, Answer, etag_of
-from gateway.operations.call import Call
 from gateway.operations.content import Arriving, Content
+from gateway.operations.request import Call
+from gateway.operations.responses import DOCUMENT_HEADERS, Answer, etag_of
 from gateway.operations.table import check_headers
 from gateway.operations.writes import (
     PUT_BYTES_MAX,
@@ -25,12 +25,13 @@ from gateway.protocol.addressing import Target
 from gateway.protocol.bodies import payload
 from gateway.protocol.bodies.algorithms import ALGORITHMS
 from gateway.protocol.bodies.plan import BodyPlan, body_plan
-from gateway.protocol.documents import parse_tagging, post_response
 from gateway.protocol.documents.markup import url_encoded
+from gateway.protocol.documents.results import post_response
+from gateway.protocol.documents.tagging import parse_tagging
 from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.forms import PostFormParser
 from gateway.protocol.head import Head
-from gateway.protocol.policy import LengthRange, check_policy, form_access_key_id
+from gateway.protocol.post_form import PostFormParser
+from gateway.protocol.post_policy import LengthRange, check_policy, form_access_key_id
 from gateway.protocol.signatures.verified import Verified
 from gateway.transfer.store import Written
 

@@ -17,7 +17,6 @@ from gateway.protocol.documents.markup import (
 
 # S3 leaves out the name of its first region.
 _REGION_WITHOUT_NAME = "us-east-1"
-_SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
 
 def error(
@@ -83,16 +82,6 @@ def location(region: str) -> bytes:
 def versioning() -> bytes:
     """Return VersioningConfiguration of a bucket that never had versions."""
     return document("VersioningConfiguration", [])
-
-
-def acl(owner_id: str) -> bytes:
-    """Return AccessControlPolicy: the owner may do everything."""
-    grantee = Markup(
-        f'<Grantee xmlns:xsi="{_SCHEMA_INSTANCE}" xsi:type="CanonicalUser">'
-        f"{leaf('ID', owner_id)}{leaf('DisplayName', owner_id)}</Grantee>"
-    )
-    grant = branch("Grant", [grantee, leaf("Permission", "FULL_CONTROL")])
-    return document("AccessControlPolicy", [owner(owner_id), branch("AccessControlList", [grant])])
 
 
 def copied(

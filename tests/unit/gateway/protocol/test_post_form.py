@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.forms import PostFormParser
+from gateway.protocol.post_form import PostFormParser
 from tests.support.checks.cases import for_each
 
 CONTENT_TYPE = "multipart/form-data; boundary=9431149156168"

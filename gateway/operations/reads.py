@@ -1,20 +1,25 @@
-"""Reading objects: GetObject and HeadObject."""
+"""Reading objects: GetObject, HeadObject and GetObjectAttributes."""
 
 from collections.abc import Mapping
 
 from gateway.lake.port import Object
-from gateway.operations.answers import Answer, object_headers
-from gateway.operations.call import Call
 from gateway.operations.redirects import redirect_of
-from gateway.protocol import checksums, conditions, metadata, ranges
+from gateway.operations.request import Call
+from gateway.operations.responses import Answer, etag_of, of_document
+from gateway.operations.tagging import tag_count_headers, without_tags
+from gateway.protocol import checksums, conditions, dates, metadata, ranges
 from gateway.protocol.conditions import Verdict
+from gateway.protocol.documents.results import Attributes, object_attributes
 from gateway.protocol.errors import Code, S3Error
 from gateway.protocol.ranges import ByteRange
 from gateway.transfer.store import DataChangedError, Reading
+from graveler.http import untrusted
+from graveler.user_metadata import s3_metadata
 
 # A content of this size is read before the answer begins: it costs no second thread, and a reader
 # whose bytes are missing gets an error instead of a broken connection.
 _SMALL_BYTES = 64 * 1024
+_ATTRIBUTES = frozenset({"ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"})
 
 
 def get_object(call: Call) -> Answer:
@@ -30,11 +35,31 @@ def head_object(call: Call) -> Answer:
         return not_modified
     wanted = _wanted(call, found)
     kept = call.lake.data_headers(found, with_checksums=_wants_checksums(call, wanted))
-    headers = object_headers(found, kept) | overrides
+    headers = _object_headers(found, kept) | overrides
     if wanted is None:
         return Answer(200, headers, length_bytes=found.size_bytes)
     headers["Content-Range"] = wanted.content_range(found.size_bytes)
     return Answer(206, headers, length_bytes=wanted.size_bytes)
+
+
+def get_object_attributes(call: Call) -> Answer:
+    """Return the attributes that `x-amz-object-attributes` names."""
+    named = (call.header("x-amz-object-attributes") or "").split(",")
+    wanted = {name.strip() for name in named if name.strip()}
+    if not wanted or not wanted <= _ATTRIBUTES:
+        raise S3Error(Code.INVALID_ARGUMENT, "Invalid attribute name specified.")
+    found = call.lake.stat(call.place)
+    kept = call.lake.data_headers(found, with_checksums=True) if "Checksum" in wanted else {}
+    document = object_attributes(
+        Attributes(
+            etag=found.checksum if "ETag" in wanted else None,
+            storage_class="STANDARD" if "StorageClass" in wanted else None,
+            size_bytes=found.size_bytes if "ObjectSize" in wanted else None,
+            parts_count=_parts_of(found.checksum) if "ObjectParts" in wanted else None,
+            checksums=checksums.of_attributes(kept),
+        )
+    )
+    return of_document(document, headers={"Last-Modified": dates.http(found.last_modified_ns)})
 
 
 def _found(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
@@ -48,7 +73,7 @@ def _found(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
     if verdict is Verdict.PRECONDITION_FAILED:
         raise S3Error(Code.PRECONDITION_FAILED)
     if verdict is Verdict.NOT_MODIFIED:
-        headers = object_headers(found, {})
+        headers = _object_headers(found, {})
         return found, {}, Answer(304, {name: headers[name] for name in ("ETag", "Last-Modified")})
     return found, metadata.response_overrides(call.parameters), None
 
@@ -86,7 +111,7 @@ def _content(call: Call, found: Object, overrides: Mapping[str, str]) -> Answer:
     with_checksums = _wants_checksums(call, wanted)
     if not found.size_bytes:
         kept = call.lake.data_headers(found, with_checksums=with_checksums)
-        return Answer(200, {**object_headers(found, kept), **overrides})
+        return Answer(200, {**_object_headers(found, kept), **overrides})
     sent = wanted or ByteRange(0, found.size_bytes - 1)
 
     def read(found: Object) -> Reading:
@@ -98,7 +123,7 @@ def _content(call: Call, found: Object, overrides: Mapping[str, str]) -> Answer:
     except DataChangedError:
         found = call.lake.verified(found)
         reading = read(found)
-    status, headers = 200, {**object_headers(found, reading.headers), **overrides}
+    status, headers = 200, {**_object_headers(found, reading.headers), **overrides}
     if wanted is not None:
         status = 206
         headers["Content-Range"] = wanted.content_range(found.size_bytes)
@@ -106,3 +131,31 @@ def _content(call: Call, found: Object, overrides: Mapping[str, str]) -> Answer:
         with reading:
             return Answer(status, headers, b"".join(reading.pieces()))
     return Answer(status, headers, reading=reading, length_bytes=sent.size_bytes)
+
+
+def _object_headers(found: Object, kept: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that describe an object in answers to GET and HEAD.
+
+    kept: those that S3 keeps with the data.
+    """
+    return {
+        **{name if name.startswith("x-") else name.title(): kept[name] for name in kept},
+        "ETag": etag_of(found.checksum),
+        "Last-Modified": dates.http(found.last_modified_ns),
+        "Content-Type": _header_text(found.content_type) or metadata.DEFAULT_CONTENT_TYPE,
+        "Accept-Ranges": "bytes",
+        **untrusted.HEADERS,  # the web page may have the same origin
+        **metadata.metadata_headers(s3_metadata(without_tags(found.metadata))),
+        **tag_count_headers(found.metadata),
+    }
+
+
+def _header_text(text: str) -> str:
+    """Return the text without what no header can carry: the API's content types are any text."""
+    return "".join(letter for letter in text if " " <= letter <= "~").strip()[:1024]
+
+
+def _parts_of(etag: str) -> int | None:
+    """Return the number of parts in the entity tag of an object that was made of parts."""
+    _, hyphen, parts = etag.rpartition("-")
+    return int(parts) if hyphen and parts.isdecimal() and len(parts) <= 5 else None
