@@ -25,7 +25,7 @@ from graveler.staging.listing import ListPage, PageQuery
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ObjectPlace:
     """A path at a ref; a ref that is written to is a branch."""
 
     repository: str
@@ -34,7 +34,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class Bucket:
     """A repository, which S3's clients see as a bucket."""
 
     name: str
@@ -69,15 +69,7 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """Content that S3 has taken."""
-
-    size_bytes: int
-    checksum: str
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
+class ListedUpload:
     """A multipart upload that was begun and not ended."""
 
     id: str
@@ -87,7 +79,7 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ListedPart:
     """A part that S3 has of an upload."""
 
     number: int
@@ -97,8 +89,8 @@ class Part:
     checksums: Checksums = field(default_factory=dict)
 
 
-class Writing(Protocol):
-    """A permitted write of one object: the content goes to S3, and then `finish` shows it.
+class PartWriting(Protocol):
+    """A permitted write of one part of an upload.
 
     takes_checksums: its requests may have a checksum, which S3 keeps.
     """
@@ -109,29 +101,23 @@ class Writing(Protocol):
     def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:
         """Return the request that stores the content; it has no Content-Length yet."""
 
-    def finish(self, stored: Stored) -> Object:
-        """Make the content the object at the path, if the requirement still holds."""
+
+class Writing(PartWriting, Protocol):
+    """A permitted write of one object: the content goes to S3, and then `finish` shows it."""
+
+    def finish(self, size_bytes: int, checksum: str) -> Object:
+        """Make the stored content the object at the path, if the requirement still holds."""
 
 
-class Sending(Protocol):
-    """A permitted part of an upload; takes_checksums as of `Writing`."""
-
-    @property
-    def takes_checksums(self) -> bool: ...
-
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:
-        """Return the request that stores the part; it has no Content-Length yet."""
-
-
-class Lake(Protocol):
+class UserLake(Protocol):
     """What one user may do, in one request."""
 
     # Buckets
 
-    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Bucket]:
         """Return a page of the repositories that the user may list."""
 
-    def repository(self, name: str) -> Repository:
+    def repository(self, name: str) -> Bucket:
         """Return the repository.
 
         Raises:
@@ -152,7 +138,7 @@ class Lake(Protocol):
 
     # Reading
 
-    def stat(self, place: Place) -> Object:
+    def stat(self, place: ObjectPlace) -> Object:
         """Return the object at the place.
 
         Raises:
@@ -192,11 +178,14 @@ class Lake(Protocol):
 
     # Writing
 
-    def check_write(self, place: Place) -> None:
+    def check_write(self, place: ObjectPlace) -> None:
         """Check that the user may write at the place; whether it exists is checked later."""
 
     def write(
-        self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
+        self,
+        place: ObjectPlace,
+        description: Description,
+        requirement: Requirement = NO_REQUIREMENT,
     ) -> Writing:
         """Begin to write the object at the place.
 
@@ -210,18 +199,18 @@ class Lake(Protocol):
         self,
         source: Object,
         source_repository: str,
-        place: Place,
+        place: ObjectPlace,
         description: Description | None,
         requirement: Requirement = NO_REQUIREMENT,
     ) -> Object:
         """Copy the object to the place; without a description, with its own."""
 
     def describe(
-        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+        self, place: ObjectPlace, change: Callable[[Mapping[str, str]], Mapping[str, str]]
     ) -> None:
         """Replace the object's user metadata by what `change` makes of them."""
 
-    def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
+    def delete(self, place: ObjectPlace, requirement: Requirement = NO_REQUIREMENT) -> None:
         """Delete the object at the place; a missing one is no error without a requirement."""
 
     def delete_many(
@@ -231,16 +220,16 @@ class Lake(Protocol):
 
     # Multipart uploads
 
-    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+    def create_upload(self, place: ObjectPlace, description: Description) -> BegunUpload:
         """Begin an upload."""
 
-    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
+    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[ListedUpload]:
         """Return a page of the open uploads by key, `<ref>/<path>`, and ID.
 
         With after_id, uploads to the key query.after with a greater ID are on the page as well.
         """
 
-    def part(self, place: Place, upload_id: str, number: int) -> Sending:
+    def part(self, place: ObjectPlace, upload_id: str, number: int) -> PartWriting:
         """Begin to send a part.
 
         Raises:
@@ -249,7 +238,7 @@ class Lake(Protocol):
 
     def copy_part(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         number: int,
         source: Object,
@@ -258,13 +247,13 @@ class Lake(Protocol):
         """Copy bytes of an object to a part."""
 
     def parts(
-        self, place: Place, upload_id: str, after: int, amount: int
-    ) -> tuple[Sequence[Part], bool]:
+        self, place: ObjectPlace, upload_id: str, after: int, amount: int
+    ) -> tuple[Sequence[ListedPart], bool]:
         """Return the parts after that number, and whether there are more."""
 
     def complete_upload(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
@@ -278,7 +267,7 @@ class Lake(Protocol):
             PreconditionFailedError: the requirement does not hold.
         """
 
-    def abort_upload(self, place: Place, upload_id: str) -> None:
+    def abort_upload(self, place: ObjectPlace, upload_id: str) -> None:
         """End the upload and delete its parts.
 
         Raises:
@@ -287,7 +276,7 @@ class Lake(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class KeyPair:
+class ClientKeyPair:
     """An access key as signatures are checked against it; never printed."""
 
     access_key_id: str
@@ -298,13 +287,13 @@ class KeyPair:
 class Lakes(Protocol):
     """The door to the lake: who signs, and what that user sees."""
 
-    def key_pair(self, access_key_id: str) -> KeyPair | None:
+    def key_pair(self, access_key_id: str) -> ClientKeyPair | None:
         """Return the key pair; None if it does not exist."""
 
     def session_user(self, cookies: str, address: str) -> str | None:
         """Return the user of the session in a Cookie header; None if none counts here."""
 
-    def lake(self, user: str, address: str) -> Lake:
+    def lake(self, user: str, address: str) -> UserLake:
         """Return the lake for a request of the user from that network address."""
 
     def now_s(self) -> int:

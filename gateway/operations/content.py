@@ -10,13 +10,13 @@ from typing import Protocol
 from gateway.protocol.bodies.algorithms import Algorithm
 from gateway.protocol.bodies.decoder import Decoder
 from gateway.protocol.bodies.plan import BodyPlan
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # Some clients send a document with defaults.
 _DISCARDED_BYTES_MAX = 64 * 1024
 
 
-class Arriving(Protocol):
+class BodyStream(Protocol):
     """The body as it arrives."""
 
     def read(self) -> bytes:
@@ -27,10 +27,10 @@ class Arriving(Protocol):
         """
 
 
-class Content:
+class RequestContent:
     """A request's content, which can be read once."""
 
-    def __init__(self, plan: BodyPlan, arriving: Arriving) -> None:
+    def __init__(self, plan: BodyPlan, arriving: BodyStream) -> None:
         self.plan = plan
         self._arriving = arriving
         # The client's checksum as a header: checked once the content was read, and not known
@@ -76,14 +76,14 @@ class Content:
             S3Error: it is larger, incomplete, or a checksum or signature is wrong.
         """
         if (self.size_bytes or 0) > bytes_max:
-            raise S3Error(Code.ENTITY_TOO_LARGE)
+            raise S3ResponseError(Code.ENTITY_TOO_LARGE)
         pieces: list[bytes] = []
         size_bytes = 0
         for piece in self.pieces(checks_digests=True):
             pieces.append(piece)
             size_bytes += len(piece)
             if size_bytes > bytes_max:
-                raise S3Error(Code.ENTITY_TOO_LARGE)
+                raise S3ResponseError(Code.ENTITY_TOO_LARGE)
         return b"".join(pieces)
 
     def discard(self) -> None:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from gateway.lake.port import Object
-from gateway.operations.redirects import redirect_of
-from gateway.operations.request import Call
-from gateway.operations.responses import Answer, etag_of, of_document
+from gateway.operations.redirects import redirect_response
+from gateway.operations.request import S3Request
+from gateway.operations.responses import S3Response, etag_of, xml_response
 from gateway.operations.tagging import tag_count_headers, without_tags
 from gateway.protocol import checksums, conditions, dates, metadata, ranges
-from gateway.protocol.conditions import Verdict
+from gateway.protocol.conditions import ConditionVerdict
 from gateway.protocol.documents.results import Attributes, object_attributes
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.ranges import ByteRange
 from gateway.transfer.store import DataChangedError, Reading
 from graveler.http import untrusted
@@ -22,34 +22,34 @@ _SMALL_BYTES = 64 * 1024
 _ATTRIBUTES = frozenset({"ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"})
 
 
-def get_object(call: Call) -> Answer:
+def get_object(request: S3Request) -> S3Response:
     """Stream an object, or a range of its bytes, or redirect the reader to them."""
-    found, overrides, not_modified = _found(call)
-    return not_modified or redirect_of(call, found) or _content(call, found, overrides)
+    found, overrides, not_modified = _found(request)
+    return not_modified or redirect_response(request, found) or _content(request, found, overrides)
 
 
-def head_object(call: Call) -> Answer:
+def head_object(request: S3Request) -> S3Response:
     """Describe an object as GetObject would."""
-    found, overrides, not_modified = _found(call)
+    found, overrides, not_modified = _found(request)
     if not_modified:
         return not_modified
-    wanted = _wanted(call, found)
-    kept = call.lake.data_headers(found, with_checksums=_wants_checksums(call, wanted))
+    wanted = _wanted(request, found)
+    kept = request.lake.data_headers(found, with_checksums=_wants_checksums(request, wanted))
     headers = _object_headers(found, kept) | overrides
     if wanted is None:
-        return Answer(200, headers, length_bytes=found.size_bytes)
+        return S3Response(200, headers, length_bytes=found.size_bytes)
     headers["Content-Range"] = wanted.content_range(found.size_bytes)
-    return Answer(206, headers, length_bytes=wanted.size_bytes)
+    return S3Response(206, headers, length_bytes=wanted.size_bytes)
 
 
-def get_object_attributes(call: Call) -> Answer:
+def get_object_attributes(request: S3Request) -> S3Response:
     """Return the attributes that `x-amz-object-attributes` names."""
-    named = (call.header("x-amz-object-attributes") or "").split(",")
+    named = (request.header("x-amz-object-attributes") or "").split(",")
     wanted = {name.strip() for name in named if name.strip()}
     if not wanted or not wanted <= _ATTRIBUTES:
-        raise S3Error(Code.INVALID_ARGUMENT, "Invalid attribute name specified.")
-    found = call.lake.stat(call.place)
-    kept = call.lake.data_headers(found, with_checksums=True) if "Checksum" in wanted else {}
+        raise S3ResponseError(Code.INVALID_ARGUMENT, "Invalid attribute name specified.")
+    found = request.lake.stat(request.place)
+    kept = request.lake.data_headers(found, with_checksums=True) if "Checksum" in wanted else {}
     document = object_attributes(
         Attributes(
             etag=found.checksum if "ETag" in wanted else None,
@@ -59,36 +59,40 @@ def get_object_attributes(call: Call) -> Answer:
             checksums=checksums.of_attributes(kept),
         )
     )
-    return of_document(document, headers={"Last-Modified": dates.http(found.last_modified_ns)})
+    return xml_response(document, headers={"Last-Modified": dates.http(found.last_modified_ns)})
 
 
-def _found(call: Call) -> tuple[Object, dict[str, str], Answer | None]:
+def _found(request: S3Request) -> tuple[Object, dict[str, str], S3Response | None]:
     """Return the object, the headers that the reader wants, and the answer if it has the object.
 
     Raises:
         S3Error: a condition does not hold, or there is no object.
     """
-    found = call.lake.stat(call.place)
-    verdict = conditions.read_verdict(call.head, found.checksum, found.last_modified_ns)
-    if verdict is Verdict.PRECONDITION_FAILED:
-        raise S3Error(Code.PRECONDITION_FAILED)
-    if verdict is Verdict.NOT_MODIFIED:
+    found = request.lake.stat(request.place)
+    verdict = conditions.read_verdict(request.head, found.checksum, found.last_modified_ns)
+    if verdict is ConditionVerdict.PRECONDITION_FAILED:
+        raise S3ResponseError(Code.PRECONDITION_FAILED)
+    if verdict is ConditionVerdict.NOT_MODIFIED:
         headers = _object_headers(found, {})
-        return found, {}, Answer(304, {name: headers[name] for name in ("ETag", "Last-Modified")})
-    return found, metadata.response_overrides(call.parameters), None
+        return (
+            found,
+            {},
+            S3Response(304, {name: headers[name] for name in ("ETag", "Last-Modified")}),
+        )
+    return found, metadata.response_overrides(request.parameters), None
 
 
-def _wants_checksums(call: Call, wanted: ByteRange | None) -> bool:
+def _wants_checksums(request: S3Request, wanted: ByteRange | None) -> bool:
     """Return whether the reader asks for checksums, which S3 has of all bytes only."""
-    return wanted is None and (call.header(checksums.MODE) or "").upper() == "ENABLED"
+    return wanted is None and (request.header(checksums.MODE) or "").upper() == "ENABLED"
 
 
-def _wanted(call: Call, found: Object) -> ByteRange | None:
+def _wanted(request: S3Request, found: Object) -> ByteRange | None:
     """Return the bytes that the reader wants; None for all of the object."""
-    number = call.parameters.get("partNumber")
+    number = request.parameters.get("partNumber")
     if number is not None:
         return _part(number, found)
-    return ranges.read_range(call.header("range"), found.size_bytes)
+    return ranges.read_range(request.header("range"), found.size_bytes)
 
 
 def _part(number: str, found: Object) -> ByteRange | None:
@@ -98,30 +102,30 @@ def _part(number: str, found: Object) -> ByteRange | None:
         S3Error: another part is wanted.
     """
     if not (number.isascii() and number.isdigit() and 1 <= int(number[:6]) <= 10_000):
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_ARGUMENT, "Part number must be an integer between 1 and 10000, inclusive"
         )
     if int(number) != 1:
-        raise S3Error(Code.INVALID_PART_NUMBER)
+        raise S3ResponseError(Code.INVALID_PART_NUMBER)
     return ByteRange(0, found.size_bytes - 1) if found.size_bytes else None
 
 
-def _content(call: Call, found: Object, overrides: Mapping[str, str]) -> Answer:
-    wanted = _wanted(call, found)
-    with_checksums = _wants_checksums(call, wanted)
+def _content(request: S3Request, found: Object, overrides: Mapping[str, str]) -> S3Response:
+    wanted = _wanted(request, found)
+    with_checksums = _wants_checksums(request, wanted)
     if not found.size_bytes:
-        kept = call.lake.data_headers(found, with_checksums=with_checksums)
-        return Answer(200, {**_object_headers(found, kept), **overrides})
+        kept = request.lake.data_headers(found, with_checksums=with_checksums)
+        return S3Response(200, {**_object_headers(found, kept), **overrides})
     sent = wanted or ByteRange(0, found.size_bytes - 1)
 
     def read(found: Object) -> Reading:
-        request_of = call.lake.reading(found, with_checksums=with_checksums)
-        return call.transfers.read(request_of, sent.first, sent.last)
+        request_of = request.lake.reading(found, with_checksums=with_checksums)
+        return request.transfers.read(request_of, sent.first, sent.last)
 
     try:
         reading = read(found)
     except DataChangedError:
-        found = call.lake.verified(found)
+        found = request.lake.verified(found)
         reading = read(found)
     status, headers = 200, {**_object_headers(found, reading.headers), **overrides}
     if wanted is not None:
@@ -129,8 +133,8 @@ def _content(call: Call, found: Object, overrides: Mapping[str, str]) -> Answer:
         headers["Content-Range"] = wanted.content_range(found.size_bytes)
     if sent.size_bytes <= _SMALL_BYTES:
         with reading:
-            return Answer(status, headers, b"".join(reading.pieces()))
-    return Answer(status, headers, reading=reading, length_bytes=sent.size_bytes)
+            return S3Response(status, headers, b"".join(reading.pieces()))
+    return S3Response(status, headers, reading=reading, length_bytes=sent.size_bytes)
 
 
 def _object_headers(found: Object, kept: Mapping[str, str]) -> dict[str, str]:

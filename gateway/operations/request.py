@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from gateway.lake.port import Lake, Place
-from gateway.operations.content import Content
-from gateway.protocol.addressing import KEY_BYTES_MAX, Target, split_key
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.lake.port import ObjectPlace, UserLake
+from gateway.operations.content import RequestContent
+from gateway.protocol.addressing import KEY_BYTES_MAX, BucketAndKey, split_key
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from gateway.transfer.store import Transfers
 
 # An operation's XML document. The longest, 10,000 parts with all checksums, has about 4 MB.
@@ -32,13 +32,13 @@ class OperationSettings:
 
 
 @dataclass(frozen=True)
-class Call:
+class S3Request:
     """An authenticated request; content is read only after all that may refuse the request."""
 
-    head: Head
-    target: Target
-    lake: Lake
-    content: Content
+    head: RequestHead
+    target: BucketAndKey
+    lake: UserLake
+    content: RequestContent
     transfers: Transfers
     settings: OperationSettings
     now_s: int
@@ -64,25 +64,27 @@ class Call:
         return self.target.key.decode("utf-8", "replace")
 
     @cached_property
-    def place(self) -> Place:
+    def place(self) -> ObjectPlace:
         """The place that the key names.
 
         Raises:
             S3Error: the key names only a ref, its path is too long, or a version is named.
         """
         if (self.parameters.get("versionId") or NULL_VERSION) != NULL_VERSION:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.NO_SUCH_VERSION, "Objects have no versions here: read them at a commit's ID"
             )
         named = split_key(self.target.key)
         if not named.path:
-            raise S3Error(Code.NO_SUCH_KEY, f"{self.key!r} names only a ref: a key is <ref>/<path>")
+            raise S3ResponseError(
+                Code.NO_SUCH_KEY, f"{self.key!r} names only a ref: a key is <ref>/<path>"
+            )
         if len(named.path) > KEY_BYTES_MAX:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.KEY_TOO_LONG,
                 details={"Size": str(len(named.path)), "MaxSizeAllowed": str(KEY_BYTES_MAX)},
             )
-        return Place(self.bucket, named.ref, named.path)
+        return ObjectPlace(self.bucket, named.ref, named.path)
 
     @property
     def is_root(self) -> bool:

@@ -11,7 +11,7 @@ DOCUMENT_HEADERS: Mapping[str, str] = {"Content-Type": "application/xml", **untr
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class S3Response:
     """A status, headers, and either content or a reading whose bytes are the content.
 
     length_bytes: of the content that an answer to HEAD leaves out.
@@ -24,9 +24,9 @@ class Answer:
     length_bytes: int | None = None
 
 
-def of_document(content: bytes, headers: Mapping[str, str] | None = None) -> Answer:
+def xml_response(content: bytes, headers: Mapping[str, str] | None = None) -> S3Response:
     """Return an answer with an XML document."""
-    return Answer(200, {**DOCUMENT_HEADERS, **(headers or {})}, content)
+    return S3Response(200, {**DOCUMENT_HEADERS, **(headers or {})}, content)
 
 
 def etag_of(checksum: str) -> str:

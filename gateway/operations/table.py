@@ -14,17 +14,17 @@ from gateway.operations import (
     tagging,
     writes,
 )
-from gateway.operations.request import Call
-from gateway.operations.responses import Answer
-from gateway.protocol.addressing import Target
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.operations.request import S3Request
+from gateway.operations.responses import S3Response
+from gateway.protocol.addressing import BucketAndKey
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from graveler.data_headers import ENCRYPTION
 
-Run = Callable[[Call], Answer]
+Run = Callable[[S3Request], S3Response]
 
 
-class Level(Enum):
+class AddressLevel(Enum):
     """What the address names."""
 
     SERVICE = "service"
@@ -33,7 +33,7 @@ class Level(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class S3Operation:
     """An operation of S3, with the parameters that its request must have.
 
     copies: the request has `x-amz-copy-source`.
@@ -41,25 +41,25 @@ class Operation:
 
     name: str
     method: str
-    level: Level
+    level: AddressLevel
     run: Run
     parameters: frozenset[str] = frozenset()
     copies: bool = False
 
 
 def _row(
-    name: str, method: str, level: Level, run: Run, parameters: str = "", copied: str = ""
-) -> Operation:
-    return Operation(name, method, level, run, frozenset(parameters.split()), bool(copied))
+    name: str, method: str, level: AddressLevel, run: Run, parameters: str = "", copied: str = ""
+) -> S3Operation:
+    return S3Operation(name, method, level, run, frozenset(parameters.split()), bool(copied))
 
 
-_S, _B, _O = Level.SERVICE, Level.BUCKET, Level.OBJECT
+_S, _B, _O = AddressLevel.SERVICE, AddressLevel.BUCKET, AddressLevel.OBJECT
 
 # The operations that choose an encryption, as S3's do.
 _ENCRYPTING = frozenset({"CopyObject", "CreateMultipartUpload", "PutObject"})
 
 # The first row that fits counts, so those with more parameters come first.
-OPERATIONS: tuple[Operation, ...] = (
+OPERATIONS: tuple[S3Operation, ...] = (
     _row("ListBuckets", "GET", _S, buckets.list_buckets),
     _row("GetObjectTagging", "GET", _O, tagging.get_object_tagging, "tagging"),
     _row("GetObjectAttributes", "GET", _O, reads.get_object_attributes, "attributes"),
@@ -168,7 +168,7 @@ _UNSERVED_HEADERS: Mapping[str, str] = {
 }
 
 
-def operation_of(head: Head, target: Target) -> Operation:
+def operation_of(head: RequestHead, target: BucketAndKey) -> S3Operation:
     """Return the operation that the request means.
 
     Raises:
@@ -188,19 +188,19 @@ def operation_of(head: Head, target: Target) -> Operation:
             _check_encryption(head, row)
             return row
     if named and (has_method or level is not _S):
-        raise S3Error(
+        raise S3ResponseError(
             Code.NOT_IMPLEMENTED, f"The S3 gateway does not serve {', '.join(sorted(named))}"
         )
-    raise S3Error(Code.METHOD_NOT_ALLOWED)
+    raise S3ResponseError(Code.METHOD_NOT_ALLOWED)
 
 
-def _fits(row: Operation, named: frozenset[str]) -> bool:
+def _fits(row: S3Operation, named: frozenset[str]) -> bool:
     """Whether the row has all sub-resources of the request; a read's part number is no other."""
     further = named - row.parameters
     return not further or (row.method in {"GET", "HEAD"} and further == {"partNumber"})
 
 
-def check_headers(head: Head) -> None:
+def check_headers(head: RequestHead) -> None:
     """Check that no header asks for what is not served.
 
     Raises:
@@ -208,11 +208,11 @@ def check_headers(head: Head) -> None:
     """
     for name, what in _UNSERVED_HEADERS.items():
         if head.header(name) is not None:
-            raise S3Error(Code.NOT_IMPLEMENTED, f"The S3 gateway does not serve {what}")
+            raise S3ResponseError(Code.NOT_IMPLEMENTED, f"The S3 gateway does not serve {what}")
 
 
-def _check_encryption(head: Head, row: Operation) -> None:
+def _check_encryption(head: RequestHead, row: S3Operation) -> None:
     asked = [name for name in ENCRYPTION if head.header(name)]
     if asked and row.name not in _ENCRYPTING:
         message = f"{asked[0]} header is not supported for this operation."
-        raise S3Error(Code.INVALID_ARGUMENT, message)
+        raise S3ResponseError(Code.INVALID_ARGUMENT, message)

@@ -7,30 +7,30 @@ and diffs see their changes. lakeFS has no tags. The value is a query string, as
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
-from gateway.operations.request import Call
-from gateway.operations.responses import Answer, of_document
+from gateway.operations.request import S3Request
+from gateway.operations.responses import S3Response, xml_response
 from gateway.protocol.documents import tagging as documents
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 _NAME = "::graveler::tagging"
 
 
-def get_object_tagging(call: Call) -> Answer:
-    return of_document(documents.tagging(tags_of(call.lake.stat(call.place).metadata)))
+def get_object_tagging(request: S3Request) -> S3Response:
+    return xml_response(documents.tagging(tags_of(request.lake.stat(request.place).metadata)))
 
 
-def put_object_tagging(call: Call) -> Answer:
-    call.lake.stat(call.place)
-    call.lake.check_write(call.place)
-    tags = documents.parse_tagging(call.document())
-    call.lake.describe(call.place, lambda metadata: with_tags(metadata, tags))
-    return Answer()
+def put_object_tagging(request: S3Request) -> S3Response:
+    request.lake.stat(request.place)
+    request.lake.check_write(request.place)
+    tags = documents.parse_tagging(request.document())
+    request.lake.describe(request.place, lambda metadata: with_tags(metadata, tags))
+    return S3Response()
 
 
-def delete_object_tagging(call: Call) -> Answer:
-    call.lake.stat(call.place)
-    call.lake.describe(call.place, without_tags)
-    return Answer(204)
+def delete_object_tagging(request: S3Request) -> S3Response:
+    request.lake.stat(request.place)
+    request.lake.describe(request.place, without_tags)
+    return S3Response(204)
 
 
 def tags_of(metadata: Mapping[str, str]) -> dict[str, str]:
@@ -59,7 +59,7 @@ def tags_of_header(header: str | None) -> dict[str, str]:
     try:
         pairs = parse_qsl(header, keep_blank_values=True, errors="strict")
     except ValueError as error:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_ARGUMENT,
             "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query "
             "parameters without tag name duplicates.",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # S3's limit. It counts the path below the ref, because the same path is a key in S3.
 KEY_BYTES_MAX = 1024
@@ -18,7 +18,7 @@ _NULL_VERSION = "null"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class BucketAndKey:
     """What a request is about: a key, a bucket (no key) or the service (no bucket)."""
 
     bucket: str
@@ -44,7 +44,7 @@ class CopySource:
     version_id: str | None = None
 
 
-def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> Target:
+def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> BucketAndKey:
     """Return the bucket and key of a request.
 
     Args:
@@ -58,14 +58,14 @@ def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> Target
     """
     decoded = _decoded(raw_path)
     if decoded is None or not raw_path.startswith("/"):
-        raise S3Error(Code.INVALID_URI, details={"URI": raw_path})
+        raise S3ResponseError(Code.INVALID_URI, details={"URI": raw_path})
     bucket = bucket_of_host(host or "", domains)
     if bucket:
-        return Target(bucket, decoded[1:])
+        return BucketAndKey(bucket, decoded[1:])
     name, _, key = decoded[1:].partition(b"/")
     if key and not name:
-        raise S3Error(Code.INVALID_BUCKET_NAME, details={"BucketName": ""})
-    return Target(name.decode(), key)
+        raise S3ResponseError(Code.INVALID_BUCKET_NAME, details={"BucketName": ""})
+    return BucketAndKey(name.decode(), key)
 
 
 def split_key(key: bytes) -> RefAndPath:
@@ -89,7 +89,7 @@ def copy_source(header: str) -> CopySource:
     if parameter and not version_id:
         raise _invalid_source(header, "Version id cannot be the empty string")
     if parameter and version_id != _NULL_VERSION:
-        raise S3Error(Code.NOT_IMPLEMENTED, details={"Header": "x-amz-copy-source"})
+        raise S3ResponseError(Code.NOT_IMPLEMENTED, details={"Header": "x-amz-copy-source"})
     # Some clients encode the slashes as well, so split after decoding.
     decoded = _decoded(text.replace("+", " "))
     if decoded is None:
@@ -128,8 +128,8 @@ def bucket_of_host(host: str, domains: Sequence[str]) -> str:
     return ""
 
 
-def _invalid_source(header: str, message: str) -> S3Error:
-    return S3Error(
+def _invalid_source(header: str, message: str) -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_ARGUMENT,
         message,
         details={"ArgumentName": "x-amz-copy-source", "ArgumentValue": header},

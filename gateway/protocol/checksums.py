@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 
 from gateway.protocol.bodies.algorithms import ALGORITHMS, invalid_value
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 
 ALGORITHM, TYPE = "x-amz-checksum-algorithm", "x-amz-checksum-type"
 MODE = "x-amz-checksum-mode"
@@ -36,7 +36,7 @@ _PARTS_SUFFIX = re.compile("-[1-9][0-9]{0,4}$")
 _SIZE_TEXT = re.compile("[0-9]{1,15}")
 
 
-def declared(head: Head) -> dict[str, str]:
+def declared(head: RequestHead) -> dict[str, str]:
     """Return the headers by which CreateMultipartUpload declares a checksum, as S3 takes them.
 
     Raises:
@@ -45,26 +45,26 @@ def declared(head: Head) -> dict[str, str]:
     name, kind = (head.header(ALGORITHM) or "").upper(), (head.header(TYPE) or "").upper()
     if not name:
         if kind:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.INVALID_REQUEST,
                 f"The {TYPE} header can only be used with the {ALGORITHM} header.",
             )
         return {}
     if name not in _NAMES:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_REQUEST,
             "Checksum algorithm provided is unsupported. Please try again with any of the valid "
             f"types: [{', '.join(sorted(_NAMES))}]",
         )
     if kind and _type(kind) not in _TYPES.get(name, {_COMPOSITE}):
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_REQUEST,
             f"The {kind} checksum type cannot be used with the {name.lower()} checksum algorithm.",
         )
     return {ALGORITHM: name, **({TYPE: kind} if kind else {})}
 
 
-def expected(head: Head) -> tuple[int | None, dict[str, str]]:
+def expected(head: RequestHead) -> tuple[int | None, dict[str, str]]:
     """Return the size that CompleteMultipartUpload expects, and its headers of checksums.
 
     Raises:
@@ -72,7 +72,7 @@ def expected(head: Head) -> tuple[int | None, dict[str, str]]:
     """
     given = {name: text for name in ELEMENTS if (text := head.header(name))}
     if len(given.keys() - {TYPE}) > 1:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_REQUEST,
             "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.",
         )
@@ -83,7 +83,7 @@ def expected(head: Head) -> tuple[int | None, dict[str, str]]:
             raise invalid_value(name)
     size = head.header(_SIZE)
     if size and not _SIZE_TEXT.fullmatch(size):
-        raise S3Error(Code.INVALID_REQUEST, f"Value for {_SIZE} header is invalid.")
+        raise S3ResponseError(Code.INVALID_REQUEST, f"Value for {_SIZE} header is invalid.")
     return int(size) if size else None, given
 
 
@@ -105,5 +105,5 @@ def of_attributes(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _type(text: str) -> str:
     if text not in {_FULL, _COMPOSITE}:
-        raise S3Error(Code.INVALID_REQUEST, f"Value for {TYPE} header is invalid.")
+        raise S3ResponseError(Code.INVALID_REQUEST, f"Value for {TYPE} header is invalid.")
     return text

@@ -197,7 +197,7 @@ class Code(Enum):
         self.message = message
 
 
-class S3Error(Exception):
+class S3ResponseError(Exception):
     """A request that S3 would refuse with this code; message says more than the code's own."""
 
     def __init__(

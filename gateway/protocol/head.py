@@ -21,7 +21,7 @@ _OF_SIGNATURES = frozenset(
 
 
 @dataclass(frozen=True)
-class Head:
+class RequestHead:
     """A request without its body.
 
     raw_path and raw_query are percent-encoded as the client sent them; raw_query has no "?".
@@ -86,7 +86,7 @@ class Head:
         )
         return values if is_complete else None
 
-    def with_hoisted_headers(self) -> "Head":
+    def with_hoisted_headers(self) -> "RequestHead":
         """Return the head of a presigned URL, whose query may hold what would be headers.
 
         Some SDKs move `x-amz-*` headers into the query when they presign.

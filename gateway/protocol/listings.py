@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 AMOUNT_MAX = 1000
 BUCKETS_AMOUNT_MAX = 10_000
@@ -165,8 +165,8 @@ def key_of_token(token: str) -> bytes:
     return key
 
 
-def _incorrect_token(token: str) -> S3Error:
-    return S3Error(
+def _incorrect_token(token: str) -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_ARGUMENT,
         "The continuation token provided is incorrect",
         details={"ArgumentName": "continuation-token", "ArgumentValue": token},
@@ -192,7 +192,7 @@ def _is_url_encoded(parameters: Mapping[str, str]) -> bool:
         return False
     if encoding == "url":
         return True
-    raise S3Error(
+    raise S3ResponseError(
         Code.INVALID_ARGUMENT,
         "Invalid Encoding Method specified in Request",
         details={"ArgumentName": "encoding-type", "ArgumentValue": encoding},
@@ -212,8 +212,8 @@ def _integer(parameters: Mapping[str, str], name: str, default: int) -> int:
     return int(text)
 
 
-def _invalid(parameters: Mapping[str, str], name: str, reason: str) -> S3Error:
-    return S3Error(
+def _invalid(parameters: Mapping[str, str], name: str, reason: str) -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_ARGUMENT,
         f"Provided {name} {reason}",
         details={"ArgumentName": name, "ArgumentValue": parameters[name]},

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from graveler.http import multipart
 from graveler.http.multipart import FormError, PartHead
 
@@ -84,7 +84,7 @@ class PostFormParser:
             self._parser.finish()
         except FormError as error:
             message = "The form ends before its closing boundary."
-            raise S3Error(Code.INCOMPLETE_BODY, message) from error
+            raise S3ResponseError(Code.INCOMPLETE_BODY, message) from error
 
     def _begin_part(self, head: PartHead) -> None:
         if self._state is not _State.FIELDS:
@@ -117,7 +117,7 @@ class PostFormParser:
                 raise _too_large()
             if self._parser.is_over:
                 message = "POST requires exactly one file upload per request."
-                raise S3Error(Code.INVALID_ARGUMENT, message)
+                raise S3ResponseError(Code.INVALID_ARGUMENT, message)
         elif self.bytes_before_file > MAX_FIELDS_BYTES:
             raise _too_large()
         else:
@@ -133,9 +133,9 @@ def _text(value: bytes) -> str:
         raise _malformed("A field is not UTF-8.") from None
 
 
-def _malformed(message: str) -> S3Error:
-    return S3Error(Code.MALFORMED_POST, f"{Code.MALFORMED_POST.message} {message}")
+def _malformed(message: str) -> S3ResponseError:
+    return S3ResponseError(Code.MALFORMED_POST, f"{Code.MALFORMED_POST.message} {message}")
 
 
-def _too_large() -> S3Error:
+def _too_large() -> S3ResponseError:
     return _malformed(f"More than {MAX_FIELDS} fields or {MAX_FIELDS_BYTES} bytes of fields.")

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # More digits than any object has bytes. Longer ones are no range.
 _RANGE = re.compile("bytes=([0-9]{0,20})-([0-9]{0,20})", re.IGNORECASE)
@@ -47,7 +47,7 @@ def read_range(header: str | None, size_bytes: int) -> ByteRange | None:
     else:
         wanted = ByteRange(int(first), min(int(last), size_bytes - 1))
     if wanted.size_bytes < 1:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_RANGE,
             details={"RangeRequested": header, "ActualObjectSize": str(size_bytes)},
             headers={"Content-Range": f"bytes */{size_bytes}"},
@@ -71,12 +71,12 @@ def copy_range(header: str, size_bytes: int) -> ByteRange:
     wanted = ByteRange(int(found[1]), int(found[2]))
     if wanted.last >= size_bytes:
         message = f"Range specified is not valid for source object of size: {size_bytes}"
-        raise S3Error(Code.INVALID_RANGE, message, details={"RangeRequested": header})
+        raise S3ResponseError(Code.INVALID_RANGE, message, details={"RangeRequested": header})
     return wanted
 
 
-def _invalid_copy_range(header: str, message: str) -> S3Error:
-    return S3Error(
+def _invalid_copy_range(header: str, message: str) -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_ARGUMENT,
         message,
         details={"ArgumentName": "x-amz-copy-source-range", "ArgumentValue": header},

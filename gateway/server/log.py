@@ -12,7 +12,7 @@ import msgspec
 
 
 @dataclass(slots=True)
-class Record:
+class AccessLogEntry:
     """What a request's line will say."""
 
     request_id: str

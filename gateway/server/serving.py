@@ -6,14 +6,14 @@ small body has arrived before its request is served, so a client that sends it s
 
 from threading import BoundedSemaphore
 
-from gateway.operations.responses import Answer
-from gateway.protocol.errors import Code, S3Error
+from gateway.operations.responses import S3Response
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.server.application import Application, Served
 from gateway.server.http.body import Body, SlowBodyError
 from gateway.server.http.chunks import BrokenBodyError
 from gateway.server.http.exchange import ClientGoneError, Exchange
 from gateway.transfer.store import DataMissingError, Reading
-from gateway.transfer.store_exchange import NoAnswerError
+from gateway.transfer.store_exchange import StoreNoResponseError
 from graveler.errors import GravelerError
 
 # Requests that wait for a place, for each place. More get 503: clients send them again, later, and
@@ -41,12 +41,12 @@ class _ArrivingBody:
         try:
             return self._body.read()
         except SlowBodyError as error:
-            raise S3Error(Code.REQUEST_TIMEOUT) from error
+            raise S3ResponseError(Code.REQUEST_TIMEOUT) from error
         except BrokenBodyError as error:
-            raise S3Error(Code.INCOMPLETE_BODY) from error
+            raise S3ResponseError(Code.INCOMPLETE_BODY) from error
 
 
-class Gateway:
+class GatewayHandler:
     """The handler of the gateway's requests in one process."""
 
     def __init__(self, application: Application, threads: int) -> None:
@@ -63,7 +63,7 @@ class Gateway:
             exchange.answer(200, [("Content-Type", "text/plain")], b"alive!")
             return
         if not self._admitted.acquire(blocking=False):
-            self._answer(exchange, self._application.refuse(head, S3Error(Code.SLOW_DOWN)))
+            self._answer(exchange, self._application.refuse(head, S3ResponseError(Code.SLOW_DOWN)))
             return
         try:
             with self._requests:
@@ -89,8 +89,8 @@ class Gateway:
             served.record.code = "ClientGone"
             raise
         finally:
-            if served.answer.reading is not None:
-                served.answer.reading.close()
+            if served.response.reading is not None:
+                served.response.reading.close()
             served.record.write()
 
     def _send(self, exchange: Exchange, served: Served) -> None:
@@ -99,32 +99,32 @@ class Gateway:
         Raises:
             ClientGoneError: the client does not take it.
         """
-        answer = served.answer
-        headers = _headers_of(answer)
-        if answer.reading is None or exchange.head.method == "HEAD":
-            exchange.answer(answer.status, headers, answer.content)
+        response = served.response
+        headers = _headers_of(response)
+        if response.reading is None or exchange.head.method == "HEAD":
+            exchange.answer(response.status, headers, response.content)
             if exchange.head.method != "HEAD":
-                served.record.bytes_out = len(answer.content)
+                served.record.bytes_out = len(response.content)
             return
-        assert answer.length_bytes is not None
-        exchange.begin(answer.status, headers, answer.length_bytes)
+        assert response.length_bytes is not None
+        exchange.begin(response.status, headers, response.length_bytes)
         with self._readers:
-            self._send_pieces(exchange, served, answer.reading)
+            self._send_pieces(exchange, served, response.reading)
 
     def _send_pieces(self, exchange: Exchange, served: Served, reading: Reading) -> None:
         try:
             for piece in reading.pieces():
                 exchange.send(piece)
                 served.record.bytes_out += len(piece)
-        except (S3Error, DataMissingError, NoAnswerError, GravelerError) as error:
+        except (S3ResponseError, DataMissingError, StoreNoResponseError, GravelerError) as error:
             # The answer has begun: only an early end tells the client.
             served.record.code, served.record.message = "CutOff", str(error)
 
 
-def _headers_of(answer: Answer) -> list[tuple[str, str]]:
-    headers = dict(answer.headers)
-    if answer.length_bytes is not None and answer.reading is None:
-        headers["Content-Length"] = str(answer.length_bytes)
+def _headers_of(response: S3Response) -> list[tuple[str, str]]:
+    headers = dict(response.headers)
+    if response.length_bytes is not None and response.reading is None:
+        headers["Content-Length"] = str(response.length_bytes)
     if "Server" not in headers:
         headers["Server"] = "Graveler"
     return list(headers.items())

@@ -12,7 +12,7 @@ from gateway.server.application import Application
 from gateway.server.http import processes
 from gateway.server.http.connection import Limits
 from gateway.server.http.server import Handler
-from gateway.server.serving import THREADS_A_PLACE, Gateway
+from gateway.server.serving import THREADS_A_PLACE, GatewayHandler
 from gateway.server.settings import PREFIX, GatewaySettings
 from gateway.transfer.store import Transfers
 from gateway.transfer.store_exchange import store_pool
@@ -25,7 +25,7 @@ _STOP_S = 25.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Deployment:
+class ApiAccess:
     """The API of a deployment, and the key pair of its user; never printed.
 
     url ends in `/api/v1`.
@@ -47,7 +47,7 @@ class CannotServeError(Exception):
 
 def handler() -> tuple[Handler, Limits]:
     """Return the handler of a process that serves."""
-    deployment = Deployment(
+    deployment = ApiAccess(
         os.environ[_API_URL], os.environ[_ACCESS_KEY_ID], os.environ[_SECRET_ACCESS_KEY]
     )
     settings = GatewaySettings.from_environment(os.environ)
@@ -56,10 +56,10 @@ def handler() -> tuple[Handler, Limits]:
     served = GatewaySettings(settings.domains, operations, settings.threads, settings.idle_s)
     application = Application(deployment.lakes(), Transfers(store_pool()), served)
     limits = Limits(threads=THREADS_A_PLACE * served.threads, idle_s=served.idle_s)
-    return Gateway(application, served.threads), limits
+    return GatewayHandler(application, served.threads), limits
 
 
-def check(deployment: Deployment, host: str, port: int) -> str:
+def check(deployment: ApiAccess, host: str, port: int) -> str:
     """Return the name of the key pair's user, once everything is there to serve.
 
     Raises:
@@ -84,7 +84,7 @@ def check(deployment: Deployment, host: str, port: int) -> str:
     return user
 
 
-def serve(deployment: Deployment, host: str, port: int, workers: int) -> None:
+def serve(deployment: ApiAccess, host: str, port: int, workers: int) -> None:
     """Serve until a signal arrives; returns then."""
     _hand_on(deployment, os.environ)
     processes.serve(f"{__name__}:handler", host, port, workers=workers, stop_s=_STOP_S)
@@ -103,7 +103,7 @@ def _check_address(host: str, port: int) -> None:
         raise CannotServeError(f"cannot listen on {host}:{port}: {reason}") from error
 
 
-def _hand_on(deployment: Deployment, environment: MutableMapping[str, str]) -> None:
+def _hand_on(deployment: ApiAccess, environment: MutableMapping[str, str]) -> None:
     """Put the deployment into the environment that the processes inherit."""
     environment[_API_URL] = deployment.url
     environment[_ACCESS_KEY_ID] = deployment.access_key_id

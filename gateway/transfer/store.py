@@ -12,9 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.transfer.refusals import is_passing, refusal_of
-from gateway.transfer.store_exchange import Answer, NoAnswerError, NotSentError, send
+from gateway.transfer.store_exchange import (
+    StoreNoResponseError,
+    StoreResponse,
+    StoreUnreachableError,
+    send,
+)
 from graveler.aws.exchanges.pool import Pool
 from graveler.data_headers import of_read, of_write
 from graveler.ports import StoreRequest
@@ -60,7 +65,7 @@ class Transfers:
         reading.begin()
         return reading
 
-    def open(self, request_of: RangeRequest, first: int, last: int) -> Answer:
+    def open(self, request_of: RangeRequest, first: int, last: int) -> StoreResponse:
         """Return S3's answer that has these bytes.
 
         Raises:
@@ -101,7 +106,7 @@ class Transfers:
             answer.document()
             return Written((answer.header("etag") or "").strip('"'), of_write(answer.headers))
 
-    def _retried(self, attempt: Callable[[], Answer]) -> Answer:
+    def _retried(self, attempt: Callable[[], StoreResponse]) -> StoreResponse:
         """Return the first answer that is not a passing failure, or the last one."""
         for number in range(1, _TRIES_MAX + 1):
             try:
@@ -109,21 +114,23 @@ class Transfers:
                 if not is_passing(answer) or number == _TRIES_MAX:
                     return answer
                 answer.close()
-            except (NotSentError, NoAnswerError) as error:
+            except (StoreUnreachableError, StoreNoResponseError) as error:
                 if number == _TRIES_MAX:
-                    raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+                    raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
             self.pause(number)
         raise AssertionError("the last try returns or raises")
 
-    def _sent_once(self, request: Callable[[], StoreRequest], content: Iterable[bytes]) -> Answer:
+    def _sent_once(
+        self, request: Callable[[], StoreRequest], content: Iterable[bytes]
+    ) -> StoreResponse:
         for number in range(1, _TRIES_MAX + 1):
             try:
                 return send(self._pool, request(), content)
-            except NotSentError as error:
+            except StoreUnreachableError as error:
                 if number == _TRIES_MAX:
-                    raise S3Error(Code.SERVICE_UNAVAILABLE) from error
-            except NoAnswerError as error:
-                raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+                    raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
+            except StoreNoResponseError as error:
+                raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
             self.pause(number)
         raise AssertionError("the last try returns or raises")
 
@@ -133,7 +140,7 @@ class Transfers:
 
 
 @contextmanager
-def _whole(answer: Answer) -> Iterator[None]:
+def _whole(answer: StoreResponse) -> Iterator[None]:
     """Close the answer at the end.
 
     Raises:
@@ -142,8 +149,8 @@ def _whole(answer: Answer) -> Iterator[None]:
     try:
         with answer:
             yield
-    except NoAnswerError as error:
-        raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+    except StoreNoResponseError as error:
+        raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
 
 
 class Reading:
@@ -159,7 +166,7 @@ class Reading:
         self._request_of = request_of
         self._next = first
         self._last = last
-        self._answer: Answer | None = None
+        self._answer: StoreResponse | None = None
         self._etag: str | None = None
         self.headers: Mapping[str, str] = {}
 
@@ -191,10 +198,10 @@ class Reading:
                 for piece in self._of_answer():
                     failures = 0
                     yield piece
-            except NoAnswerError as error:
+            except StoreNoResponseError as error:
                 failures += 1
                 if failures == _TRIES_MAX:
-                    raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+                    raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
                 self.close()
                 self._transfers.pause(failures)
 
@@ -212,7 +219,7 @@ class Reading:
                 raise DataChangedError("S3 sends more bytes than it was asked for")
             yield piece
         if self._next <= self._last:
-            raise NoAnswerError("S3's answer promised no length, and ended early")
+            raise StoreNoResponseError("S3's answer promised no length, and ended early")
 
     def close(self) -> None:
         """Let go of S3's answer."""

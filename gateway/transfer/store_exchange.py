@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Self
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from graveler.aws.exchanges import connection
 from graveler.aws.exchanges.connection import Connection, Host
 from graveler.aws.exchanges.patience import Patience
@@ -21,15 +21,15 @@ PIECE_BYTES = 512 * 1024
 _DOCUMENT_BYTES_MAX = 64 * 1024
 
 
-class NotSentError(Exception):
+class StoreUnreachableError(Exception):
     """S3 got nothing of the request."""
 
 
-class NoAnswerError(Exception):
+class StoreNoResponseError(Exception):
     """S3 may have got the request, but did not answer it whole."""
 
 
-class Answer:
+class StoreResponse:
     """S3's answer, whose content is read once."""
 
     def __init__(self, answer: connection.Answer, used: Connection, pool: Pool) -> None:
@@ -54,7 +54,7 @@ class Answer:
                 yield piece
                 self._connection.patience.begin_anew()  # the client took its time
         except OSError as error:
-            raise NoAnswerError(f"S3's answer broke off: {error!r}") from error
+            raise StoreNoResponseError(f"S3's answer broke off: {error!r}") from error
 
     def document(self) -> bytes:
         """Return the beginning of the content, which is all of an error's document.
@@ -65,7 +65,7 @@ class Answer:
         try:
             return self._answer.read_all(_DOCUMENT_BYTES_MAX)
         except OSError as error:
-            raise NoAnswerError(f"S3's answer broke off: {error!r}") from error
+            raise StoreNoResponseError(f"S3's answer broke off: {error!r}") from error
 
     def close(self) -> None:
         """Keep the connection if the answer was read to its end, else close it."""
@@ -83,7 +83,9 @@ def store_pool(silence_s: float = _SILENCE_S) -> Pool:
     return Pool(lambda: Patience(silence_s, is_silence=True), _CONNECT_S)
 
 
-def send(pool: Pool, request: StoreRequest, content: bytes | Iterable[bytes] = b"") -> Answer:
+def send(
+    pool: Pool, request: StoreRequest, content: bytes | Iterable[bytes] = b""
+) -> StoreResponse:
     """Send the request with its content; return the answer.
 
     If the iterable raises, the connection is closed, so S3 stores nothing of a content whose
@@ -97,7 +99,7 @@ def send(pool: Pool, request: StoreRequest, content: bytes | Iterable[bytes] = b
     try:
         used = pool.take(Host(request.scheme, request.host, request.port))
     except OSError as error:
-        raise NotSentError(f"{request.host} cannot be reached: {error}") from error
+        raise StoreUnreachableError(f"{request.host} cannot be reached: {error}") from error
     try:
         is_whole = _sent(used, request, content)
         answer = _answer_of(used)
@@ -107,7 +109,7 @@ def send(pool: Pool, request: StoreRequest, content: bytes | Iterable[bytes] = b
     if not is_whole:
         # S3 would take the next request for the rest of this one.
         used.is_spoiled = True
-    return Answer(answer, used, pool)
+    return StoreResponse(answer, used, pool)
 
 
 def _sent(used: Connection, request: StoreRequest, content: bytes | Iterable[bytes]) -> bool:
@@ -117,7 +119,7 @@ def _sent(used: Connection, request: StoreRequest, content: bytes | Iterable[byt
     try:
         used.send(request.method, request.target, request.headers, first)
     except OSError as error:
-        raise NoAnswerError(f"S3 did not take the request: {error!r}") from error
+        raise StoreNoResponseError(f"S3 did not take the request: {error!r}") from error
     if isinstance(content, bytes):
         return True
     for piece in _of_length(content, int(request.headers["content-length"])):
@@ -139,11 +141,11 @@ def _of_length(content: Iterable[bytes], length_bytes: int) -> Iterator[bytes]:
             break
         yield piece
     if left:
-        raise S3Error(Code.INCOMPLETE_BODY)
+        raise S3ResponseError(Code.INCOMPLETE_BODY)
 
 
 def _answer_of(used: Connection) -> connection.Answer:
     try:
         return used.answer()
     except OSError as error:
-        raise NoAnswerError(f"S3 did not answer: {error!r}") from error
+        raise StoreNoResponseError(f"S3 did not answer: {error!r}") from error

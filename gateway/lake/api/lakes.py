@@ -12,24 +12,24 @@ from gateway.lake.api.multipart_uploads import ApiUploads
 from gateway.lake.api.objects import ApiObjects, branch_of
 from gateway.lake.api.requests import Requests, amount_of
 from gateway.lake.api.rows import BranchRow, CurrentUser, Listing, RepositoryRow
-from gateway.lake.port import KeyPair, Lake, Place, Repository
+from gateway.lake.port import Bucket, ClientKeyPair, ObjectPlace, UserLake
 from graveler.errors import AccessDeniedError, InvalidInputError, NotFoundError
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page
 
 
 class ApiLake(ApiObjects, ApiUploads):
-    """`gateway.lake.port.Lake` over the API."""
+    """`gateway.lake.port.UserLake` over the API."""
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
 
-    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
-        found: list[Repository] = []
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Bucket]:
+        found: list[Bucket] = []
         while True:
             query = {"prefix": prefix, "after": after, "amount": amount_of(PAGE_AMOUNT_MAX)}
             page = self._requests.ask(Listing[RepositoryRow], "GET", ("repositories",), query)
-            found += [Repository(row.id, row.creation_date) for row in page.results]
+            found += [Bucket(row.id, row.creation_date) for row in page.results]
             if len(found) > amount:
                 shown = found[:amount]
                 return Page(tuple(shown), shown[-1].name if shown else "")
@@ -37,9 +37,9 @@ class ApiLake(ApiObjects, ApiUploads):
                 return Page(tuple(found))
             after = page.pagination.next_offset
 
-    def repository(self, name: str) -> Repository:
+    def repository(self, name: str) -> Bucket:
         row = self._requests.ask(RepositoryRow, "GET", ("repositories", name))
-        return Repository(row.id, row.creation_date)
+        return Bucket(row.id, row.creation_date)
 
     def check_creation(self, name: str) -> None:
         """Return normally: nothing is created here, and the API checks the right elsewhere."""
@@ -55,7 +55,7 @@ class ApiLake(ApiObjects, ApiUploads):
         return self._exists(("repositories", name))
 
     def has_branch(self, repository: str, name: str) -> bool:
-        return self._exists(branch_of(Place(repository, name, b"")))
+        return self._exists(branch_of(ObjectPlace(repository, name, b"")))
 
     def _exists(self, names: tuple[str, ...]) -> bool:
         """Whether it exists; True for a user who may not know, whom the API has refused."""
@@ -85,10 +85,10 @@ class ApiLakes:
         self._lock = threading.Lock()
         self._user = ""
 
-    def key_pair(self, access_key_id: str) -> KeyPair | None:
+    def key_pair(self, access_key_id: str) -> ClientKeyPair | None:
         if access_key_id != self._access_key_id:  # no secret, so its comparison may take any time
             return None
-        return KeyPair(self._access_key_id, self._secret_access_key, self.user())
+        return ClientKeyPair(self._access_key_id, self._secret_access_key, self.user())
 
     def user(self) -> str:
         """Return the name of the key pair's user, which the API is asked for once.
@@ -104,7 +104,7 @@ class ApiLakes:
     def session_user(self, cookies: str, address: str) -> None:
         """Return None: no browser has a session with this machine's gateway."""
 
-    def lake(self, user: str, address: str) -> Lake:  # noqa: ARG002 - there is one user, and the API sees the gateway's address
+    def lake(self, user: str, address: str) -> UserLake:  # noqa: ARG002 - there is one user, and the API sees the gateway's address
         return ApiLake(self._requests)
 
     def now_s(self) -> int:

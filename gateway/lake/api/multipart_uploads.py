@@ -6,17 +6,17 @@ from gateway.lake.api.objects import branch_of, path_of
 from gateway.lake.api.requests import Requests, amount_of, conditions_of, text_of
 from gateway.lake.api.rows import (
     Listing,
-    ObjectRow,
+    ObjectStats,
     PartLocation,
-    PartRow,
     PlacedObject,
-    UploadRow,
+    RecordedPartRow,
+    RecordedUploadRow,
     listed_upload,
     object_of,
     part_of,
     request_of,
 )
-from gateway.lake.port import Description, Object, Part, Place, Upload
+from gateway.lake.port import Description, ListedPart, ListedUpload, Object, ObjectPlace
 from graveler.data_headers import of_write
 from graveler.errors import UploadNotFoundError
 from graveler.model import NO_REQUIREMENT, Requirement
@@ -31,7 +31,7 @@ from graveler.ports import (
 from graveler.staging.listing import ListPage, PageQuery
 
 
-def _upload(place: Place, upload_id: str, *rest: str) -> tuple[str, ...]:
+def _upload(place: ObjectPlace, upload_id: str, *rest: str) -> tuple[str, ...]:
     """Return the segments of a path below an upload.
 
     Raises:
@@ -42,7 +42,7 @@ def _upload(place: Place, upload_id: str, *rest: str) -> tuple[str, ...]:
     return branch_of(place, "uploads", upload_id, *rest)
 
 
-class ApiSending:
+class ApiPartWriting:
     """A part that the API has allowed, with a presigned URL for the first try."""
 
     takes_checksums = False  # presigned URLs do not sign them
@@ -66,7 +66,7 @@ class ApiUploads:
 
     _requests: Requests
 
-    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+    def create_upload(self, place: ObjectPlace, description: Description) -> BegunUpload:
         reply = self._requests.send(
             "POST",
             branch_of(place, "uploads"),
@@ -78,12 +78,12 @@ class ApiUploads:
                 "encryption": description.headers.encryption,
             },
         )
-        row = self._requests.read(UploadRow, reply)
+        row = self._requests.read(RecordedUploadRow, reply)
         return BegunUpload(row.upload_id, of_write(reply.headers))
 
-    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
+    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[ListedUpload]:
         page = self._requests.ask(
-            Listing[UploadRow],
+            Listing[RecordedUploadRow],
             "GET",
             ("repositories", repository, "uploads"),
             {
@@ -101,13 +101,13 @@ class ApiUploads:
             page.pagination.next_offset.encode() if page.pagination.has_more else b"",
         )
 
-    def part(self, place: Place, upload_id: str, number: int) -> ApiSending:
+    def part(self, place: ObjectPlace, upload_id: str, number: int) -> ApiPartWriting:
         names = _upload(place, upload_id, "parts", str(number))
-        return ApiSending(self._requests, names, path_of(place))
+        return ApiPartWriting(self._requests, names, path_of(place))
 
     def copy_part(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         number: int,
         source: Object,
@@ -131,10 +131,10 @@ class ApiUploads:
         return CopiedPart(checksum, of_write(reply.headers))
 
     def parts(
-        self, place: Place, upload_id: str, after: int, amount: int
-    ) -> tuple[Sequence[Part], bool]:
+        self, place: ObjectPlace, upload_id: str, after: int, amount: int
+    ) -> tuple[Sequence[ListedPart], bool]:
         page = self._requests.ask(
-            Listing[PartRow],
+            Listing[RecordedPartRow],
             "GET",
             _upload(place, upload_id, "parts"),
             {**path_of(place), "after": str(after), "amount": amount_of(amount)},
@@ -145,7 +145,7 @@ class ApiUploads:
 
     def complete_upload(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
@@ -159,8 +159,8 @@ class ApiUploads:
             body={"parts": rows, "size_bytes": expected.size_bytes},
             headers=conditions_of(requirement),
         )
-        row = self._requests.read(ObjectRow, reply)
+        row = self._requests.read(ObjectStats, reply)
         return object_of(row, place.repository, place.ref, reply.headers)
 
-    def abort_upload(self, place: Place, upload_id: str) -> None:
+    def abort_upload(self, place: ObjectPlace, upload_id: str) -> None:
         self._requests.send("DELETE", _upload(place, upload_id), path_of(place))

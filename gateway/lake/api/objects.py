@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gateway.lake.api.requests import Requests, amount_of, conditions_of, error_of_status, text_of
 from gateway.lake.api.rows import (
-    DeletionErrors,
     Listing,
-    ObjectRow,
+    ObjectErrorList,
+    ObjectStats,
     PlacedObject,
     StorageLocation,
     UnderlyingProperties,
@@ -14,7 +14,7 @@ from gateway.lake.api.rows import (
     object_of,
     request_of,
 )
-from gateway.lake.port import Description, Object, Place, Stored
+from gateway.lake.port import Description, Object, ObjectPlace
 from graveler.errors import (
     AccessDeniedError,
     ContentionError,
@@ -35,16 +35,16 @@ from graveler.staging.listing import ListPage, PageQuery
 _DESCRIPTIONS_MAX = 5
 
 
-def branch_of(place: Place, *rest: str) -> tuple[str, ...]:
+def branch_of(place: ObjectPlace, *rest: str) -> tuple[str, ...]:
     """Return the segments of a path below the place's branch."""
     return ("repositories", place.repository, "branches", place.ref, *rest)
 
 
-def _object_of(place: Place, operation: str) -> tuple[str, ...]:
+def _object_of(place: ObjectPlace, operation: str) -> tuple[str, ...]:
     return ("repositories", place.repository, "refs", place.ref, "objects", operation)
 
 
-def path_of(place: Place) -> dict[str, str]:
+def path_of(place: ObjectPlace) -> dict[str, str]:
     """Return the query that names the place's path."""
     return {"path": text_of(place.path)}
 
@@ -55,7 +55,11 @@ class ApiWriting:
     takes_checksums = False  # presigned URLs do not sign them
 
     def __init__(
-        self, requests: Requests, place: Place, description: Description, requirement: Requirement
+        self,
+        requests: Requests,
+        place: ObjectPlace,
+        description: Description,
+        requirement: Requirement,
     ) -> None:
         self._requests = requests
         self._place = place
@@ -78,16 +82,16 @@ class ApiWriting:
         self._address = location.physical_address
         return request_of("PUT", location.presigned_url, {**headers, **kept}, encryption)
 
-    def finish(self, stored: Stored) -> Object:
+    def finish(self, size_bytes: int, checksum: str) -> Object:
         row = self._requests.ask(
-            ObjectRow,
+            ObjectStats,
             "PUT",
             branch_of(self._place, "staging", "backing"),
             path_of(self._place),
             body={
                 "staging": {"physical_address": self._address},
-                "checksum": stored.checksum,
-                "size_bytes": stored.size_bytes,
+                "checksum": checksum,
+                "size_bytes": size_bytes,
                 "content_type": self._description.content_type,
                 "user_metadata": self._description.metadata,
             },
@@ -101,7 +105,7 @@ class ApiObjects:
 
     _requests: Requests
 
-    def stat(self, place: Place) -> PlacedObject:
+    def stat(self, place: ObjectPlace) -> PlacedObject:
         row = self._stat(place, presign=False)
         return object_of(row, place.repository, place.ref)
 
@@ -122,10 +126,10 @@ class ApiObjects:
         except GoneError:
             return {}
 
-    def _stat(self, place: Place, *, presign: bool) -> ObjectRow:
+    def _stat(self, place: ObjectPlace, *, presign: bool) -> ObjectStats:
         """Return the object's row; with presign, its address is a URL that reads it as stored."""
         return self._requests.ask(
-            ObjectRow,
+            ObjectStats,
             "GET",
             _object_of(place, "stat"),
             {**path_of(place), **({"presign": "true", "as_stored": "true"} if presign else {})},
@@ -133,7 +137,7 @@ class ApiObjects:
 
     def objects(self, repository: str, ref: str, query: PageQuery) -> ListPage[Object]:
         page = self._requests.ask(
-            Listing[ObjectRow],
+            Listing[ObjectStats],
             "GET",
             ("repositories", repository, "refs", ref, "objects", "ls"),
             {
@@ -183,7 +187,7 @@ class ApiObjects:
     ) -> str | None:
         return None
 
-    def check_write(self, place: Place) -> None:
+    def check_write(self, place: ObjectPlace) -> None:
         try:
             # The API has no empty path, which means the folder of the whole branch.
             path = text_of(place.path) or "/"
@@ -192,13 +196,16 @@ class ApiObjects:
             return  # the right is there, and the write itself says what is wrong
 
     def write(
-        self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
+        self,
+        place: ObjectPlace,
+        description: Description,
+        requirement: Requirement = NO_REQUIREMENT,
     ) -> ApiWriting:
         self._requests.send("GET", branch_of(place, "objects", "stage_allowed"), path_of(place))
         self._check(place, requirement)
         return ApiWriting(self._requests, place, description, requirement)
 
-    def _check(self, place: Place, requirement: Requirement) -> None:
+    def _check(self, place: ObjectPlace, requirement: Requirement) -> None:
         """Check the requirement before the content is sent; `finish` checks it again.
 
         Raises:
@@ -228,7 +235,7 @@ class ApiObjects:
         self,
         source: Object,
         source_repository: str,
-        place: Place,
+        place: ObjectPlace,
         description: Description | None,
         requirement: Requirement = NO_REQUIREMENT,
     ) -> Object:
@@ -256,11 +263,11 @@ class ApiObjects:
             body={**body, **described},
             headers=conditions_of(requirement),
         )
-        row = self._requests.read(ObjectRow, reply)
+        row = self._requests.read(ObjectStats, reply)
         return object_of(row, place.repository, place.ref, reply.headers)
 
     def describe(
-        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+        self, place: ObjectPlace, change: Callable[[Mapping[str, str]], Mapping[str, str]]
     ) -> None:
         """Replace the user metadata, if the content is still the one that was read.
 
@@ -281,7 +288,7 @@ class ApiObjects:
             return
         raise ContentionError(f"too many concurrent updates of {place.path!r}: retry")
 
-    def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
+    def delete(self, place: ObjectPlace, requirement: Requirement = NO_REQUIREMENT) -> None:
         self._requests.send(
             "DELETE",
             branch_of(place, "objects"),
@@ -301,9 +308,9 @@ class ApiObjects:
                 failures.append((path, error))
         if not texts:
             return failures
-        place = Place(repository, branch, b"")
+        place = ObjectPlace(repository, branch, b"")
         names = branch_of(place, "objects", "delete")
-        answer = self._requests.ask(DeletionErrors, "POST", names, body={"paths": texts})
+        answer = self._requests.ask(ObjectErrorList, "POST", names, body={"paths": texts})
         return failures + [
             (row.path.encode(), error_of_status(row.status_code, row.message, is_change=True))
             for row in answer.errors

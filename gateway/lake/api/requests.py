@@ -12,7 +12,12 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from gateway.lake.api.transport import NoReplyError, NotSentError, Reply, Transport
+from gateway.lake.api.transport import (
+    ApiNoResponseError,
+    ApiResponse,
+    ApiTransport,
+    ApiUnreachableError,
+)
 from graveler import errors
 from graveler.errors import (
     BadPartsError,
@@ -40,7 +45,9 @@ _NEVER = 'W/""'
 class Requests:
     """Sends requests to the API as one user; shared by threads."""
 
-    def __init__(self, transport: Transport, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, transport: ApiTransport, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
         self._transport = transport
         self._sleep = sleep
 
@@ -58,7 +65,7 @@ class Requests:
         reply = self.send(method, names, query, body=body, headers=headers)
         return self.read(shape, reply)
 
-    def read(self, shape: type[T], reply: Reply) -> T:
+    def read(self, shape: type[T], reply: ApiResponse) -> T:
         """Return the document of an answer."""
         try:
             return msgspec.json.decode(reply.content, type=shape)
@@ -73,7 +80,7 @@ class Requests:
         *,
         body: object = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Reply:
+    ) -> ApiResponse:
         """Return the API's answer to a request that it fulfilled.
 
         Args:
@@ -98,9 +105,9 @@ class Requests:
                     return reply
                 error = refusal_of(reply, is_change=is_change)
                 pause_s = _pause_s(reply, number, is_change=is_change)
-            except NotSentError as failure:
+            except ApiUnreachableError as failure:
                 error = ThrottledError(f"the API cannot be reached: {failure}")
-            except NoReplyError as failure:
+            except ApiNoResponseError as failure:
                 message = f"the API did not answer: {failure}"
                 error = UnknownOutcomeError(message) if is_change else ThrottledError(message)
                 pause_s = None if is_change else pause_s
@@ -110,7 +117,7 @@ class Requests:
         raise AssertionError("the last try returns or raises")
 
 
-def _pause_s(reply: Reply, number: int, *, is_change: bool) -> float | None:
+def _pause_s(reply: ApiResponse, number: int, *, is_change: bool) -> float | None:
     """Return the pause before the request is repeated; None if it must not be."""
     given = reply.headers.get("retry-after", "")
     if given:
@@ -184,7 +191,7 @@ _KINDS: Mapping[int, type[GravelerError]] = {
 }
 
 
-def refusal_of(reply: Reply, *, is_change: bool) -> GravelerError:
+def refusal_of(reply: ApiResponse, *, is_change: bool) -> GravelerError:
     """Return the error that the API answered."""
     kind, _, reason = reply.headers.get(KIND_HEADER.lower(), "").partition("/")
     body = _body_of(reply)
@@ -206,7 +213,7 @@ def error_of_status(
     return error_of_code(known.code, message, details)
 
 
-def _body_of(reply: Reply) -> ErrorBody:
+def _body_of(reply: ApiResponse) -> ErrorBody:
     try:
         return msgspec.json.decode(reply.content, type=ErrorBody)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -7,7 +7,7 @@ from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time
 from gateway.lake.engine.multipart_uploads import EngineUploads
 from gateway.lake.engine.objects import EngineObjects
-from gateway.lake.port import KeyPair, Lake, Repository
+from gateway.lake.port import Bucket, ClientKeyPair, UserLake
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
 from graveler.aws.s3.requests import S3Requests
@@ -28,7 +28,7 @@ _KEY_PAIRS_MAX = 10_000
 
 
 class EngineLake(EngineObjects, EngineUploads):
-    """`gateway.lake.port.Lake` over an engine."""
+    """`gateway.lake.port.UserLake` over an engine."""
 
     def __init__(self, engine: Engine, requests: S3Requests, access: Access) -> None:
         self._engine = engine
@@ -36,9 +36,9 @@ class EngineLake(EngineObjects, EngineUploads):
         self._access = access
 
     @in_time
-    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Bucket]:
         self._access.require_somewhere(Action.LIST_REPOSITORIES)
-        found: list[Repository] = []
+        found: list[Bucket] = []
         while True:
             page = repositories.list_page(
                 self._engine, prefix=prefix, after=after, amount=PAGE_AMOUNT_MAX
@@ -47,16 +47,16 @@ class EngineLake(EngineObjects, EngineUploads):
                 if self._access.allows(rights.listing_repository(row.name)):
                     if len(found) == amount:
                         return Page(tuple(found), found[-1].name)
-                    found.append(Repository(row.name, row.creation_date))
+                    found.append(Bucket(row.name, row.creation_date))
             if not page.has_more:
                 return Page(tuple(found))
             after = page.next_after
 
     @in_time
-    def repository(self, name: str) -> Repository:
+    def repository(self, name: str) -> Bucket:
         self._access.require(rights.reading_repository(name))
         found = repositories.get(self._engine, name)
-        return Repository(found.name, found.creation_date)
+        return Bucket(found.name, found.creation_date)
 
     def check_creation(self, name: str) -> None:
         self._access.require(rights.creating_repository(name))
@@ -90,7 +90,7 @@ class EngineLake(EngineObjects, EngineUploads):
 class _Known:
     """A key pair, and a moment before it was read; never printed."""
 
-    pair: KeyPair
+    pair: ClientKeyPair
     read_at: Moment
 
 
@@ -114,7 +114,7 @@ class EngineLakes:
         self._lock = threading.Lock()
 
     @in_time
-    def key_pair(self, access_key_id: str) -> KeyPair | None:
+    def key_pair(self, access_key_id: str) -> ClientKeyPair | None:
         now = self._engine.clock.moment()
         known = self._known.get(access_key_id)
         if known is not None and known.read_at.is_within(KEY_PAIR_AGE_MAX_S, now):
@@ -127,7 +127,7 @@ class EngineLakes:
                 return None
             if len(self._known) >= _KEY_PAIRS_MAX:
                 self._known.clear()
-            pair = KeyPair(found.access_key_id, found.secret_access_key, found.user)
+            pair = ClientKeyPair(found.access_key_id, found.secret_access_key, found.user)
             self._known[access_key_id] = _Known(pair, now)
         return pair
 
@@ -140,7 +140,7 @@ class EngineLakes:
         except (AuthenticationError, InvalidInputError):
             return None
 
-    def lake(self, user: str, address: str) -> Lake:
+    def lake(self, user: str, address: str) -> UserLake:
         access = self._authorizer.access_of(user, {SOURCE_IP: address})
         return EngineLake(self._engine, self._requests, access)
 

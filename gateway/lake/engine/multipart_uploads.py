@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.engine.objects import object_of, stat_of, text_of
-from gateway.lake.port import Description, Object, Part, Place, Upload
+from gateway.lake.port import Description, ListedPart, ListedUpload, Object, ObjectPlace
 from graveler.aws.s3.requests import S3Requests
 from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
@@ -25,7 +25,7 @@ from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
 @dataclass(frozen=True, slots=True)
-class EngineSending:
+class EnginePartWriting:
     """A part that the engine has allowed."""
 
     requests: S3Requests
@@ -46,7 +46,7 @@ class EngineUploads:
     _access: Access
 
     @in_time
-    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+    def create_upload(self, place: ObjectPlace, description: Description) -> BegunUpload:
         self._access.require(rights.writing(place.repository, place.path))
         upload = recorded_uploads.create(
             self._engine,
@@ -60,29 +60,29 @@ class EngineUploads:
         return BegunUpload(upload.id, upload.headers)
 
     @in_time
-    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
+    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[ListedUpload]:
         self._access.require(rights.listing_objects(repository))
         page = upload_listing.list_uploads(self._engine, repository, query, after_id=after_id)
-        results: list[Upload | CommonPrefix] = [
+        results: list[ListedUpload | CommonPrefix] = [
             item
             if isinstance(item, CommonPrefix)
-            else Upload(item.id, item.branch, item.path, item.created_ns)
+            else ListedUpload(item.id, item.branch, item.path, item.created_ns)
             for item in page.results
         ]
         return ListPage(results, page.next_after)
 
     @in_time
-    def part(self, place: Place, upload_id: str, number: int) -> EngineSending:
+    def part(self, place: ObjectPlace, upload_id: str, number: int) -> EnginePartWriting:
         self._access.require(rights.writing(place.repository, place.path))
         uri, upload = recorded_uploads.find(
             self._engine, place.repository, place.ref, place.path, upload_id
         )
-        return EngineSending(self._requests, uri, upload.store_id, number, upload.has_checksums)
+        return EnginePartWriting(self._requests, uri, upload.store_id, number, upload.has_checksums)
 
     @in_time_of_copies
     def copy_part(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         number: int,
         source: Object,
@@ -96,8 +96,8 @@ class EngineUploads:
 
     @in_time
     def parts(
-        self, place: Place, upload_id: str, after: int, amount: int
-    ) -> tuple[Sequence[Part], bool]:
+        self, place: ObjectPlace, upload_id: str, after: int, amount: int
+    ) -> tuple[Sequence[ListedPart], bool]:
         self._access.require(rights.writing(place.repository, place.path))
         uri, store_id = recorded_uploads.location(
             self._engine, place.repository, place.ref, place.path, upload_id
@@ -106,7 +106,9 @@ class EngineUploads:
             return (), False
         page = self._engine.objects.list_parts(uri, store_id, after, amount)
         rows = [
-            Part(part.number, part.checksum, part.size_bytes, part.last_modified_ns, part.checksums)
+            ListedPart(
+                part.number, part.checksum, part.size_bytes, part.last_modified_ns, part.checksums
+            )
             for part in page.parts
         ]
         return rows, page.has_more
@@ -114,7 +116,7 @@ class EngineUploads:
     @in_time_of_copies
     def complete_upload(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
@@ -134,6 +136,6 @@ class EngineUploads:
         return object_of(found)
 
     @in_time
-    def abort_upload(self, place: Place, upload_id: str) -> None:
+    def abort_upload(self, place: ObjectPlace, upload_id: str) -> None:
         self._access.require(rights.writing(place.repository, place.path))
         recorded_uploads.abort(self._engine, place.repository, place.ref, place.path, upload_id)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
-from gateway.lake.port import Description, Object, Place, Stored
+from gateway.lake.port import Description, Object, ObjectPlace
 from graveler.aws.s3.requests import S3Requests
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS
 from graveler.errors import GravelerError, InvalidInputError
@@ -83,12 +83,12 @@ class EngineWriting:
         return self.requests.sign_put(self.prepared.uri, sent, payload_hash)
 
     @in_time
-    def finish(self, stored: Stored) -> Object:
+    def finish(self, size_bytes: int, checksum: str) -> Object:
         found = finish(
             self.engine,
             self.prepared,
-            size_bytes=stored.size_bytes,
-            checksum=stored.checksum,
+            size_bytes=size_bytes,
+            checksum=checksum,
             content_type=self.description.content_type,
             metadata=self.description.metadata,
             requirement=self.requirement,
@@ -104,7 +104,7 @@ class EngineObjects:
     _access: Access
 
     @in_time
-    def stat(self, place: Place) -> Object:
+    def stat(self, place: ObjectPlace) -> Object:
         self._access.require(rights.reading(place.repository, place.path))
         return object_of(
             objects.stat(self._engine, place.repository, place.ref, text_of(place.path))
@@ -152,12 +152,15 @@ class EngineObjects:
             {"response-content-type": found.content_type},
         )
 
-    def check_write(self, place: Place) -> None:
+    def check_write(self, place: ObjectPlace) -> None:
         self._access.require(rights.writing(place.repository, place.path))
 
     @in_time
     def write(
-        self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
+        self,
+        place: ObjectPlace,
+        description: Description,
+        requirement: Requirement = NO_REQUIREMENT,
     ) -> EngineWriting:
         self._access.require(rights.writing(place.repository, place.path))
         prepared = prepare(
@@ -175,7 +178,7 @@ class EngineObjects:
         self,
         source: Object,
         source_repository: str,
-        place: Place,
+        place: ObjectPlace,
         description: Description | None,
         requirement: Requirement = NO_REQUIREMENT,
     ) -> Object:
@@ -199,7 +202,7 @@ class EngineObjects:
 
     @in_time
     def describe(
-        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+        self, place: ObjectPlace, change: Callable[[Mapping[str, str]], Mapping[str, str]]
     ) -> None:
         self._access.require(rights.writing(place.repository, place.path))
         writes.change_user_metadata(
@@ -207,7 +210,7 @@ class EngineObjects:
         )
 
     @in_time
-    def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
+    def delete(self, place: ObjectPlace, requirement: Requirement = NO_REQUIREMENT) -> None:
         self._access.require(rights.deleting(place.repository, place.path))
         writes.delete(
             self._engine,

@@ -9,11 +9,11 @@ from gateway.protocol.bodies.chunk_signatures import ChunkSignatures
 from gateway.protocol.bodies.framing import ChunkedFraming, Framing, PlainFraming
 from gateway.protocol.bodies.payload import PayloadKind
 from gateway.protocol.bodies.plan import BodyPlan
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 
 @dataclass(frozen=True)
-class Checksums:
+class VerifiedContent:
     """What was verified; checksum is a header's name and its base64 value, for the answer."""
 
     size_bytes: int
@@ -45,7 +45,7 @@ class Decoder:
                 digest.update(content)
         return content
 
-    def finish(self) -> Checksums:
+    def finish(self) -> VerifiedContent:
         """Return what was verified.
 
         Raises:
@@ -58,12 +58,12 @@ class Decoder:
                 "ClientComputedContentSHA256": self._plan.payload.sha256,
                 "S3ComputedContentSHA256": computed["SHA256"].hex(),
             }
-            raise S3Error(Code.CONTENT_SHA256_MISMATCH, details=details)
+            raise S3ResponseError(Code.CONTENT_SHA256_MISMATCH, details=details)
         if self._checks_md5 and computed["MD5"] != self._plan.content_md5:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.BAD_DIGEST, "The Content-MD5 you specified did not match what we received."
             )
-        return Checksums(self._size_bytes, self._verified_checksum(computed, trailer))
+        return VerifiedContent(self._size_bytes, self._verified_checksum(computed, trailer))
 
     def _start_digests(self) -> Mapping[str, Accumulator]:
         digests: dict[str, Accumulator] = {}
@@ -82,7 +82,7 @@ class Decoder:
         expected = self._plan.checksum
         named = {expected.algorithm.header} if expected and expected.value is None else set()
         if trailer.keys() != named:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.INVALID_REQUEST, "The trailer of the body is not what x-amz-trailer names."
             )
         if expected is None:
@@ -94,7 +94,7 @@ class Decoder:
         if value is None:
             raise algorithms.invalid_value(algorithm.header)
         if value != computed[algorithm.name]:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.BAD_DIGEST,
                 f"The {algorithm.name} you specified did not match the calculated checksum.",
             )

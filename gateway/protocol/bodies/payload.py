@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 HEADER = "x-amz-content-sha256"
 
@@ -70,8 +70,10 @@ def parse_payload(content_sha256: str) -> Payload:
     if kind := _NAMED.get(content_sha256):
         return Payload(kind)
     if content_sha256 in _NOT_IMPLEMENTED:
-        raise S3Error(Code.NOT_IMPLEMENTED, "ECDSA signatures are not implemented: use HMAC-SHA256")
-    raise S3Error(
+        raise S3ResponseError(
+            Code.NOT_IMPLEMENTED, "ECDSA signatures are not implemented: use HMAC-SHA256"
+        )
+    raise S3ResponseError(
         Code.INVALID_ARGUMENT,
         _INVALID,
         details={"ArgumentName": HEADER, "ArgumentValue": content_sha256},

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # S3's deepest request document has four levels.
 _DEPTH_MAX = 16
@@ -47,9 +47,9 @@ class Element:
         return value
 
 
-def malformed() -> S3Error:
+def malformed() -> S3ResponseError:
     """Return the error of a document that is no XML or not the expected one."""
-    return S3Error(Code.MALFORMED_XML)
+    return S3ResponseError(Code.MALFORMED_XML)
 
 
 def root_of(body: bytes, name: str) -> Element:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from gateway.protocol.documents.markup import branch, document, leaf
 from gateway.protocol.documents.reading import malformed, root_of
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # S3's limits.
 _TAGS_MAX = 10
@@ -52,7 +52,7 @@ def checked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
         _check(key, value)
         tags[key] = value
     if len(tags) > _TAGS_MAX:
-        raise S3Error(Code.INVALID_TAG, f"Object tags cannot be greater than {_TAGS_MAX}")
+        raise S3ResponseError(Code.INVALID_TAG, f"Object tags cannot be greater than {_TAGS_MAX}")
     return tags
 
 
@@ -63,5 +63,5 @@ def _check(key: str, value: str) -> None:
         raise _invalid("The TagValue you have provided is invalid", key)
 
 
-def _invalid(message: str, key: str) -> S3Error:
-    return S3Error(Code.INVALID_TAG, message, details={"TagKey": key})
+def _invalid(message: str, key: str) -> S3ResponseError:
+    return S3ResponseError(Code.INVALID_TAG, message, details={"TagKey": key})

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 
 from gateway.server.http.chunks import BrokenBodyError, Chunks
-from gateway.server.http.client import BYTES_PER_S_MIN, Client
-from gateway.server.http.heads import Opening
+from gateway.server.http.client import BYTES_PER_S_MIN, ClientSocket
+from gateway.server.http.heads import HttpHead
 
 # A piece of a body. Larger ones wake the thread less often, and take more memory.
 PIECE_BYTES = 256 * 1024
@@ -22,7 +22,7 @@ class Body:
     length_bytes: None if the client does not say.
     """
 
-    def __init__(self, client: Client, opening: Opening, idle_s: float) -> None:
+    def __init__(self, client: ClientSocket, opening: HttpHead, idle_s: float) -> None:
         self.length_bytes = opening.length_bytes if opening.has_length else None
         self.is_chunked = opening.length_bytes is None
         self._client = client

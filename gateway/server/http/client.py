@@ -16,7 +16,7 @@ BYTES_PER_S_MIN = 1024
 _SENT_BYTES = 512 * 1024
 
 
-class Client:
+class ClientSocket:
     """A connected client; address is its network address.
 
     waiting_sends: the places of threads that wait until clients take answers. There are fewer of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from gateway.server.http.body import CONTINUE
-from gateway.server.http.client import Client
-from gateway.server.http.heads import END, Opening, check_begun, opening_of
+from gateway.server.http.client import ClientSocket
+from gateway.server.http.heads import END, HttpHead, check_begun, parse_head
 
 _RECEIVED_BYTES = 64 * 1024
 _NEWLINES = b"\r\n"
@@ -45,10 +45,10 @@ class Waits(Enum):
     END = auto()  # the client's, after the last answer
 
 
-class Connection:
+class ClientConnection:
     """A client's connection, and what has arrived of its next request."""
 
-    def __init__(self, client: Client, limits: Limits) -> None:
+    def __init__(self, client: ClientSocket, limits: Limits) -> None:
         self.client = client
         self.idle_s = limits.idle_s
         self._limits_s = {
@@ -57,7 +57,7 @@ class Connection:
             Waits.BODY: limits.idle_s,
             Waits.END: limits.last_s,
         }
-        self._opening: Opening | None = None
+        self._opening: HttpHead | None = None
         self._is_pressed = False
         self._wait_for(Waits.REQUEST)
 
@@ -80,7 +80,7 @@ class Connection:
         if is_late:
             self.idle_s = _NOW_S
 
-    def request(self, linger_s: Callable[[], float]) -> Opening:
+    def request(self, linger_s: Callable[[], float]) -> HttpHead:
         """Return the next request, once its head and the first bytes of its body are here.
 
         Raises:
@@ -137,13 +137,13 @@ class Connection:
             if self.client.has_buffered:
                 check_begun(self.client.buffered)
             return
-        self._opening = opening = opening_of(self.client.take(end + len(END)))
+        self._opening = opening = parse_head(self.client.take(end + len(END)))
         if opening.expects_continue and not opening.is_asked_late:
             self.client.send(CONTINUE)
         if not self._has_ahead(opening):
             self._wait_for(Waits.BODY)
 
-    def _has_ahead(self, opening: Opening) -> bool:
+    def _has_ahead(self, opening: HttpHead) -> bool:
         return self._is_pressed or self.client.buffered_bytes >= opening.ahead_bytes
 
     def _receive(self, linger_s: float) -> None:

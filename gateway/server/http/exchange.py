@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from email.utils import formatdate
 from http import HTTPStatus
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from gateway.server.http.body import Body
-from gateway.server.http.client import Client
-from gateway.server.http.heads import Opening
+from gateway.server.http.client import ClientSocket
+from gateway.server.http.heads import HttpHead
 
 Headers = Iterable[tuple[str, str]]
 
@@ -33,8 +33,8 @@ class Exchange:
     address: the client's network address.
     """
 
-    def __init__(self, client: Client, opening: Opening, idle_s: float) -> None:
-        self.head: Head = opening.head
+    def __init__(self, client: ClientSocket, opening: HttpHead, idle_s: float) -> None:
+        self.head: RequestHead = opening.head
         self.body = Body(client, opening, idle_s)
         self.version = opening.version
         self.address = client.address

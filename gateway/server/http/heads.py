@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 
 HEAD_BYTES_MAX = 64 * 1024
 END = b"\r\n\r\n"
@@ -26,7 +26,7 @@ _AUTHORITY = re.compile(rb"^[^/?#]*")
 _BARE_NEWLINE = re.compile(rb"(?<!\r)\n")
 
 
-class RefusedError(Exception):
+class HeadRefusedError(Exception):
     """The connection gets this answer, and ends: nobody knows where the next request begins."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -35,7 +35,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class HttpHead:
     """A request's head, and what it says about the connection.
 
     length_bytes: of the body; None if it comes in chunks.
@@ -43,7 +43,7 @@ class Opening:
     expects_continue: whether the client waits until it is asked for the body.
     """
 
-    head: Head
+    head: RequestHead
     version: str
     length_bytes: int | None
     has_length: bool
@@ -71,19 +71,19 @@ def check_begun(data: bytes) -> None:
         RefusedError: it is no beginning of a head, or too long.
     """
     if len(data) > HEAD_BYTES_MAX:
-        raise RefusedError(431, "the request's headers are too long")
+        raise HeadRefusedError(431, "the request's headers are too long")
     if not data[:1].isalpha() or _BARE_NEWLINE.search(data):
-        raise RefusedError(400, "malformed request: it is not HTTP/1.1")
+        raise HeadRefusedError(400, "malformed request: it is not HTTP/1.1")
 
 
-def opening_of(data: bytes) -> Opening:
+def parse_head(data: bytes) -> HttpHead:
     """Return the request that begins with the data: a whole head, with its empty line.
 
     Raises:
         RefusedError: it is none of HTTP/1.
     """
     if len(data) > HEAD_BYTES_MAX or data.count(b"\n") > _LINES_MAX:
-        raise RefusedError(431, "the request's headers are too long, or too many")
+        raise HeadRefusedError(431, "the request's headers are too long, or too many")
     parsed = _Parsed()
     parser = HttpRequestParser(parsed)
     try:
@@ -91,15 +91,15 @@ def opening_of(data: bytes) -> Opening:
     except HttpParserUpgrade:
         pass  # a wish, which is not granted
     except HttpParserError as error:
-        raise RefusedError(400, f"malformed request: {error}") from error
+        raise HeadRefusedError(400, f"malformed request: {error}") from error
     if not parsed.is_complete:
-        raise RefusedError(400, "malformed request")
+        raise HeadRefusedError(400, "malformed request")
     version = parser.get_http_version()
     if version not in _VERSIONS:
         status = 505 if version > "1.1" else 400
-        raise RefusedError(status, f"HTTP/{version} is not served: send HTTP/1.1")
+        raise HeadRefusedError(status, f"HTTP/{version} is not served: send HTTP/1.1")
     path, _, query = _target_of(parsed.url).partition(b"?")
-    head = Head(
+    head = RequestHead(
         parser.get_method().decode("latin-1"),
         path.decode("latin-1"),
         query.decode("latin-1"),
@@ -108,9 +108,9 @@ def opening_of(data: bytes) -> Opening:
     names = [name for name, _ in parsed.headers]
     # RFC 9112, section 3.2: a proxy could send the request elsewhere.
     if (hosts := names.count("host")) > 1 or (not hosts and version == "1.1"):
-        raise RefusedError(400, "malformed request: send one Host")
+        raise HeadRefusedError(400, "malformed request: send one Host")
     length_bytes = _length_of(head, version) if _BODY_HEADERS.intersection(names) else 0
-    return Opening(
+    return HttpHead(
         head,
         version,
         length_bytes,
@@ -149,10 +149,10 @@ def _target_of(url: bytes) -> bytes:
         return path if path.startswith(b"/") else b"/" + path
     if url == b"*":
         return url
-    raise RefusedError(400, "malformed request: its target is no path")
+    raise HeadRefusedError(400, "malformed request: its target is no path")
 
 
-def _length_of(head: Head, version: str) -> int | None:
+def _length_of(head: RequestHead, version: str) -> int | None:
     """Return the length of the body; None if it comes in chunks.
 
     Raises:
@@ -162,18 +162,18 @@ def _length_of(head: Head, version: str) -> int | None:
     lengths = [value for name, value in head.headers if name == "content-length"]
     if codings:
         if lengths or version != "1.1":
-            raise RefusedError(400, "malformed request: two lengths of one body")
+            raise HeadRefusedError(400, "malformed request: two lengths of one body")
         if len(codings) != 1 or codings[0].lower() != _CHUNKED:
-            raise RefusedError(501, f"Transfer-Encoding {', '.join(codings)!r}: send chunked")
+            raise HeadRefusedError(501, f"Transfer-Encoding {', '.join(codings)!r}: send chunked")
         return None
     if len(lengths) != 1:
-        raise RefusedError(400, "malformed request: several Content-Length")
+        raise HeadRefusedError(400, "malformed request: several Content-Length")
     digits = lengths[0]
     if not (digits.isascii() and digits.isdigit() and len(digits) <= _LENGTH_DIGITS_MAX):
-        raise RefusedError(400, "malformed request: Content-Length is no number")
+        raise HeadRefusedError(400, "malformed request: Content-Length is no number")
     return int(digits)
 
 
-def _keeps_alive(head: Head, version: str) -> bool:
+def _keeps_alive(head: RequestHead, version: str) -> bool:
     wishes = {wish.strip().lower() for wish in (head.header("connection") or "").split(",")}
     return "close" not in wishes and (version == "1.1" or "keep-alive" in wishes)

@@ -23,10 +23,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
 
-from gateway.server.http.client import Client
-from gateway.server.http.connection import Connection, Limits
+from gateway.server.http.client import ClientSocket
+from gateway.server.http.connection import ClientConnection, Limits
 from gateway.server.http.exchange import ClientGoneError, Exchange, plain_answer
-from gateway.server.http.heads import Opening, RefusedError
+from gateway.server.http.heads import HeadRefusedError, HttpHead
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ _NO_LINGER_S = 0.001
 _SWEEP_S = 5.0
 
 
-class Server:
+class HttpServer:
     """Serves connections that others accept; `run` returns after `stop`.
 
     next_connection: reads one from the intake; returns None if there will be no more, and raises
@@ -61,8 +61,8 @@ class Server:
         self._wake_receiver, self._wake_sender = socket.socketpair()
         self._wake_receiver.setblocking(False)  # noqa: FBT003 - socket's own
         self._wake_sender.setblocking(False)  # noqa: FBT003 - the same
-        self._parked: dict[Connection, None] = {}  # that waits longest first
-        self._returned: deque[Connection] = deque()
+        self._parked: dict[ClientConnection, None] = {}  # that waits longest first
+        self._returned: deque[ClientConnection] = deque()
         self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="connection")
         # Half of the threads wait for clients that take their answers slowly, at most.
         self._waiting_sends = threading.BoundedSemaphore(max(1, limits.threads // 2))
@@ -116,13 +116,13 @@ class Server:
             connected.close()
             return
         try:
-            client = Client(connected, self._limits.idle_s, self._waiting_sends)
+            client = ClientSocket(connected, self._limits.idle_s, self._waiting_sends)
         except OSError:  # it ended meanwhile
             connected.close()
             return
         with self._lock:
             self._open += 1
-        self._park(Connection(client, self._limits))
+        self._park(ClientConnection(client, self._limits))
 
     def _make_room(self) -> None:
         """Close the connection that waits longest: its client can connect again."""
@@ -162,16 +162,16 @@ class Server:
         self._wake_receiver.close()
         self._wake_sender.close()
 
-    def _park(self, connection: Connection) -> None:
+    def _park(self, connection: ClientConnection) -> None:
         self._parked[connection] = None
         self._selector.register(connection.client.socket, selectors.EVENT_READ, connection)
 
-    def _unparked(self, connection: Connection) -> Connection:
+    def _unparked(self, connection: ClientConnection) -> ClientConnection:
         del self._parked[connection]
         self._selector.unregister(connection.client.socket)
         return connection
 
-    def _dispatch(self, connection: Connection) -> None:
+    def _dispatch(self, connection: ClientConnection) -> None:
         self._unparked(connection)
         with self._lock:
             self._unserved += 1
@@ -181,7 +181,7 @@ class Server:
 
     # In the other threads.
 
-    def _serve(self, connection: Connection) -> None:
+    def _serve(self, connection: ClientConnection) -> None:
         with self._lock:
             self._unserved -= 1
         try:
@@ -191,7 +191,7 @@ class Server:
             logger.exception("a connection failed")
             self._close(connection)
 
-    def _serve_next(self, connection: Connection) -> bool:
+    def _serve_next(self, connection: ClientConnection) -> bool:
         """Serve a request; return whether to look for another one in this thread."""
         try:
             if connection.has_ended:
@@ -201,7 +201,7 @@ class Server:
             opening = connection.request(self._linger_s)
         except BlockingIOError:
             return self._still_has(connection)
-        except RefusedError as refused:
+        except HeadRefusedError as refused:
             with contextlib.suppress(OSError):
                 connection.client.send(plain_answer(refused.status, str(refused)))
                 return self._ended(connection)
@@ -212,7 +212,7 @@ class Server:
         self._close(connection)
         return False
 
-    def _answer(self, connection: Connection, opening: Opening) -> bool:
+    def _answer(self, connection: ClientConnection, opening: HttpHead) -> bool:
         """Answer a request; return whether to look for another one in this thread."""
         exchange = Exchange(connection.client, opening, connection.idle_s)
         if self._is_stopping:
@@ -242,7 +242,7 @@ class Server:
     def _linger_s(self) -> float:
         return _NO_LINGER_S if self._unserved else _LINGER_S
 
-    def _ended(self, connection: Connection) -> bool:
+    def _ended(self, connection: ClientConnection) -> bool:
         """Let the client see its answer; return whether this thread waits for that."""
         try:
             connection.end()
@@ -251,7 +251,7 @@ class Server:
             return False
         return True
 
-    def _still_has(self, connection: Connection) -> bool:
+    def _still_has(self, connection: ClientConnection) -> bool:
         """Give the connection back; return whether this thread keeps it all the same."""
         with self._lock:
             if not self._is_finishing:
@@ -268,7 +268,7 @@ class Server:
         with contextlib.suppress(OSError):  # it is awake already, or has ended
             self._wake_sender.send(b"\0")
 
-    def _close(self, connection: Connection) -> None:
+    def _close(self, connection: ClientConnection) -> None:
         connection.client.close()
         with self._lock:
             self._open -= 1

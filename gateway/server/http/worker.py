@@ -14,7 +14,7 @@ from functools import partial
 
 from gateway.server.http.connection import Limits
 from gateway.server.http.processes import CONNECTION, READY
-from gateway.server.http.server import Handler, Server
+from gateway.server.http.server import Handler, HttpServer
 
 _DESCRIPTORS_MAX = 65_536
 
@@ -30,7 +30,7 @@ def main(target: str, descriptor: int) -> None:
     descriptors_max = _with_all_descriptors()
     # The other half is for the stores, and for files.
     connections = min(limits.connections, descriptors_max // 2)
-    server = Server(
+    server = HttpServer(
         handler, partial(_next, intake), intake, replace(limits, connections=connections)
     )
     signal.signal(signal.SIGTERM, lambda *_: server.stop())

@@ -140,14 +140,14 @@ def test_other_types_are_no_forms(content_type):
 
 def parsed(*pieces, is_strict=False):
     parser = FormParser(b"xyz", is_strict=is_strict)
-    parts = []
+    parts: list[tuple[PartHead, list[bytes]]] = []
     for item in (item for piece in pieces for item in parser.feed(piece)):
         if isinstance(item, PartHead):
-            parts.append([item, b""])
+            parts.append((item, []))
         else:
-            parts[-1][1] += item
+            parts[-1][1].append(item)
     parser.finish()
-    return parts
+    return [(head, b"".join(content)) for head, content in parts]
 
 
 FORM = (

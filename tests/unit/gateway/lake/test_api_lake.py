@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.lake.api.rows import request_of
-from gateway.lake.port import Description, Place, Stored
+from gateway.lake.port import Description, ObjectPlace
 from gateway.transfer.store import Transfers
 from graveler.errors import AccessDeniedError, ContentionError
 from graveler.http.access import RIGHTS_AGE_MAX_S
@@ -17,7 +17,7 @@ from tests.support.fakes.engines import memory_world
 from tests.support.fakes.memory_s3 import MemoryPool, MemoryS3
 from tests.support.worlds.sidecar import api_lakes
 
-A = Place("repo", "main", b"a")
+A = ObjectPlace("repo", "main", b"a")
 PLAIN = Description("text/plain")
 
 
@@ -41,7 +41,7 @@ class World:
         writing = self.lake.write(place, PLAIN, requirement or Requirement())
         headers = {"content-length": str(len(content))}
         stored = self.transfers.write(lambda: writing.request(headers, ""), content)
-        return writing.finish(Stored(len(content), stored.checksum))
+        return writing.finish(len(content), stored.checksum)
 
     def read(self, found, first, last):
         with self.transfers.read(self.lake.reading(found), first, last) as reading:
@@ -78,7 +78,7 @@ def test_a_copy_is_of_the_object_that_was_seen(world):
     found = world.put(b"old")
     world.put(b"new")
     with pytest.raises(ContentionError):
-        world.lake.copy(found, "repo", Place("repo", "main", b"b"), None)
+        world.lake.copy(found, "repo", ObjectPlace("repo", "main", b"b"), None)
 
 
 def test_each_try_of_a_write_has_an_address_of_its_own_and_the_last_one_counts(world):
@@ -86,7 +86,7 @@ def test_each_try_of_a_write_has_an_address_of_its_own_and_the_last_one_counts(w
     headers = {"content-length": "3"}
     writing.request(headers, "")
     stored = world.transfers.write(lambda: writing.request(headers, ""), b"new")
-    writing.finish(Stored(3, stored.checksum))
+    writing.finish(3, stored.checksum)
     assert world.read(world.lake.stat(A), 0, 2) == b"new"
 
 

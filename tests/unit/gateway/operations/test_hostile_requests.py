@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures.version2 import sign
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
@@ -50,7 +50,7 @@ def form(stack, fields, content, *, covers_bucket=True, end=b"--\r\n"):
         "content-type": "multipart/form-data; boundary=B",
         "content-length": str(len(body)),
     }
-    return stack.send(Head("POST", f"/{REPO}", "", list(headers.items())), CutBody(body))
+    return stack.send(RequestHead("POST", f"/{REPO}", "", list(headers.items())), CutBody(body))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_scripts_of_an_object_do_not_run_in_the_origin_of_the_api(stack):
     ("sent", "header"), [("%FF", "\xff"), ("%C3%A9", "\xc3\xa9"), ("a+b", "a b"), ("%25", "%")]
 )
 def test_hoisted_headers_have_a_character_for_each_byte(sent, header):
-    head = Head("PUT", "/", f"X-Amz-Meta-a={sent}", ())
+    head = RequestHead("PUT", "/", f"X-Amz-Meta-a={sent}", ())
     assert head.with_hoisted_headers().header("x-amz-meta-a") == header
 
 

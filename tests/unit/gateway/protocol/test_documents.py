@@ -136,7 +136,7 @@ def test_the_answer_to_a_form_names_the_object():
 
 
 def test_deletions_arrive_with_what_failed():
-    failed = deletions.DeletionError("main/b", "AccessDenied", "Access Denied")
+    failed = deletions.FailedDeletion("main/b", "AccessDenied", "Access Denied")
     body = deletions.deletion_result(["main/a", "main/a&"], [failed])
     assert parsed("DeleteObjects", body) == {
         "Deleted": [{"Key": "main/a"}, {"Key": "main/a&"}],
@@ -167,7 +167,7 @@ def test_a_completed_upload_arrives_with_its_checksums():
 
 
 def test_parts_arrive_with_the_marker_of_the_next_page():
-    rows = [multipart_uploads.PartRow(number, TIME_NS, ETAG, 5) for number in (3, 7)]
+    rows = [multipart_uploads.PartElement(number, TIME_NS, ETAG, 5) for number in (3, 7)]
     asked = parts_query({"uploadId": "u1", "part-number-marker": "2", "max-parts": "2"})
     body = multipart_uploads.parts("lake", "main/a", asked, rows, is_truncated=True, owner_id="me")
     part = {"LastModified": TIME, "ETag": f'"{ETAG}"', "Size": 5}
@@ -206,7 +206,7 @@ def test_uploads_arrive_encoded_as_asked():
             "encoding-type": "url",
         }
     )
-    row = multipart_uploads.UploadRow("main/ü b", "u1", TIME_NS)
+    row = multipart_uploads.UploadElement("main/ü b", "u1", TIME_NS)
     page = multipart_uploads.UploadsPage(
         [row], ["main/ü/"], is_truncated=True, next_key_marker="main/ü b",
         next_upload_id_marker="u1",
@@ -236,7 +236,7 @@ def test_uploads_arrive_encoded_as_asked():
     }
 
 
-ROW = pages.ObjectRow("main/a", TIME_NS, ETAG, 5)
+ROW = pages.ObjectElement("main/a", TIME_NS, ETAG, 5)
 CONTENT = {
     "Key": "main/a",
     "LastModified": TIME,
@@ -288,7 +288,7 @@ def test_version_2_has_owners_only_if_they_are_fetched():
 
 @given(XML_TEXT, XML_TEXT)
 def test_any_key_that_xml_can_carry_arrives_unchanged(key, prefix):
-    row = pages.ObjectRow(key, TIME_NS, ETAG, 5)
+    row = pages.ObjectElement(key, TIME_NS, ETAG, 5)
     asked = query(prefix=prefix)
     answer = parsed(
         "ListObjects",
@@ -301,7 +301,7 @@ def test_any_key_that_xml_can_carry_arrives_unchanged(key, prefix):
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_any_key_arrives_unchanged_with_url_encoding(key, prefix):
-    row = pages.ObjectRow(key, TIME_NS, ETAG, 5)
+    row = pages.ObjectElement(key, TIME_NS, ETAG, 5)
     asked = query(list_type="2", prefix=prefix, encoding_type="url")
     answer = parsed(
         "ListObjectsV2",
@@ -327,7 +327,7 @@ def test_no_key_makes_the_document_unreadable(key):
 def test_bytes_that_are_no_text_arrive_with_url_encoding(key):
     text = key.decode("utf-8", "surrogateescape")
     asked = query(encoding_type="url")
-    row = pages.ObjectRow(text, TIME_NS, ETAG, 5)
+    row = pages.ObjectElement(text, TIME_NS, ETAG, 5)
     body = pages.objects_v1("lake", asked, pages.ObjectsPage([row], []), "me")
     answer = parsed("ListObjects", body)
     read = unquote_plus(answer["Contents"][0]["Key"], errors="surrogateescape")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.post_form import PostFormParser
 from tests.support.checks.cases import for_each
 
@@ -32,7 +32,7 @@ def parse(*pieces, content_type=CONTENT_TYPE):
 
 
 def refusal(*pieces, **kwargs):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         parse(*pieces, **kwargs)
     return caught.value.code
 
@@ -68,7 +68,7 @@ def test_a_form_that_is_cut_off_is_refused(data, content):
 def test_random_bytes_raise_nothing_but_errors_of_s3(pieces):
     try:
         content, _ = parse(*pieces)
-    except S3Error:
+    except S3ResponseError:
         return
     assert pieces[0].startswith(b"--9431149156168") or content
 
@@ -78,7 +78,7 @@ def test_any_content_type_is_read_or_refused(content_type):
     refusal = None
     try:
         PostFormParser(content_type)
-    except S3Error as error:
+    except S3ResponseError as error:
         refusal = error.code
     assert refusal in {None, Code.MALFORMED_POST}
 

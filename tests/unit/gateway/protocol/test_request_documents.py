@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.protocol.documents import deletions, multipart_uploads, tagging
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from tests.support.checks.cases import for_each
 
 PARSERS = {
@@ -22,7 +22,7 @@ VALID = {
 }
 
 
-def deletion(inner: str) -> deletions.Deletion:
+def deletion(inner: str) -> deletions.DeleteRequest:
     return deletions.parse_delete(f"<Delete>{inner}</Delete>".encode())
 
 
@@ -44,7 +44,7 @@ def tag(key: str, value: str = "v") -> str:
 
 
 def code_of(call, *arguments) -> Code:
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         call(*arguments)
     return caught.value.code
 
@@ -52,7 +52,7 @@ def code_of(call, *arguments) -> Code:
 def refusal_of(call, *arguments) -> int | None:
     try:
         call(*arguments)
-    except S3Error as error:
+    except S3ResponseError as error:
         return error.code.status
     return None
 
@@ -139,7 +139,7 @@ def test_a_deletion_is_read_in_any_order_and_ignores_the_unknown():
         "<Quiet>true</Quiet>"
         "<Object><Key>main/</Key><ETag>&quot;e&quot;</ETag></Object><Future/>"
     )
-    assert request == deletions.Deletion(
+    assert request == deletions.DeleteRequest(
         (
             deletions.DeletedObject(" a/ü&\r", None, "null"),
             deletions.DeletedObject("main/", "e", None),
@@ -262,6 +262,6 @@ def test_a_tagging_needs_one_set():
 
 
 def test_a_document_of_very_many_elements_is_refused():
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         deletion("<Object><Key>a</Key></Object>" + "<a/>" * 200_000)
     assert caught.value.code is Code.MALFORMED_XML

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.transfer.store import Transfers
 from gateway.transfer.store_exchange import store_pool
 from graveler.ports import StoreRequest
@@ -47,7 +47,7 @@ def test_a_write_whose_answer_stops_can_be_repeated(hanging, status):
     port, statuses = hanging
     statuses[0] = status
     transfers = Transfers(store_pool(0.3))
-    with pytest.raises(S3Error) as raised:
+    with pytest.raises(S3ResponseError) as raised:
         transfers.write(lambda: _request("PUT", port), b"")
     assert raised.value.code is Code.SERVICE_UNAVAILABLE
 
@@ -57,6 +57,6 @@ def test_a_read_whose_refusal_stops_can_be_repeated(hanging, status):
     port, statuses = hanging
     statuses[0] = status
     transfers = Transfers(store_pool(0.3))
-    with pytest.raises(S3Error) as raised:
+    with pytest.raises(S3ResponseError) as raised:
         transfers.read(lambda _first, _last: _request("GET", port), 0, 9)
     assert raised.value.code is Code.SERVICE_UNAVAILABLE

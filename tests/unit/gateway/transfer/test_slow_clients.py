@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.transfer.store import Transfers
 from gateway.transfer.store_exchange import store_pool
 from graveler.ports import StoreRequest
@@ -103,6 +103,6 @@ def test_a_client_may_pause_while_it_receives(store: Store, transfers: Transfers
 def test_what_a_store_says_before_it_took_all_is_heard(store: Store, transfers: Transfers) -> None:
     """It says so early and takes nothing more, until the silence of the transfer is over."""
     store.refuses = True
-    with pytest.raises(S3Error) as raised:
+    with pytest.raises(S3ResponseError) as raised:
         transfers.write(lambda: store.request("PUT", 2**30), iter([bytes(2**24)] * 64))
     assert raised.value.code is Code.REQUEST_TIMEOUT

@@ -2,18 +2,18 @@
 
 import pytest
 
-from gateway.server.http.heads import HEAD_BYTES_MAX, RefusedError, check_begun, opening_of
+from gateway.server.http.heads import HEAD_BYTES_MAX, HeadRefusedError, check_begun, parse_head
 from tests.support.checks.cases import for_each
 
 HOST = "Host: any\r\n"
 
 
 def opening(text):
-    return opening_of(text.encode("latin-1"))
+    return parse_head(text.encode("latin-1"))
 
 
 def status_of(text):
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(HeadRefusedError) as caught:
         opening(text)
     return caught.value.status
 
@@ -125,7 +125,7 @@ def test_very_many_or_very_long_headers_are_refused():
     ],
 )
 def test_what_cannot_become_a_head_is_refused_before_it_ends(data, status):
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(HeadRefusedError) as caught:
         check_begun(data)
     assert caught.value.status == status
 
