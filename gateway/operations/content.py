@@ -23,7 +23,7 @@ class BodyStream(Protocol):
         """Return the next bytes, b"" at the end; the first call asks the client for the body.
 
         Raises:
-            S3Error: the client stopped sending, or the framing is broken.
+            S3ResponseError: the client stopped sending, or the framing is broken.
         """
 
 
@@ -54,7 +54,7 @@ class RequestContent:
         checks_digests is False where S3 checks SHA-256 and MD5, which are slow.
 
         Raises:
-            S3Error: the body is incomplete, or a checksum or signature is wrong.
+            S3ResponseError: the body is incomplete, or a checksum or signature is wrong.
         """
         decoder = Decoder(self.plan, check_sha256=checks_digests, check_md5=checks_digests)
         held = b""
@@ -73,7 +73,7 @@ class RequestContent:
         """Return the content, for documents and small objects.
 
         Raises:
-            S3Error: it is larger, incomplete, or a checksum or signature is wrong.
+            S3ResponseError: it is larger, incomplete, or a checksum or signature is wrong.
         """
         if (self.size_bytes or 0) > bytes_max:
             raise S3ResponseError(Code.ENTITY_TOO_LARGE)

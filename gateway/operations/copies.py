@@ -53,7 +53,7 @@ def source_of(request: S3Request) -> tuple[str, Object]:
     """Return the repository and the object to copy, if its conditions hold.
 
     Raises:
-        S3Error: the header is malformed, there is no such object, or a condition does not hold.
+        S3ResponseError: the header is malformed, there is no object, or a condition does not hold.
     """
     named = copy_source(request.header("x-amz-copy-source") or "")
     try:

@@ -71,7 +71,7 @@ def check_endpoint(lake: UserLake, target: BucketAndKey) -> None:
     """Check that the client's endpoint is the gateway, not the API's URL, which ends in `/api/v1`.
 
     Raises:
-        S3Error: the request names the branch `v1` of a repository `api` that does not exist.
+        S3ResponseError: the request names branch `v1` of a repository `api` that does not exist.
     """
     is_of_api = target.bucket == "api" and split_key(target.key).ref == "v1"
     if is_of_api and not lake.has_repository(target.bucket):

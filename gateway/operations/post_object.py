@@ -57,7 +57,7 @@ class PostForm:
         """Read the fields.
 
         Raises:
-            S3Error: the form is malformed, or has no file or no length.
+            S3ResponseError: the form is malformed, or has no file or no length.
         """
         # Nobody knows yet who sends it, and of a form in chunks nothing has arrived with its head.
         self._length_bytes = _length_of(head)
@@ -79,7 +79,7 @@ class PostForm:
         """Check the policy's signature, and the form against the policy.
 
         Raises:
-            S3Error: the policy does not allow the form.
+            S3ResponseError: the policy does not allow the form.
         """
         self.lengths = check_policy(self.fields, secret, now_s, bucket)
 
@@ -92,7 +92,7 @@ class PostForm:
         """Yield the file; the last piece comes after the whole form.
 
         Raises:
-            S3Error: the form is incomplete, or the policy does not allow the file's size.
+            S3ResponseError: the form is incomplete, or the policy does not allow the file's size.
         """
         held, size_bytes = self._first, len(self._first)
         while data := self._arriving.read():
@@ -117,7 +117,7 @@ def _length_of(head: RequestHead) -> int:
     """Return the length of the form.
 
     Raises:
-        S3Error: it is unknown.
+        S3ResponseError: it is unknown.
     """
     length = head.header("content-length") or ""
     if not (length.isascii() and length.isdigit()):
@@ -164,7 +164,7 @@ def _plan(fields: RequestHead) -> BodyPlan:
     """Return what the fields promise of the file: the form tells its size, they its checksums.
 
     Raises:
-        S3Error: a checksum is malformed, or there is more than one.
+        S3ResponseError: a checksum is malformed, or there is more than one.
     """
     given = [each for each in fields.headers if each[0] in _CHECKSUMS]
     head = RequestHead(fields.method, fields.raw_path, "", tuple(given))

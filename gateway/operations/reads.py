@@ -66,7 +66,7 @@ def _found(request: S3Request) -> tuple[Object, dict[str, str], S3Response | Non
     """Return the object, the headers that the reader wants, and the answer if it has the object.
 
     Raises:
-        S3Error: a condition does not hold, or there is no object.
+        S3ResponseError: a condition does not hold, or there is no object.
     """
     found = request.lake.stat(request.place)
     verdict = conditions.read_verdict(request.head, found.checksum, found.last_modified_ns)
@@ -99,7 +99,7 @@ def _part(number: str, found: Object) -> ByteRange | None:
     """Return the bytes of a part: entries do not keep parts, so an object is its first part.
 
     Raises:
-        S3Error: another part is wanted.
+        S3ResponseError: another part is wanted.
     """
     if not (number.isascii() and number.isdigit() and 1 <= int(number[:6]) <= 10_000):
         raise S3ResponseError(

@@ -68,7 +68,7 @@ class S3Request:
         """The place that the key names.
 
         Raises:
-            S3Error: the key names only a ref, its path is too long, or a version is named.
+            S3ResponseError: the key names only a ref, its path is too long, or a version is named.
         """
         if (self.parameters.get("versionId") or NULL_VERSION) != NULL_VERSION:
             raise S3ResponseError(

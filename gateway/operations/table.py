@@ -172,7 +172,7 @@ def operation_of(head: RequestHead, target: BucketAndKey) -> S3Operation:
     """Return the operation that the request means.
 
     Raises:
-        S3Error: it is not served, or the method is not one of the level.
+        S3ResponseError: it is not served, or the method is not one of the level.
     """
     level = _O if target.key else _B if target.bucket else _S
     named = _SUB_RESOURCES.intersection(head.parameters)
@@ -204,7 +204,7 @@ def check_headers(head: RequestHead) -> None:
     """Check that no header asks for what is not served.
 
     Raises:
-        S3Error: one does.
+        S3ResponseError: one does.
     """
     for name, what in _UNSERVED_HEADERS.items():
         if head.header(name) is not None:

@@ -52,7 +52,7 @@ def tags_of_header(header: str | None) -> dict[str, str]:
     """Return the tags of `x-amz-tagging`.
 
     Raises:
-        S3Error: they are malformed, too many or too long.
+        S3ResponseError: they are malformed, too many or too long.
     """
     if not header:
         return {}

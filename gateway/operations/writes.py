@@ -76,7 +76,7 @@ def size_of(request: S3Request) -> int:
     """Return the size of the content, which the client must announce.
 
     Raises:
-        S3Error: it is unknown, or too large for one request.
+        S3ResponseError: it is unknown, or too large for one request.
     """
     size_bytes = request.content.size_bytes
     if size_bytes is None:
@@ -95,7 +95,7 @@ def send(request: S3Request, size_bytes: int, writing: PartWriting, coding: str 
     the content is sent on behind it.
 
     Raises:
-        S3Error: the content is not what the client announced, or S3 refuses it.
+        S3ResponseError: the content is not what the client announced, or S3 refuses it.
     """
     headers = {"content-length": str(size_bytes)}
     content: bytes | Iterable[bytes]
@@ -126,7 +126,7 @@ def description_of(request: S3Request) -> Description:
     """Return what the request's headers say of the object.
 
     Raises:
-        S3Error: the metadata or the tags are malformed or too large.
+        S3ResponseError: the metadata or the tags are malformed or too large.
         InvalidInputError: S3 cannot keep the headers.
     """
     return described(request.head, tags_of_header(request.header("x-amz-tagging")))
@@ -136,7 +136,7 @@ def described(head: RequestHead, tags: Mapping[str, str]) -> Description:
     """Return what the head says of the object, with these tags.
 
     Raises:
-        S3Error: the metadata are too large.
+        S3ResponseError: the metadata are too large.
         InvalidInputError: S3 cannot keep the headers.
     """
     stored = stored_metadata(metadata.user_metadata(head))
@@ -167,7 +167,7 @@ def check_storage_class(request: S3Request) -> None:
     """Check that the storage class is one of S3's; all objects have the namespace's.
 
     Raises:
-        S3Error: it is not.
+        S3ResponseError: it is not.
     """
     storage_class = request.header("x-amz-storage-class")
     if storage_class is not None and storage_class not in _STORAGE_CLASSES:

@@ -53,8 +53,8 @@ def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> Bucket
         domains: The gateway's own names, without ports. Any other host means path style.
 
     Raises:
-        S3Error: INVALID_URI if the path has a wrong escape or is no UTF-8; INVALID_BUCKET_NAME
-            for a key without a bucket.
+        S3ResponseError: INVALID_URI if the path has a wrong escape or is not UTF-8;
+            INVALID_BUCKET_NAME for a key without a bucket.
     """
     decoded = _decoded(raw_path)
     if decoded is None or not raw_path.startswith("/"):
@@ -83,7 +83,7 @@ def copy_source(header: str) -> CopySource:
     Here a plus means a space, as in a query and unlike in a path: S3 reads the header so.
 
     Raises:
-        S3Error: INVALID_ARGUMENT if it names no object; NOT_IMPLEMENTED for a version.
+        S3ResponseError: INVALID_ARGUMENT if it names no object; NOT_IMPLEMENTED for a version.
     """
     text, parameter, version_id = header.partition(_VERSION_PARAMETER)
     if parameter and not version_id:

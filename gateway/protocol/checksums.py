@@ -40,7 +40,7 @@ def declared(head: RequestHead) -> dict[str, str]:
     """Return the headers by which CreateMultipartUpload declares a checksum, as S3 takes them.
 
     Raises:
-        S3Error: INVALID_REQUEST for an unknown algorithm or type, or those that do not fit.
+        S3ResponseError: INVALID_REQUEST for an unknown algorithm or type, or those that do not fit.
     """
     name, kind = (head.header(ALGORITHM) or "").upper(), (head.header(TYPE) or "").upper()
     if not name:
@@ -68,7 +68,7 @@ def expected(head: RequestHead) -> tuple[int | None, dict[str, str]]:
     """Return the size that CompleteMultipartUpload expects, and its headers of checksums.
 
     Raises:
-        S3Error: INVALID_REQUEST for a malformed checksum, type or size.
+        S3ResponseError: INVALID_REQUEST for a malformed checksum, type or size.
     """
     given = {name: text for name in ELEMENTS if (text := head.header(name))}
     if len(given.keys() - {TYPE}) > 1:

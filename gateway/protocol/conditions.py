@@ -64,7 +64,7 @@ def write_condition(head: RequestHead) -> WriteCondition:
     """Return what If-Match or If-None-Match of a write requires.
 
     Raises:
-        S3Error: NOT_IMPLEMENTED for both together, or for an If-None-Match other than *.
+        S3ResponseError: NOT_IMPLEMENTED for both together, or for an If-None-Match other than *.
     """
     if_match, if_none_match = head.header("if-match"), head.header("if-none-match")
     if if_none_match is not None:

@@ -75,7 +75,7 @@ def objects_query(parameters: Mapping[str, str]) -> ObjectsQuery:
     """Return what a ListObjects of version 1 or 2 asks for.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, with the parameter's name and value.
+        S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
     """
     version = _version(parameters)
     marker = parameters.get("marker", "") if version == 1 else ""
@@ -99,7 +99,7 @@ def uploads_query(parameters: Mapping[str, str]) -> UploadsQuery:
     """Return what a ListMultipartUploads asks for.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, with the parameter's name and value.
+        S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
     """
     key_marker = parameters.get("key-marker", "")
     return UploadsQuery(
@@ -117,7 +117,7 @@ def parts_query(parameters: Mapping[str, str]) -> PartsQuery:
     """Return what a ListParts asks for.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, with the parameter's name and value.
+        S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
     """
     return PartsQuery(
         upload_id=parameters.get("uploadId", ""),
@@ -130,7 +130,7 @@ def buckets_query(parameters: Mapping[str, str]) -> BucketsQuery:
     """Return what a ListBuckets asks for.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, with the parameter's name and value.
+        S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
     """
     token = parameters.get("continuation-token")
     amount = _integer(parameters, "max-buckets", BUCKETS_AMOUNT_MAX)
@@ -152,7 +152,7 @@ def key_of_token(token: str) -> bytes:
     """Return the key after which the listing continues.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, if no listing returned this token.
+        S3ResponseError: INVALID_ARGUMENT, if no listing returned this token.
     """
     padding = "=" * (-len(token) % 4)
     try:

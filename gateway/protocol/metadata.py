@@ -46,7 +46,7 @@ def user_metadata(head: RequestHead) -> dict[str, str]:
     """Return the user metadata of an upload, by names in lower case without their prefix.
 
     Raises:
-        S3Error: METADATA_TOO_LARGE for more than 2 KB of names and values.
+        S3ResponseError: METADATA_TOO_LARGE for more than 2 KB of names and values.
     """
     sent = {name[len(_PREFIX) :]: head.header(name) or "" for name in _names(head)}
     # Heads are Latin-1 text: one character for each byte.
@@ -90,7 +90,7 @@ def response_overrides(parameters: Mapping[str, str]) -> dict[str, str]:
     Only signed requests may have them: a link of a stranger could disguise the content.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, if no header can carry the value.
+        S3ResponseError: INVALID_ARGUMENT, if no header can carry the value.
     """
     headers = {}
     for parameter, name in _OVERRIDES.items():

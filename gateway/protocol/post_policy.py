@@ -54,7 +54,7 @@ def form_access_key_id(fields: Mapping[str, str]) -> str | None:
     Names of fields are in lower case, here and in check_policy.
 
     Raises:
-        S3Error: A field of the signature is missing or malformed.
+        S3ResponseError: A field of the signature is missing or malformed.
     """
     if _is_version4(fields):
         return _scope(fields).access_key_id
@@ -69,7 +69,7 @@ def check_policy(fields: Mapping[str, str], secret: str, now_s: int, bucket: str
     """Return the sizes that the file may have; refuse a form that its policy does not allow.
 
     Raises:
-        S3Error: The signature is wrong, the policy is malformed or expired, or a field differs.
+        S3ResponseError: The signature is wrong, or the policy is malformed, expired or not met.
     """
     policy = _required(fields, "policy")
     document = _base64(policy)

@@ -32,7 +32,7 @@ def read_range(header: str | None, size_bytes: int) -> ByteRange | None:
     S3 ignores several ranges and wrong syntax.
 
     Raises:
-        S3Error: INVALID_RANGE, if the object has none of these bytes.
+        S3ResponseError: INVALID_RANGE, if the object has none of these bytes.
     """
     found = _RANGE.fullmatch(header.strip()) if header else None
     if header is None or found is None or found.groups() == ("", ""):
@@ -59,7 +59,7 @@ def copy_range(header: str, size_bytes: int) -> ByteRange:
     """Return the range of x-amz-copy-source-range, which must be inside the source.
 
     Raises:
-        S3Error: INVALID_ARGUMENT for wrong syntax, INVALID_RANGE for bytes past the end.
+        S3ResponseError: INVALID_ARGUMENT for wrong syntax, INVALID_RANGE for bytes past the end.
     """
     found = _RANGE.fullmatch(header)
     if found is None or "" in found.groups() or int(found[1]) > int(found[2]):

@@ -1,9 +1,9 @@
-"""Serves one request: who signed it, which operation it means, and every error as S3's document.
+"""Serves one request: verifies its signature, runs its operation, answers errors as S3 does.
 
 Theory of operation. The head is checked first: its signature, then the operation, then the user's
-rights and the conditions. Only then does anybody ask for the body, so a refused upload costs no
-bytes: a client that sent `Expect: 100-continue` waits for this. What a body promises is checked
-while it streams to S3.
+rights and the conditions. Only then is the body read. A client that sent `Expect: 100-continue`
+waits for this, so a refused upload costs it no bytes. Checksums are checked while the body streams
+to S3.
 """
 
 import uuid
@@ -55,7 +55,7 @@ _signing_key = lru_cache(maxsize=10_000)(keys.signing_key)
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """An answer, and the line that the log gets once it was sent."""
+    """A response, and its line in the access log."""
 
     response: S3Response
     record: AccessLogEntry
@@ -80,7 +80,7 @@ class Application:
             if isinstance(error, CorruptDataError):
                 record.failed(error)
             response = _refusal(head, record, error_of(error))
-        except Exception as error:  # noqa: BLE001 - a bug: logged whole, and told in part
+        except Exception as error:  # noqa: BLE001 - a bug: its traceback is only logged
             record.failed(error)
             response = _refusal(head, record, S3ResponseError(Code.INTERNAL_ERROR))
         return _served(response, record)
@@ -96,7 +96,7 @@ class Application:
         """Return the operation's answer.
 
         Raises:
-            S3Error, GravelerError: the request is refused, or fails.
+            S3ResponseError, GravelerError: the request is refused, or fails.
         """
         target = target_of(head.raw_path, head.header("host") or "", self._settings.domains)
         record.repository = target.bucket
@@ -129,7 +129,7 @@ class Application:
             raise missing(request, error) from error
         except (GoneError, DataMissingError) as error:
             raise without_data(request, error) from error
-        # A browser must ask for each read, as of the API: its session may have ended.
+        # A browser must not store reads: its session may have ended.
         unstored = (
             {"Cache-Control": "no-store"} if verified.access_key_id == _KEY_OF_THE_PAGE else {}
         )
@@ -150,7 +150,7 @@ class Application:
         """Return the user who sent the request, and what its signature proves.
 
         Raises:
-            S3Error: the signature is wrong.
+            S3ResponseError: the signature is wrong.
             ForbiddenError: a page of another site uses the session.
         """
         if (user := self._session_user(presented, head, address)) is not None:
@@ -161,7 +161,7 @@ class Application:
     def _session_user(
         self, presented: PresentedSignature, head: RequestHead, address: str
     ) -> str | None:
-        """Return the user of the session by which lakeFS's page reads; None of another request.
+        """Return the user of the session of lakeFS's page; None for any other request.
 
         Only a script of the page can send the header: no link, image or form does.
         """
@@ -177,7 +177,7 @@ class Application:
         """Return the key pair that signed.
 
         Raises:
-            S3Error: nobody signed, or the key does not exist.
+            S3ResponseError: the request is not signed, or the key does not exist.
         """
         if access_key_id is None:
             raise self._anonymous()
@@ -193,7 +193,7 @@ class Application:
         """Return what the request's signature proves.
 
         Raises:
-            S3Error: the signature is wrong.
+            S3ResponseError: the signature is wrong.
         """
         return presented.verify(
             head,

@@ -19,7 +19,7 @@ from graveler.http.auth import Authenticator
 def gateway(settings: GatewaySettings, *, beside_api: bool = False) -> GatewayHandler:
     """Return the handler of one process, over the deployment's stores.
 
-    Beside the API, on its own origin, browsers have sessions.
+    beside_api: the API has the same origin, so browsers have sessions.
     """
     engine, accounts = wiring.engine(), wiring.accounts()
     sessions = Authenticator(accounts, engine.clock) if beside_api else None

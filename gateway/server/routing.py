@@ -1,4 +1,4 @@
-"""Which requests are the gateway's, where the API has the same port."""
+"""Finds the gateway's requests where the API has the same port."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
 """Serves the gateway's requests: each in a thread, with blocking sockets to client and store.
 
-A request takes one of a few places while it is served, and another one while it sends an object. A
-small body has arrived before its request is served, so a client that sends it slowly takes none.
+A request takes one of a few places while it is served, and another one while it sends an object.
+A small body arrives before its request is served, so a slow sender of one holds no place.
 """
 
 from threading import BoundedSemaphore
@@ -36,7 +36,7 @@ class _ArrivingBody:
         """Return the bytes that have arrived, b"" at the end.
 
         Raises:
-            S3Error: the client stopped sending, or the framing is broken.
+            S3ResponseError: the client stopped sending, or the framing is broken.
         """
         try:
             return self._body.read()
@@ -53,7 +53,7 @@ class GatewayHandler:
         self._application = application
         self._admitted = BoundedSemaphore(threads * (1 + _WAITING))
         self._requests = BoundedSemaphore(threads)
-        # Slow readers wait for each other, and for nobody else.
+        # Slow readers delay only each other.
         self._readers = BoundedSemaphore(threads)
 
     def __call__(self, exchange: Exchange) -> None:

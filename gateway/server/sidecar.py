@@ -36,13 +36,13 @@ class ApiAccess:
     secret_access_key: str
 
     def lakes(self) -> ApiLakes:
-        """Return the lakes that the key pair opens."""
+        """Return the lakes of the key pair."""
         transport = HttpTransport(self.url, self.access_key_id, self.secret_access_key)
         return ApiLakes(Requests(transport), self.access_key_id, self.secret_access_key)
 
 
 class CannotServeError(Exception):
-    """The gateway cannot begin; the message says why, and what to do."""
+    """The gateway cannot start; the message says why, and what to do."""
 
 
 def handler() -> tuple[Handler, Limits]:
@@ -60,7 +60,7 @@ def handler() -> tuple[Handler, Limits]:
 
 
 def check(deployment: ApiAccess, host: str, port: int) -> str:
-    """Return the name of the key pair's user, once everything is there to serve.
+    """Check that the gateway can serve; return the name of the key pair's user.
 
     Raises:
         CannotServeError: a package is missing, a setting is wrong, the address is not free, or the
@@ -86,7 +86,7 @@ def check(deployment: ApiAccess, host: str, port: int) -> str:
 
 def serve(deployment: ApiAccess, host: str, port: int, workers: int) -> None:
     """Serve until a signal arrives; returns then."""
-    _hand_on(deployment, os.environ)
+    _export(deployment, os.environ)
     processes.serve(f"{__name__}:handler", host, port, workers=workers, stop_s=_STOP_S)
 
 
@@ -103,8 +103,8 @@ def _check_address(host: str, port: int) -> None:
         raise CannotServeError(f"cannot listen on {host}:{port}: {reason}") from error
 
 
-def _hand_on(deployment: ApiAccess, environment: MutableMapping[str, str]) -> None:
-    """Put the deployment into the environment that the processes inherit."""
+def _export(deployment: ApiAccess, environment: MutableMapping[str, str]) -> None:
+    """Put the deployment into the environment, which the processes inherit."""
     environment[_API_URL] = deployment.url
     environment[_ACCESS_KEY_ID] = deployment.access_key_id
     environment[_SECRET_ACCESS_KEY] = deployment.secret_access_key

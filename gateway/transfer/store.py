@@ -59,7 +59,7 @@ class Transfers:
 
         Raises:
             DataMissingError: S3 does not have them.
-            S3Error: S3 refuses, or does not answer in several tries.
+            S3ResponseError: S3 refuses, or does not answer in several tries.
         """
         reading = Reading(self, request_of, first, last)
         reading.begin()
@@ -70,7 +70,7 @@ class Transfers:
 
         Raises:
             DataMissingError: S3 does not have them.
-            S3Error: S3 refuses, or does not answer in several tries.
+            S3ResponseError: S3 refuses, or does not answer in several tries.
         """
         answer = self._retried(lambda: send(self._pool, request_of(first, last)))
         if answer.status in {200, 206}:
@@ -94,7 +94,7 @@ class Transfers:
         """Store the content; each try has a new request.
 
         Raises:
-            S3Error: S3 refuses, or does not answer.
+            S3ResponseError: S3 refuses, or does not answer.
         """
         if isinstance(content, bytes):
             answer = self._retried(lambda: send(self._pool, request(), content))
@@ -144,7 +144,7 @@ def _whole(answer: StoreResponse) -> Iterator[None]:
     """Close the answer at the end.
 
     Raises:
-        S3Error: its document broke off, so its reason is unknown.
+        S3ResponseError: its document broke off, so its reason is unknown.
     """
     try:
         with answer:
@@ -188,7 +188,7 @@ class Reading:
         """Yield all bytes.
 
         Raises:
-            DataMissingError, S3Error: the rest cannot be read, after several tries.
+            DataMissingError, S3ResponseError: the rest cannot be read, after several tries.
         """
         failures = 0
         while self._next <= self._last:
@@ -209,7 +209,7 @@ class Reading:
         """Yield the rest of the bytes, which S3's answer must have.
 
         Raises:
-            NoAnswerError: it broke off; without a length, only its end shows that.
+            StoreNoResponseError: it broke off; without a length, only its end shows that.
             DataChangedError: it has more bytes than the object.
         """
         assert self._answer is not None

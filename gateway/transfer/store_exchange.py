@@ -47,7 +47,7 @@ class StoreResponse:
         """Yield the content in pieces of at most PIECE_BYTES.
 
         Raises:
-            NoAnswerError: the connection broke, or content is missing.
+            StoreNoResponseError: the connection broke, or content is missing.
         """
         try:
             while piece := self._answer.read(PIECE_BYTES):
@@ -60,7 +60,7 @@ class StoreResponse:
         """Return the beginning of the content, which is all of an error's document.
 
         Raises:
-            NoAnswerError: the connection broke, or content is missing.
+            StoreNoResponseError: the connection broke, or content is missing.
         """
         try:
             return self._answer.read_all(_DOCUMENT_BYTES_MAX)
@@ -92,9 +92,9 @@ def send(
     length it was promised.
 
     Raises:
-        NotSentError: S3 got nothing, so the request can be sent again.
-        NoAnswerError: S3 may have got the request.
-        S3Error: the content is longer or shorter than the request says.
+        StoreUnreachableError: S3 got nothing, so the request can be sent again.
+        StoreNoResponseError: S3 may have got the request.
+        S3ResponseError: the content is longer or shorter than the request says.
     """
     try:
         used = pool.take(Host(request.scheme, request.host, request.port))

@@ -40,8 +40,8 @@ class ApiTransport(Protocol):
         """Return the answer; target is the path below `/api/v1`, percent-encoded, and the query.
 
         Raises:
-            NotSentError: the server got nothing.
-            NoReplyError: the server may have got the request.
+            ApiUnreachableError: the server got nothing.
+            ApiNoResponseError: the server may have got the request.
         """
 
 

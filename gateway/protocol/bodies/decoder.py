@@ -36,7 +36,7 @@ class Decoder:
         """Return the content in the data; it may be empty.
 
         Raises:
-            S3Error: The body cannot become right any more.
+            S3ResponseError: The body cannot become right any more.
         """
         content = self._framing.feed(data)
         if content:
@@ -49,7 +49,7 @@ class Decoder:
         """Return what was verified.
 
         Raises:
-            S3Error: The body is not complete, or its content is not what the head promises.
+            S3ResponseError: The body is not complete, or its content is not what the head promises.
         """
         trailer = self._framing.finish()
         computed = {name: digest.digest() for name, digest in self._digests.items()}

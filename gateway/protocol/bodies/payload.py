@@ -63,7 +63,7 @@ def parse_payload(content_sha256: str) -> Payload:
     """Return the payload that a value of x-amz-content-sha256 describes.
 
     Raises:
-        S3Error: NOT_IMPLEMENTED for elliptic curves, else INVALID_ARGUMENT.
+        S3ResponseError: NOT_IMPLEMENTED for elliptic curves, else INVALID_ARGUMENT.
     """
     if _SHA256.fullmatch(content_sha256):
         return Payload(PayloadKind.HASHED, content_sha256.lower())

@@ -56,7 +56,7 @@ def body_plan(
     object that CompleteMultipartUpload makes: then they are not read.
 
     Raises:
-        S3Error: A promise is missing, malformed or contradicts another.
+        S3ResponseError: A promise is missing, malformed or contradicts another.
     """
     payload = verified.payload
     if payload.has_signed_chunks and verified.seed is None:

@@ -38,7 +38,7 @@ def framed(
     """Yield the body; checksum is called after the last piece.
 
     Raises:
-        S3Error: INCOMPLETE_BODY, if the content is longer than its size.
+        S3ResponseError: INCOMPLETE_BODY, if the content is longer than its size.
     """
     left_bytes = size_bytes
     of_chunk_bytes = 0

@@ -43,7 +43,7 @@ def parse_delete(body: bytes) -> DeleteRequest:
     """Return the objects to delete, in their order.
 
     Raises:
-        S3Error: MALFORMED_XML, also for no object or more than 1,000;
+        S3ResponseError: MALFORMED_XML, also for no object or more than 1,000;
             NOT_IMPLEMENTED for conditions other than ETag.
     """
     root = root_of(body, "Delete")

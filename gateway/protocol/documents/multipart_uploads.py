@@ -87,7 +87,7 @@ def parse_completion(body: bytes) -> list[CompletedPart]:
     """Return the parts of CompleteMultipartUpload, whose numbers ascend.
 
     Raises:
-        S3Error: MALFORMED_XML, also for no part or more than 10,000; INVALID_PART_ORDER;
+        S3ResponseError: MALFORMED_XML, also for no part or more than 10,000; INVALID_PART_ORDER;
             INVALID_ARGUMENT or INVALID_PART for a number that no part can have.
     """
     root = root_of(body, "CompleteMultipartUpload")

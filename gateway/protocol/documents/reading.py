@@ -28,7 +28,7 @@ class Element:
         """Return the text of the only child of this name, None if there is none.
 
         Raises:
-            S3Error: MALFORMED_XML, if there are several.
+            S3ResponseError: MALFORMED_XML, if there are several.
         """
         values = [child.text for child in self.named(name)]
         if len(values) > 1:
@@ -39,7 +39,7 @@ class Element:
         """Return the text of the only child of this name, which is not empty.
 
         Raises:
-            S3Error: MALFORMED_XML, if there is none, or several.
+            S3ResponseError: MALFORMED_XML, if there is none, or several.
         """
         value = self.value(name)
         if not value:
@@ -56,7 +56,7 @@ def root_of(body: bytes, name: str) -> Element:
     """Return the root element, which has this name.
 
     Raises:
-        S3Error: MALFORMED_XML.
+        S3ResponseError: MALFORMED_XML.
     """
     _require_plain(body)
     builder = _Builder()

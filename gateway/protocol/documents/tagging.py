@@ -25,7 +25,7 @@ def parse_tagging(body: bytes) -> dict[str, str]:
     """Return the tags of the document.
 
     Raises:
-        S3Error: MALFORMED_XML; INVALID_TAG if S3's limits refuse a tag.
+        S3ResponseError: MALFORMED_XML; INVALID_TAG if S3's limits refuse a tag.
     """
     sets = list(root_of(body, "Tagging").named("TagSet"))
     if len(sets) != 1:
@@ -43,7 +43,7 @@ def checked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the tags of keys and values.
 
     Raises:
-        S3Error: INVALID_TAG if S3's limits refuse a tag.
+        S3ResponseError: INVALID_TAG if S3's limits refuse a tag.
     """
     tags: dict[str, str] = {}
     for key, value in pairs:

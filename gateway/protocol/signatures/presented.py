@@ -18,7 +18,7 @@ def parse(head: RequestHead) -> PresentedSignature | None:
     """Return the signature that the head carries; None if the request is anonymous.
 
     Raises:
-        S3Error: The signature is malformed, of an unknown kind, or not the only one.
+        S3ResponseError: The signature is malformed, of an unknown kind, or not the only one.
     """
     authorization = head.header("authorization")
     in_version4_query = not _VERSION_4_NAMES.isdisjoint(head.parameters)

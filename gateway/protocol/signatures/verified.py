@@ -62,5 +62,5 @@ class PresentedSignature(Protocol):
         bucket_of_host is the bucket that the Host header names: only Version 2 signs it.
 
         Raises:
-            S3Error: The signature is wrong, or its time is over or has not come.
+            S3ResponseError: The signature is wrong, or its time is over or has not come.
         """

@@ -134,7 +134,7 @@ def parse_header(authorization: str) -> Version2:
     """Return the signature of an Authorization header that begins with SCHEME.
 
     Raises:
-        S3Error: The header is malformed.
+        S3ResponseError: The header is malformed.
     """
     access_key_id, _, signature = authorization[len(SCHEME) :].strip().rpartition(":")
     if not _ACCESS_KEY_ID.fullmatch(access_key_id) or not signature:
@@ -150,7 +150,7 @@ def parse_query(head: RequestHead) -> Version2:
     """Return the signature of a presigned URL.
 
     Raises:
-        S3Error: A parameter is missing, malformed or there twice.
+        S3ResponseError: A parameter is missing, malformed or there twice.
     """
     given = head.sole_parameters(QUERY_NAMES)
     if given is None:

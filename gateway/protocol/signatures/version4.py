@@ -128,7 +128,7 @@ def parse_header(head: RequestHead, authorization: str) -> Version4:
     """Return the signature of an Authorization header that begins with ALGORITHM.
 
     Raises:
-        S3Error: The header is malformed, or the head lacks a date or x-amz-content-sha256.
+        S3ResponseError: The header is malformed, or the head lacks a date or x-amz-content-sha256.
     """
     error = Code.AUTHORIZATION_HEADER_MALFORMED
     pairs = [part.strip().partition("=") for part in authorization[len(ALGORITHM) :].split(",")]
@@ -167,7 +167,7 @@ def parse_query(head: RequestHead) -> Version4:
     """Return the signature of a presigned URL.
 
     Raises:
-        S3Error: A parameter is missing, malformed or there twice.
+        S3ResponseError: A parameter is missing, malformed or there twice.
     """
     error = Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
     given = head.sole_parameters(QUERY_NAMES)

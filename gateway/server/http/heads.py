@@ -1,7 +1,7 @@
 """The head of a request, as httptools reports it: the parser of Node.js, which is strict.
 
-What a head says about its body is checked here once more: a server and a proxy in front of it that
-disagree about where a request ends would let one client write another's.
+The length of a body is checked here once more. If the server and a proxy in front of it disagreed
+about the end of a request, one client could write another's request.
 """
 
 import re
@@ -27,7 +27,7 @@ _BARE_NEWLINE = re.compile(rb"(?<!\r)\n")
 
 
 class HeadRefusedError(Exception):
-    """The connection gets this answer, and ends: nobody knows where the next request begins."""
+    """The connection gets this answer, and ends: the next request's start is unknown."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -39,8 +39,8 @@ class HttpHead:
     """A request's head, and what it says about the connection.
 
     length_bytes: of the body; None if it comes in chunks.
-    has_length: whether the client said the length, rather than sent no body.
-    expects_continue: whether the client waits until it is asked for the body.
+    has_length: whether the head has a Content-Length.
+    expects_continue: whether the client waits for 100 Continue before it sends the body.
     """
 
     head: RequestHead
@@ -51,24 +51,24 @@ class HttpHead:
     expects_continue: bool
 
     @property
-    def is_asked_late(self) -> bool:
-        """Whether a waiting client is asked by the first read of the body, after all checks.
+    def defers_continue(self) -> bool:
+        """Whether the first read of the body sends 100 Continue, after all checks.
 
-        Only what a PUT sends is large, and sent by somebody that the head names.
+        Only PUT bodies are large, and only their heads name the sender.
         """
         return self.expects_continue and self.head.method == "PUT"
 
     @property
     def ahead_bytes(self) -> int:
         """How much of the body arrives before the request is served."""
-        return 0 if self.is_asked_late else min(self.length_bytes or 0, AHEAD_BYTES)
+        return 0 if self.defers_continue else min(self.length_bytes or 0, AHEAD_BYTES)
 
 
 def check_begun(data: bytes) -> None:
-    """Check what has arrived of a head, so that nobody waits for the end of what is none.
+    """Reject early what cannot be an HTTP head.
 
     Raises:
-        RefusedError: it is no beginning of a head, or too long.
+        HeadRefusedError: the data cannot begin a head, or are too long.
     """
     if len(data) > HEAD_BYTES_MAX:
         raise HeadRefusedError(431, "the request's headers are too long")
@@ -77,10 +77,10 @@ def check_begun(data: bytes) -> None:
 
 
 def parse_head(data: bytes) -> HttpHead:
-    """Return the request that begins with the data: a whole head, with its empty line.
+    """Return the request's head; the data are all of it, with the empty line.
 
     Raises:
-        RefusedError: it is none of HTTP/1.
+        HeadRefusedError: it is not an HTTP/1.x request, or is ambiguous.
     """
     if len(data) > HEAD_BYTES_MAX or data.count(b"\n") > _LINES_MAX:
         raise HeadRefusedError(431, "the request's headers are too long, or too many")
@@ -89,7 +89,7 @@ def parse_head(data: bytes) -> HttpHead:
     try:
         parser.feed_data(data)
     except HttpParserUpgrade:
-        pass  # a wish, which is not granted
+        pass  # ignore Upgrade
     except HttpParserError as error:
         raise HeadRefusedError(400, f"malformed request: {error}") from error
     if not parsed.is_complete:
@@ -122,7 +122,7 @@ def parse_head(data: bytes) -> HttpHead:
 
 
 class _Parsed:
-    """Collects what httptools calls it with."""
+    """Collects what httptools reports."""
 
     def __init__(self) -> None:
         self.url = b""
@@ -156,7 +156,7 @@ def _length_of(head: RequestHead, version: str) -> int | None:
     """Return the length of the body; None if it comes in chunks.
 
     Raises:
-        RefusedError: the head says several things about it, or none that is understood.
+        HeadRefusedError: the body's length is conflicting or malformed.
     """
     codings = [value for name, value in head.headers if name == "transfer-encoding"]
     lengths = [value for name, value in head.headers if name == "content-length"]
@@ -175,5 +175,5 @@ def _length_of(head: RequestHead, version: str) -> int | None:
 
 
 def _keeps_alive(head: RequestHead, version: str) -> bool:
-    wishes = {wish.strip().lower() for wish in (head.header("connection") or "").split(",")}
-    return "close" not in wishes and (version == "1.1" or "keep-alive" in wishes)
+    options = {option.strip().lower() for option in (head.header("connection") or "").split(",")}
+    return "close" not in options and (version == "1.1" or "keep-alive" in options)

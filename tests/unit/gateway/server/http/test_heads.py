@@ -196,11 +196,11 @@ def test_a_wish_for_another_protocol_is_not_granted():
 
 
 @for_each(
-    ("method", "version", "is_asked_late"),
+    ("method", "version", "defers_continue"),
     [("PUT", "1.1", True), ("POST", "1.1", False), ("PUT", "1.0", False)],
 )
-def test_only_a_put_waits_for_the_checks_of_its_head(method, version, is_asked_late):
+def test_only_a_put_waits_for_the_checks_of_its_head(method, version, defers_continue):
     length = "Content-Length: 5\r\n"
     made = opening(f"{method} / HTTP/{version}\r\n{HOST}{length}Expect: 100-Continue\r\n\r\n")
-    assert made.is_asked_late is is_asked_late
-    assert made.ahead_bytes == (0 if is_asked_late else 5)
+    assert made.defers_continue is defers_continue
+    assert made.ahead_bytes == (0 if defers_continue else 5)
