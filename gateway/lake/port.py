@@ -1,8 +1,8 @@
 """The port from S3's operations to a lake.
 
-Two homes of the gateway implement it: beside the engine, over its stores (`gateway.lake.engine`),
-and on a client's machine, over the HTTP API (`gateway.lake.api`). Every method checks the user's
-rights first, and raises the engine's errors (`graveler.errors`).
+`gateway.lake.engine` implements it over the engine's stores, and `gateway.lake.api` over the HTTP
+API, on a client's machine. Every method checks the user's rights first, and raises the engine's
+errors (`graveler.errors`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ class Object:
     """An object as readers see it.
 
     physical_address is the whole URI of its data, checksum its entity tag without quotes.
-    headers: what S3 told of data that this request has stored.
+    headers: those that S3 returned for data that this request stored.
     """
 
     path: bytes
@@ -61,7 +61,7 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a write says of an object beside its content."""
+    """The type, the user metadata and the headers of an object that is written."""
 
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Writing(PartWriting, Protocol):
 
 
 class UserLake(Protocol):
-    """What one user may do, in one request."""
+    """The lake as one user may use it, for one request."""
 
     # Buckets
 
@@ -131,10 +131,10 @@ class UserLake(Protocol):
         """Return a page of the branches' names."""
 
     def has_repository(self, name: str) -> bool:
-        """Whether the repository exists, whoever asks; a cached answer will do."""
+        """Whether the repository exists; checks no right, and may use a cached answer."""
 
     def has_branch(self, repository: str, name: str) -> bool:
-        """Whether the branch exists, whoever asks."""
+        """Whether the branch exists; checks no right."""
 
     # Reading
 
@@ -153,18 +153,18 @@ class UserLake(Protocol):
         """
 
     def data_headers(self, found: Object, *, with_checksums: bool = False) -> Mapping[str, str]:
-        """Return the headers that S3 keeps with the object's data; none if these do not exist."""
+        """Return the headers that S3 keeps with the object's data; none if the data are gone."""
 
     def reading(
         self, found: Object, *, with_checksums: bool = False
     ) -> Callable[[int, int], StoreRequest]:
-        """Return what makes requests for the bytes from first to last of the object.
+        """Return a function that signs ranged GETs of the bytes from first to last.
 
-        S3 answers with_checksums if they are all bytes.
+        with_checksums: S3 returns the checksums if the range is the whole object.
         """
 
     def verified(self, found: Object) -> Object:
-        """Return the object with the ETag of its data; another one than recorded may do.
+        """Return the object with the present ETag of its data, if they are still the object's.
 
         Raises:
             DataReplacedError: others have replaced the data.
@@ -208,7 +208,7 @@ class UserLake(Protocol):
     def describe(
         self, place: ObjectPlace, change: Callable[[Mapping[str, str]], Mapping[str, str]]
     ) -> None:
-        """Replace the object's user metadata by what `change` makes of them."""
+        """Replace the object's user metadata with `change(metadata)`."""
 
     def delete(self, place: ObjectPlace, requirement: Requirement = NO_REQUIREMENT) -> None:
         """Delete the object at the place; a missing one is no error without a requirement."""
@@ -230,7 +230,7 @@ class UserLake(Protocol):
         """
 
     def part(self, place: ObjectPlace, upload_id: str, number: int) -> PartWriting:
-        """Begin to send a part.
+        """Begin to write a part.
 
         Raises:
             UploadNotFoundError: the upload does not exist, or has ended.
@@ -285,13 +285,13 @@ class ClientKeyPair:
 
 
 class Lakes(Protocol):
-    """The door to the lake: who signs, and what that user sees."""
+    """Finds the key pairs that sign requests, and opens the lake for their users."""
 
     def key_pair(self, access_key_id: str) -> ClientKeyPair | None:
         """Return the key pair; None if it does not exist."""
 
     def session_user(self, cookies: str, address: str) -> str | None:
-        """Return the user of the session in a Cookie header; None if none counts here."""
+        """Return the user of the session in a Cookie header; None if there is no valid one."""
 
     def lake(self, user: str, address: str) -> UserLake:
         """Return the lake for a request of the user from that network address."""

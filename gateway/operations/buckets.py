@@ -1,4 +1,4 @@
-"""Repositories as buckets: they are made and deleted by the API, not by S3's clients."""
+"""Repositories as buckets: the API creates and deletes them, S3's clients cannot."""
 
 from gateway.operations.request import S3Request
 from gateway.operations.responses import S3Response, xml_response
@@ -11,7 +11,7 @@ from graveler.errors import InvalidInputError, NotFoundError
 def list_buckets(request: S3Request) -> S3Response:
     """List the repositories that the user may list."""
     query = buckets_query(request.parameters)
-    # Names are ASCII, and the stores take no halves of characters.
+    # Names are ASCII, and the stores refuse surrogates.
     prefix, after = (
         text.encode("ascii", "replace").decode() for text in (query.prefix, query.after)
     )

@@ -1,7 +1,7 @@
 """The body of a request: decoded, checked, and handed on piece by piece.
 
-The last piece is held back until everything is checked. So S3, which was promised the whole length,
-stores nothing of a body that breaks off or has a wrong checksum.
+The last piece is held back until everything is checked. S3 expects the whole length, so it stores
+nothing of a body that breaks off or has a wrong checksum.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ class BodyStream(Protocol):
     """The body as it arrives."""
 
     def read(self) -> bytes:
-        """Return the next bytes, b"" at the end; the first call asks the client for the body.
+        """Return the next bytes, b"" at the end; the first call sends an awaited 100 Continue.
 
         Raises:
             S3ResponseError: the client stopped sending, or the framing is broken.
@@ -33,8 +33,8 @@ class RequestContent:
     def __init__(self, plan: BodyPlan, arriving: BodyStream) -> None:
         self.plan = plan
         self._arriving = arriving
-        # The client's checksum as a header: checked once the content was read, and not known
-        # before if it comes behind the content.
+        # The client's checksum as a header. It is verified once the content is read, and unknown
+        # before that if it is in a trailer.
         self.checksums: Mapping[str, str] = plan.checksums
 
     @property
@@ -44,7 +44,7 @@ class RequestContent:
 
     @property
     def trailer(self) -> Algorithm | None:
-        """The algorithm of the checksum that comes behind the content; None if none does."""
+        """The algorithm of the checksum in the trailer; None if there is none."""
         expected = self.plan.checksum
         return expected.algorithm if expected and expected.value is None else None
 

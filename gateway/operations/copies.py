@@ -90,7 +90,7 @@ def _replaces(request: S3Request, name: str) -> bool:
 def _described(
     request: S3Request, source: Object, *, replaces_metadata: bool, replaces_tags: bool
 ) -> Description | None:
-    """Return what the copy is described by; None if it is as the source."""
+    """Return the copy's description; None to keep the source's."""
     headers = data_headers_of(request.head)
     if not (replaces_metadata or replaces_tags or headers.chosen):
         return None

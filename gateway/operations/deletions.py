@@ -61,7 +61,7 @@ def delete_objects(request: S3Request) -> S3Response:
 
 
 def _of_version(key: str) -> FailedDeletion:
-    """Return the error of a version: the object at the key is another one."""
+    """Return the error for a named version: objects have no versions here."""
     code = Code.NO_SUCH_VERSION
     return FailedDeletion(key, code.text, code.message)
 
@@ -106,7 +106,7 @@ def _of_key(request: S3Request, key: str, error: GravelerError) -> FailedDeletio
     """Return the key's error.
 
     Raises:
-        GravelerError: there is no repository, which is no error of a key.
+        GravelerError: the repository does not exist, which fails the whole request.
     """
     refusal = error_of(error)
     if isinstance(error, NotFoundError | InvalidInputError):

@@ -1,4 +1,4 @@
-"""The one map from the engine's errors to S3's codes."""
+"""The one map from the engine's errors to S3's codes, and the errors of missing things."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ CODES: Mapping[type[errors.GravelerError], Code] = {
     errors.RangeNotSatisfiableError: Code.INVALID_RANGE,
     errors.ContentionError: Code.SLOW_DOWN,
     errors.TooManyAttemptsError: Code.SLOW_DOWN,
-    # SDKs repeat the request, which is what a reader of the outcome would do as well.
+    # SDKs repeat the request, as a client with an unknown outcome should.
     errors.UnknownOutcomeError: Code.SERVICE_UNAVAILABLE,
     errors.CorruptDataError: Code.INTERNAL_ERROR,
     errors.UnsupportedError: Code.NOT_IMPLEMENTED,
@@ -81,8 +81,8 @@ def check_endpoint(lake: UserLake, target: BucketAndKey) -> None:
 def missing(request: S3Request, error: NotFoundError | InvalidInputError) -> S3ResponseError:
     """Return NoSuchBucket if the repository is missing, or the branch of a write; else NoSuchKey.
 
-    lakeFS answers so as well. What has an invalid name does not exist, so readers get the same:
-    clients ask for names that they make up, and take any other error for a failure.
+    lakeFS answers so as well. Readers get the same for an invalid name, as nothing can have it.
+    Clients try names that they make up, and take any other error for a failure.
     """
     if isinstance(error, UploadNotFoundError | BucketRefusedError):
         return error_of(error)

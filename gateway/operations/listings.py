@@ -1,7 +1,7 @@
 """ListObjects and ListObjectsV2.
 
 The first level of a repository is its branches, which look like folders. A prefix with a slash
-lists the objects of a ref: of a branch, a tag, a commit or an expression.
+lists the objects of a ref expression.
 """
 
 from gateway.lake.port import Object
@@ -31,7 +31,7 @@ def _branches(request: S3Request, query: ObjectsQuery) -> ObjectsPage:
     """Return a page of branches, in the order of their names with the slash."""
     request.lake.repository(request.bucket)
     if not query.prefix.isascii():
-        return _EMPTY  # as no branch's name is; the stores take no halves of characters
+        return _EMPTY  # names of branches are ASCII, and the stores refuse surrogates
     names: list[str] = []
     after = ""
     while True:
@@ -71,7 +71,7 @@ def _objects(request: S3Request, query: ObjectsQuery, ref: str) -> ObjectsPage:
             ),
         )
     except BucketRefusedError:
-        raise  # it hides objects: an empty page would be a lie
+        raise  # there are objects: an empty page would be wrong
     except (NotFoundError, InvalidInputError):
         # A prefix that no key has. A repository that does not exist is an error, as on S3.
         request.lake.repository(request.bucket)
@@ -95,7 +95,7 @@ def _page(query: ObjectsQuery, before: bytes, page: ListPage[Object]) -> Objects
 
 
 def _marker(query: ObjectsQuery, last: str, *, is_needed: bool = False) -> str:
-    """Return what leads to the next page: S3's version 1 says it only with a delimiter."""
+    """Return the marker of the next page; S3's version 1 has one only with a delimiter."""
     if query.version == 2:
         return token_of(last.encode("utf-8", "surrogateescape"))
     return last if query.delimiter or is_needed else ""

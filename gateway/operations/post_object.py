@@ -51,7 +51,7 @@ def is_form(head: RequestHead, target: BucketAndKey) -> bool:
 
 
 class PostForm:
-    """A form on its way: the fields are here, and the file can be read once."""
+    """A form whose fields are read, and whose file can be read once."""
 
     def __init__(self, head: RequestHead, arriving: BodyStream) -> None:
         """Read the fields.
@@ -59,7 +59,7 @@ class PostForm:
         Raises:
             S3ResponseError: the form is malformed, or has no file or no length.
         """
-        # Nobody knows yet who sends it, and of a form in chunks nothing has arrived with its head.
+        # The sender is still unknown, and of a form in chunks nothing has arrived with its head.
         self._length_bytes = _length_of(head)
         self._arriving = arriving
         content_type = head.header("content-type") or ""
@@ -161,7 +161,7 @@ class _File:
 
 
 def _plan(fields: RequestHead) -> BodyPlan:
-    """Return what the fields promise of the file: the form tells its size, they its checksums.
+    """Return the plan of the file: its size from the form, its checksums from the fields.
 
     Raises:
         S3ResponseError: a checksum is malformed, or there is more than one.
@@ -174,7 +174,7 @@ def _plan(fields: RequestHead) -> BodyPlan:
 
 
 def _content(form: PostForm, file: RequestContent) -> tuple[bytes | Iterable[bytes], int]:
-    """Return the file and its size: of a small one, whatever follows it in the form."""
+    """Return the file and its size; only a small file may have fields behind it."""
     if form.size_bytes > PUT_BYTES_MAX:
         raise S3ResponseError(Code.ENTITY_TOO_LARGE)
     pieces = file.pieces(checks_digests=True)
@@ -201,8 +201,8 @@ def _answer(request: S3Request, form: PostForm, written: Written) -> S3Response:
     redirect = form.fields.get("success_action_redirect") or form.fields.get("redirect", "")
     if urlsplit(redirect).scheme in {"http", "https"} and redirect.isprintable():
         split = urlsplit(redirect)
-        told = {"bucket": request.bucket, "key": request.key, "etag": etag_of(checksum)}
-        query = urlencode([*parse_qsl(split.query, keep_blank_values=True), *told.items()])
+        reported = {"bucket": request.bucket, "key": request.key, "etag": etag_of(checksum)}
+        query = urlencode([*parse_qsl(split.query, keep_blank_values=True), *reported.items()])
         return S3Response(303, {**headers, "Location": split._replace(query=query).geturl()})
     status = form.fields.get("success_action_status")
     if status == "201":

@@ -16,8 +16,8 @@ from gateway.transfer.store import DataChangedError, Reading
 from graveler.http import untrusted
 from graveler.user_metadata import s3_metadata
 
-# A content of this size is read before the answer begins: it costs no second thread, and a reader
-# whose bytes are missing gets an error instead of a broken connection.
+# A content of this size is read before the answer begins. It costs no second thread, and missing
+# data become an error instead of a broken connection.
 _SMALL_BYTES = 64 * 1024
 _ATTRIBUTES = frozenset({"ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"})
 
@@ -63,7 +63,7 @@ def get_object_attributes(request: S3Request) -> S3Response:
 
 
 def _found(request: S3Request) -> tuple[Object, dict[str, str], S3Response | None]:
-    """Return the object, the headers that the reader wants, and the answer if it has the object.
+    """Return the object, the headers that replace its own, and a 304 if the reader has it.
 
     Raises:
         S3ResponseError: a condition does not hold, or there is no object.
@@ -155,7 +155,7 @@ def _object_headers(found: Object, kept: Mapping[str, str]) -> dict[str, str]:
 
 
 def _header_text(text: str) -> str:
-    """Return the text without what no header can carry: the API's content types are any text."""
+    """Return the text without characters that no header can carry: the API takes any text."""
     return "".join(letter for letter in text if " " <= letter <= "~").strip()[:1024]
 
 

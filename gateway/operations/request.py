@@ -1,4 +1,4 @@
-"""One request on its way through an operation: who asks, for what, with which body."""
+"""A request of S3 as its operation gets it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ NULL_VERSION = "null"
 
 @dataclass(frozen=True, slots=True)
 class OperationSettings:
-    """What a deployment may choose about the operations.
+    """A deployment's choices about the operations.
 
     region: the one that GetBucketLocation answers.
     redirects: reads of clients that follow redirects are sent to presigned URLs.
@@ -33,7 +33,7 @@ class OperationSettings:
 
 @dataclass(frozen=True)
 class S3Request:
-    """An authenticated request; content is read only after all that may refuse the request."""
+    """An authenticated request; an operation reads the content only after all of its checks."""
 
     head: RequestHead
     target: BucketAndKey
@@ -43,7 +43,7 @@ class S3Request:
     settings: OperationSettings
     now_s: int
     user: str
-    # Neither a presigned URL nor a form: the client itself signs, and may be told more.
+    # The client itself signs: it uses no presigned URL, and no form.
     is_signed_by_header: bool
 
     @property

@@ -1,4 +1,4 @@
-"""Which operation a request means: its method, its level, and the sub-resource in its query."""
+"""Finds a request's operation by its method, its level, and the sub-resource in its query."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Run = Callable[[S3Request], S3Response]
 
 
 class AddressLevel(Enum):
-    """What the address names."""
+    """The kind of thing that an address names."""
 
     SERVICE = "service"
     BUCKET = "bucket"
@@ -144,8 +144,8 @@ _SUB_RESOURCES = frozenset(
         "website",
     ]
 )
-# Headers of requests for what is not served: ignoring them would store an object in another way
-# than the client was promised, or delete one that the client wants to keep.
+# Headers of features that are not served. If one were ignored, an object could be stored in a way
+# that the client does not expect, or deleted against its will.
 _UNSERVED_HEADERS: Mapping[str, str] = {
     **dict.fromkeys(
         (
@@ -195,13 +195,13 @@ def operation_of(head: RequestHead, target: BucketAndKey) -> S3Operation:
 
 
 def _fits(row: S3Operation, named: frozenset[str]) -> bool:
-    """Whether the row has all sub-resources of the request; a read's part number is no other."""
+    """Whether the row has all sub-resources of the request; a read may have a part number."""
     further = named - row.parameters
     return not further or (row.method in {"GET", "HEAD"} and further == {"partNumber"})
 
 
 def check_headers(head: RequestHead) -> None:
-    """Check that no header asks for what is not served.
+    """Check that no header asks for a feature that is not served.
 
     Raises:
         S3ResponseError: one does.

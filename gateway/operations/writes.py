@@ -91,8 +91,8 @@ def send(request: S3Request, size_bytes: int, writing: PartWriting, coding: str 
     """Store the request's content, which has this coding, in S3.
 
     A small content is checked here, and can be sent again. Of a larger one, S3 checks the digests
-    that the client sent. S3 gets the client's checksum as well, and keeps it: one that comes behind
-    the content is sent on behind it.
+    that the client sent. S3 also gets the client's checksum, and keeps it. A checksum in a trailer
+    is sent on in a trailer.
 
     Raises:
         S3ResponseError: the content is not what the client announced, or S3 refuses it.
@@ -123,7 +123,7 @@ def send(request: S3Request, size_bytes: int, writing: PartWriting, coding: str 
 
 
 def description_of(request: S3Request) -> Description:
-    """Return what the request's headers say of the object.
+    """Return the object's description in the request's headers.
 
     Raises:
         S3ResponseError: the metadata or the tags are malformed or too large.
@@ -133,7 +133,7 @@ def description_of(request: S3Request) -> Description:
 
 
 def described(head: RequestHead, tags: Mapping[str, str]) -> Description:
-    """Return what the head says of the object, with these tags.
+    """Return the object's description in the head, with these tags.
 
     Raises:
         S3ResponseError: the metadata are too large.
@@ -144,7 +144,7 @@ def described(head: RequestHead, tags: Mapping[str, str]) -> Description:
 
 
 def data_headers_of(head: RequestHead) -> DataHeaders:
-    """Return what the request says of the data that it stores.
+    """Return the headers of the data: those that S3 keeps, their encryption, a checksum.
 
     Raises:
         InvalidInputError: S3 cannot keep the headers, or has no such encryption.

@@ -1,4 +1,4 @@
-"""Which bucket and key a request names, in its path, its Host header or as a copy's source."""
+"""The bucket and key that a request names: in its path, its Host header, or a copy's source."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _NULL_VERSION = "null"
 
 @dataclass(frozen=True, slots=True)
 class BucketAndKey:
-    """What a request is about: a key, a bucket (no key) or the service (no bucket)."""
+    """The target of a request: a key, a bucket (no key) or the service (no bucket)."""
 
     bucket: str
     key: bytes
@@ -71,7 +71,7 @@ def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> Bucket
 def split_key(key: bytes) -> RefAndPath:
     """Return the ref, which is the key's first segment, and the path below it.
 
-    Prefixes of listings may be no UTF-8: such bytes of a ref become surrogates (PEP 383).
+    Prefixes of listings may not be UTF-8: such bytes of a ref become surrogates (PEP 383).
     """
     ref, slash, path = key.partition(b"/")
     return RefAndPath(ref.decode("utf-8", "surrogateescape"), path, bool(slash))
@@ -104,7 +104,7 @@ def copy_source(header: str) -> CopySource:
 
 
 def _decoded(text: str) -> bytes | None:
-    """Return the UTF-8 of percent-encoded text, None if it is not any."""
+    """Return the bytes of percent-encoded text; None if they are not UTF-8."""
     if _WRONG_ESCAPE.search(text):
         return None
     try:

@@ -1,7 +1,7 @@
-"""Checksums of uploads in parts: what a client declares first, and what it expects in the end.
+"""Checksums of uploads in parts: those that a client declares or expects.
 
-S3 combines the parts' checksums. One of the full object is as if the content had come in one piece;
-a composite one is the checksum of the parts' checksums, with the number of parts behind a hyphen.
+S3 combines the parts' checksums. A full object's checksum is as if the content had come in one
+piece. A composite one is the checksum of the parts' checksums, with a hyphen and their number.
 
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html
 """
@@ -26,7 +26,7 @@ _TYPES: Mapping[str, frozenset[str]] = {
 }
 _NAMES = {algorithm.name: algorithm for algorithm in ALGORITHMS.values()}
 
-# Headers of S3, and what its documents call them.
+# Headers of S3, and their names in documents.
 ELEMENTS: Mapping[str, str] = {
     **{header: f"Checksum{algorithm.name}" for header, algorithm in ALGORITHMS.items()},
     TYPE: "ChecksumType",

@@ -24,7 +24,7 @@ _WRITE_NAMES = (
 
 
 class ConditionVerdict(Enum):
-    """What the conditions of a read decide."""
+    """The result of a read's conditions."""
 
     PROCEED = "proceed"
     # The answer is a 304 without body.
@@ -34,7 +34,7 @@ class ConditionVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WriteCondition:
-    """What a write requires of the object at its path."""
+    """A write's condition on the object at its path."""
 
     is_absent: bool = False
     is_present: bool = False

@@ -62,7 +62,7 @@ class RequestHead:
     def parameters(self) -> dict[str, str]:
         """The query's values by name, decoded; the first one of each name.
 
-        A plus means a space. Bytes that are no UTF-8 become surrogates (PEP 383).
+        A plus means a space. Bytes that are not UTF-8 become surrogates (PEP 383).
         """
         decoded: dict[str, str] = {}
         for name, value in self.raw_parameters:
@@ -87,7 +87,7 @@ class RequestHead:
         return values if is_complete else None
 
     def with_hoisted_headers(self) -> "RequestHead":
-        """Return the head of a presigned URL, whose query may hold what would be headers.
+        """Return the head of a presigned URL, whose query may hold headers.
 
         Some SDKs move `x-amz-*` headers into the query when they presign.
         """

@@ -1,4 +1,4 @@
-"""What a listing asks for: prefix, delimiter, amount and where it continues."""
+"""The parameters of listings: prefix, delimiter, amount, and where to continue."""
 
 import base64
 import binascii
@@ -20,7 +20,7 @@ _INTEGER = re.compile("[0-9]{1,10}")
 class ObjectsQuery:
     """The parameters of ListObjects, of either version.
 
-    Keys whose bytes are no UTF-8 have surrogates (PEP 383). An empty delimiter means none.
+    Keys whose bytes are not UTF-8 have surrogates (PEP 383). An empty delimiter means none.
     """
 
     version: Literal[1, 2]
@@ -72,7 +72,7 @@ class BucketsQuery:
 
 
 def objects_query(parameters: Mapping[str, str]) -> ObjectsQuery:
-    """Return what a ListObjects of version 1 or 2 asks for.
+    """Return the parameters of a ListObjects, of version 1 or 2.
 
     Raises:
         S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
@@ -96,7 +96,7 @@ def objects_query(parameters: Mapping[str, str]) -> ObjectsQuery:
 
 
 def uploads_query(parameters: Mapping[str, str]) -> UploadsQuery:
-    """Return what a ListMultipartUploads asks for.
+    """Return the parameters of a ListMultipartUploads.
 
     Raises:
         S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
@@ -114,7 +114,7 @@ def uploads_query(parameters: Mapping[str, str]) -> UploadsQuery:
 
 
 def parts_query(parameters: Mapping[str, str]) -> PartsQuery:
-    """Return what a ListParts asks for.
+    """Return the parameters of a ListParts.
 
     Raises:
         S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
@@ -127,7 +127,7 @@ def parts_query(parameters: Mapping[str, str]) -> PartsQuery:
 
 
 def buckets_query(parameters: Mapping[str, str]) -> BucketsQuery:
-    """Return what a ListBuckets asks for.
+    """Return the parameters of a ListBuckets.
 
     Raises:
         S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.

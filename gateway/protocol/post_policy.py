@@ -1,4 +1,4 @@
-"""Policies of POST object: what a signed form may contain.
+"""Policies of POST object: a signed form may contain only what its policy allows.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html
 """
@@ -34,7 +34,7 @@ class LengthRange:
 
 @dataclass(frozen=True)
 class _Condition:
-    """What one field must be: equal to the value, or begin with it."""
+    """A condition on one field: it equals the value, or begins with it."""
 
     field: str
     value: str

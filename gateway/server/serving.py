@@ -117,7 +117,7 @@ class GatewayHandler:
                 exchange.send(piece)
                 served.record.bytes_out += len(piece)
         except (S3ResponseError, DataMissingError, StoreNoResponseError, GravelerError) as error:
-            # The answer has begun: only an early end tells the client.
+            # The answer has begun: only its early end can report an error.
             served.record.code, served.record.message = "CutOff", str(error)
 
 

@@ -1,4 +1,4 @@
-"""What S3's refusals of our own requests mean to the client of the gateway."""
+"""Maps S3's refusals of the gateway's own requests to errors for its client."""
 
 import re
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from gateway.transfer.store_exchange import StoreResponse
 
 _CODE = re.compile(rb"<Code>\s*([A-Za-z0-9.]+)\s*</Code>")
 _MESSAGE = re.compile(rb"<Message>([^<]{1,300})</Message>")
-# Of a header that the client has chosen: a key, a time that the store cannot read, a checksum of
-# another algorithm than the upload declared.
+# Refusals of a header that the client has chosen: a key, an unreadable time, or a checksum of
+# another algorithm than the upload's.
 _OF_HEADERS = re.compile(r"KMS\..*|Invalid(Argument|EncryptionAlgorithmError|Request)")
 
-# S3 checks what the client sent or asked for, so these refusals are the client's.
+# S3 checks the client's content and wishes, so the client gets these refusals.
 _OF_CONTENT: Mapping[str, Code] = {
     code.text: code
     for code in (
@@ -41,7 +41,7 @@ def refusal_of(answer: StoreResponse) -> S3ResponseError:
     if answer.status in {429, 503} or code in _OF_LOAD:
         return S3ResponseError(Code.SLOW_DOWN)
     if code in _OF_THE_BUCKET or answer.status in {401, 403}:
-        # The message is the operator's to read; the client cannot do anything.
+        # The operator needs this message; the client cannot do anything.
         return S3ResponseError(
             Code.ACCESS_DENIED,
             "The repository's storage namespace refuses the gateway: its role needs access to the "

@@ -1,8 +1,8 @@
-"""Reads and writes the bytes of objects, with the retries that each can have.
+"""Reads and writes the bytes of objects, with retries.
 
-A reader's data never change, so a read that breaks off continues where it was, at any time. A
-content in memory can be sent again. A stream of a client cannot: if S3 has taken any of it and then
-fails, the client gets a 503 and sends it again, to a new address.
+An object's data never change, so a read that breaks off can always continue. A content in memory
+can be sent again, but a client's stream cannot. If S3 fails after it has taken any of a stream, the
+client gets a 503. Then the client sends it again, to a new address.
 """
 
 import random
@@ -41,7 +41,7 @@ class DataChangedError(DataMissingError):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What S3 reports of stored content; headers are those that a writer is told."""
+    """What S3 reports of stored content; headers are those for the writer."""
 
     checksum: str  # the ETag without quotes
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -222,7 +222,7 @@ class Reading:
             raise StoreNoResponseError("S3's answer promised no length, and ended early")
 
     def close(self) -> None:
-        """Let go of S3's answer."""
+        """Release S3's answer, and its connection."""
         if self._answer is not None:
             self._answer.close()
             self._answer = None

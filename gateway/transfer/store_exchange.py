@@ -17,7 +17,7 @@ _CONNECT_S = 10.0
 
 # A piece of an answer. Smaller ones cost more calls, larger ones more memory for each client.
 PIECE_BYTES = 512 * 1024
-# What is read of an error's document.
+# The most that is read of an error's document.
 _DOCUMENT_BYTES_MAX = 64 * 1024
 
 
@@ -52,7 +52,7 @@ class StoreResponse:
         try:
             while piece := self._answer.read(PIECE_BYTES):
                 yield piece
-                self._connection.patience.begin_anew()  # the client took its time
+                self._connection.patience.begin_anew()  # the client's time does not count
         except OSError as error:
             raise StoreNoResponseError(f"S3's answer broke off: {error!r}") from error
 
@@ -123,12 +123,12 @@ def _sent(used: Connection, request: StoreRequest, content: bytes | Iterable[byt
     if isinstance(content, bytes):
         return True
     for piece in _of_length(content, int(request.headers["content-length"])):
-        used.patience.begin_anew()  # the client took its time
+        used.patience.begin_anew()  # the client's time does not count
         try:
             used.send_more(piece)
         except OSError:
             used.patience.begin_anew()
-            return False  # S3 may have refused the request, and says why
+            return False  # S3 may have refused the request, with a reason
     return True
 
 

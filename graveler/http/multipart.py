@@ -1,9 +1,10 @@
 """multipart/form-data (RFC 7578): the one parser of forms, for the API's uploads and S3's POST.
 
-It does no I/O: `feed` takes what has arrived. PyPI's `multipart` (2.0.1) was tried instead. It
-refuses forms that lakeFS takes, and the API with it: plain newlines, blanks behind a boundary, and
-parts without headers. It changes filenames with percent signs, and it does not say at which byte a
-content begins, from which the S3 gateway knows the size of the file.
+It does no I/O: `feed` takes what has arrived. PyPI's `multipart` (2.0.1) cannot replace it. That
+library refuses forms which lakeFS and the API take: plain newlines, blanks behind a boundary, parts
+without headers. It takes text before the first boundary, which S3's POST refuses here, and decodes
+percent signs in filenames. It does not report at which byte a content begins. From that, the S3
+gateway knows the size of the file.
 """
 
 import re
@@ -66,8 +67,8 @@ class _State(Enum):
 class FormParser:
     """A push parser of one form.
 
-    A strict one refuses what browsers never send: text before the first boundary, newlines other
-    than CRLF, blanks behind a boundary, and a boundary inside a content.
+    A strict one refuses what browsers never send. That is text before the first boundary, plain
+    newlines, blanks behind a boundary, and a content with a line that begins with the boundary.
     """
 
     def __init__(self, boundary: bytes, *, is_strict: bool = False) -> None:

@@ -1,7 +1,7 @@
 """The lake of one key pair, over the HTTP API of a deployment.
 
-The gateway's clients sign with the same key pair with which it asks the API: it has no other. So
-the API checks each user's rights, and the gateway nothing but signatures.
+The gateway's clients sign with the one key pair that the gateway itself uses for the API. So the
+API checks the user's rights, and the gateway only signatures.
 """
 
 import threading
@@ -42,7 +42,7 @@ class ApiLake(ApiObjects, ApiUploads):
         return Bucket(row.id, row.creation_date)
 
     def check_creation(self, name: str) -> None:
-        """Return normally: nothing is created here, and the API checks the right elsewhere."""
+        """Do nothing: nothing is created here, and the API checks the right elsewhere."""
 
     def branches(self, repository: str, prefix: str, after: str, amount: int) -> Page[str]:
         query = {"prefix": prefix, "after": after, "amount": amount_of(amount)}
@@ -58,7 +58,7 @@ class ApiLake(ApiObjects, ApiUploads):
         return self._exists(branch_of(ObjectPlace(repository, name, b"")))
 
     def _exists(self, names: tuple[str, ...]) -> bool:
-        """Whether it exists; True for a user who may not know, whom the API has refused."""
+        """Whether it exists; True if the user may not know that."""
         try:
             self._requests.send("GET", names)
         except (NotFoundError, InvalidInputError):
@@ -86,7 +86,9 @@ class ApiLakes:
         self._user = ""
 
     def key_pair(self, access_key_id: str) -> ClientKeyPair | None:
-        if access_key_id != self._access_key_id:  # no secret, so its comparison may take any time
+        if (
+            access_key_id != self._access_key_id
+        ):  # an ID is no secret, so the comparison may take any time
             return None
         return ClientKeyPair(self._access_key_id, self._secret_access_key, self.user())
 

@@ -35,7 +35,7 @@ def _upload(place: ObjectPlace, upload_id: str, *rest: str) -> tuple[str, ...]:
     """Return the segments of a path below an upload.
 
     Raises:
-        UploadNotFoundError: no ID is like this, and no path can have it.
+        UploadNotFoundError: the ID is empty or only dots, which no upload's is.
     """
     if not upload_id.strip("."):
         raise UploadNotFoundError(f"upload {upload_id!r} does not exist")

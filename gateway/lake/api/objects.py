@@ -113,7 +113,7 @@ class ApiObjects:
         self,
         found: Object,
         *,
-        with_checksums: bool = False,  # noqa: ARG002 - the API tells none
+        with_checksums: bool = False,  # noqa: ARG002 - the API returns none
     ) -> Mapping[str, str]:
         assert isinstance(found, PlacedObject)
         try:
@@ -165,7 +165,7 @@ class ApiObjects:
         assert isinstance(found, PlacedObject)
 
         def request(first: int, last: int) -> StoreRequest:
-            # Anew for each request: a URL expires, and a slow reader may resume after that.
+            # A new URL for each request: it expires, and a slow reader may resume after that.
             row = self._stat(found.place, presign=True)
             seen = object_of(row, found.place.repository, found.place.ref)
             if (seen.checksum, seen.size_bytes) != (found.checksum, found.size_bytes):
@@ -193,7 +193,7 @@ class ApiObjects:
             path = text_of(place.path) or "/"
             self._requests.send("GET", branch_of(place, "objects", "stage_allowed"), {"path": path})
         except (NotFoundError, ForbiddenError, InvalidInputError):
-            return  # the right is there, and the write itself says what is wrong
+            return  # the user has the right, and the write itself reports the error
 
     def write(
         self,
@@ -216,7 +216,7 @@ class ApiObjects:
         try:
             found = self.stat(place)
         except AccessDeniedError:
-            return  # who may only write learns it at the end
+            return  # a user who may only write is refused at the end
         except NotFoundError as error:
             if requirement.is_present or requirement.checksums is not None:
                 raise ObjectMissingError(

@@ -1,4 +1,4 @@
-"""Requests to the API: composed, repeated where that is safe, and their answers decoded.
+"""Sends requests to the API, repeats them where that is safe, and decodes the answers.
 
 A request is repeated if the server says that it did nothing: it throttles, or other writers came
 first. A read is also repeated if the server fails. A change is not, because it may have been made.
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 _TRIES_MAX = 4
 _PAUSE_FIRST_S = 0.2
-# A server that asks for more is left to the client of the gateway.
+# Longer waits are left to the gateway's client.
 _PAUSE_S_MAX = 5.0
 # No entity tag equals a weak one, so the condition never holds.
 _NEVER = 'W/""'
@@ -81,7 +81,7 @@ class Requests:
         body: object = None,
         headers: Mapping[str, str] | None = None,
     ) -> ApiResponse:
-        """Return the API's answer to a request that it fulfilled.
+        """Send a request; return the API's answer if it succeeds.
 
         Args:
             method: the HTTP method.
@@ -158,7 +158,7 @@ def text_of(path: bytes) -> str:
 
 
 def conditions_of(requirement: Requirement) -> dict[str, str]:
-    """Return the headers that require the same."""
+    """Return the requirement as headers."""
     headers: dict[str, str] = {}
     if requirement.is_absent:
         headers["if-none-match"] = "*"
@@ -175,7 +175,7 @@ def amount_of(amount: int) -> str:
     return str(min(max(amount, 1), PAGE_AMOUNT_MAX))
 
 
-# What a status means if the answer does not name the error's class. API Gateway's own do not.
+# Errors of statuses, for answers that name no class of error, such as API Gateway's own.
 _KINDS: Mapping[int, type[GravelerError]] = {
     400: errors.InvalidInputError,
     401: errors.AccessDeniedError,
@@ -206,7 +206,7 @@ def refusal_of(reply: ApiResponse, *, is_change: bool) -> GravelerError:
 def error_of_status(
     status: int, message: str, details: str = "", *, is_change: bool
 ) -> GravelerError:
-    """Return the error that a status stands for."""
+    """Return the error of a status."""
     known = _KINDS.get(status)
     if known is None:  # a server failed on the way, and a change may have been made
         known = errors.UnknownOutcomeError if is_change else errors.ThrottledError

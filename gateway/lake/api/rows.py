@@ -1,4 +1,4 @@
-"""The API's answers, as far as the gateway reads them, and what the port makes of them."""
+"""The API's answers, as far as the gateway reads them, and their form in the port."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

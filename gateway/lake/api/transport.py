@@ -1,4 +1,4 @@
-"""Sends requests to the API's server; it knows nothing of what they mean."""
+"""Sends single HTTP requests to the API."""
 
 from base64 import b64encode
 from collections.abc import Mapping

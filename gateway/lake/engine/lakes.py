@@ -1,4 +1,4 @@
-"""The lakes of one deployment: who signs, and what that user may do."""
+"""The lake of a deployment over its stores, and the key pairs of its users."""
 
 import threading
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 @dataclass(frozen=True, slots=True)
 class EngineObject(Object):
-    """An object with what the engine knows of it."""
+    """An object with the engine's own record of it."""
 
     stat: ObjectStat = field(kw_only=True)
 
@@ -144,7 +144,7 @@ class EngineObjects:
 
     def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str:
         if stat_of(found).if_match:
-            self.verified(found)  # the reader of the URL would not notice
+            self.verified(found)  # a reader of the URL would not notice replaced data
         return self._requests.presign_read(
             found.physical_address,
             expires_s,

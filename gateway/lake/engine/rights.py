@@ -1,4 +1,4 @@
-"""What each use of the lake needs: the permissions that lakeFS's gateway asks for."""
+"""The permissions that each use of the lake needs, as in lakeFS's gateway."""
 
 from graveler.access.actions import Action
 from graveler.access.needs import Need, Permission

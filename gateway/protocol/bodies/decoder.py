@@ -14,17 +14,17 @@ from gateway.protocol.errors import Code, S3ResponseError
 
 @dataclass(frozen=True)
 class VerifiedContent:
-    """What was verified; checksum is a header's name and its base64 value, for the answer."""
+    """The verified size and checksum: a header's name and its base64 value, for the answer."""
 
     size_bytes: int
     checksum: tuple[str, str] | None
 
 
 class Decoder:
-    """A push decoder; content counts for nothing until finish returns."""
+    """A push decoder; its content is not verified until `finish` returns."""
 
     def __init__(self, plan: BodyPlan, *, check_sha256: bool, check_md5: bool) -> None:
-        """Digests that S3 checks anyway need no check here: they are the slowest part."""
+        """Prepare the digests; those that S3 checks anyway are left out, as they are slow."""
         self._plan = plan
         self._framing = _framing(plan)
         self._size_bytes = 0
@@ -36,7 +36,7 @@ class Decoder:
         """Return the content in the data; it may be empty.
 
         Raises:
-            S3ResponseError: The body cannot become right any more.
+            S3ResponseError: The body is wrong already.
         """
         content = self._framing.feed(data)
         if content:

@@ -1,4 +1,4 @@
-"""The framing of bodies: what of the bytes received is content.
+"""The framing of bodies: which of the received bytes are content.
 
 chunk   = size-in-hex [";chunk-signature=" signature] CRLF content CRLF
 body    = *chunk last-chunk trailer

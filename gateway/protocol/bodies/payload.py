@@ -1,4 +1,4 @@
-"""What x-amz-content-sha256 says of a body."""
+"""The kind of body that x-amz-content-sha256 declares."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _INVALID = (
 
 
 class PayloadKind(Enum):
-    """How the body is framed, and what is signed of it. The value is the header's."""
+    """The framing of a body, and its signed parts. The value is the header's."""
 
     HASHED = "a SHA-256"
     UNSIGNED = "UNSIGNED-PAYLOAD"

@@ -1,6 +1,6 @@
-"""What the head of a request promises of its body.
+"""The plan of a body: its framing, length and checksums, as the head promises them.
 
-An empty one of these headers is wrong, as on S3: taken for absent, nothing would be checked.
+An empty header of these is wrong, as on S3: if it counted as absent, nothing would be checked.
 """
 
 import re
@@ -27,7 +27,7 @@ class ExpectedChecksum:
 
 @dataclass(frozen=True)
 class BodyPlan:
-    """How a body is framed, and what its content must be.
+    """The framing of a body, and the checks of its content.
 
     decoded_length_bytes is the content's length; None if only the end of the body will say it.
     seed is set if chunks are signed.
@@ -50,7 +50,7 @@ class BodyPlan:
 def body_plan(
     head: RequestHead, verified: VerifiedSignature, *, has_checksum_of_body: bool = True
 ) -> BodyPlan:
-    """Return what the head promises of its body.
+    """Return the plan of the body that the head promises.
 
     has_checksum_of_body is False where x-amz-checksum-* describe something else, such as the
     object that CompleteMultipartUpload makes: then they are not read.

@@ -1,4 +1,4 @@
-"""DeleteObjects: what to delete, and what was deleted."""
+"""DeleteObjects: its request and its result."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class DeletedObject:
 
 @dataclass(frozen=True, slots=True)
 class DeleteRequest:
-    """A request to delete objects; a quiet one wants to hear of errors only."""
+    """A request to delete objects; the result of a quiet one has errors only."""
 
     objects: tuple[DeletedObject, ...]
     quiet: bool

@@ -1,4 +1,4 @@
-"""Reading XML from strangers: no document types, no entities, bounded depth."""
+"""Reads untrusted XML: no document types, no entities, bounded depth and size."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

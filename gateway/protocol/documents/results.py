@@ -100,7 +100,7 @@ def copied(
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What GetObjectAttributes may return; None for what the request does not ask for."""
+    """The attributes of an object; None for those that the request does not want."""
 
     etag: str | None = None
     storage_class: str | None = None

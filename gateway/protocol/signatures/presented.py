@@ -1,4 +1,4 @@
-"""Where a request carries its signature."""
+"""Finds the signature of a request: in its Authorization header or in its query."""
 
 from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.head import RequestHead

@@ -1,4 +1,4 @@
-"""What a signature presents before it is verified, and what it proves afterwards."""
+"""A signature before it is verified, and what it proves afterwards."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -62,5 +62,5 @@ class PresentedSignature(Protocol):
         bucket_of_host is the bucket that the Host header names: only Version 2 signs it.
 
         Raises:
-            S3ResponseError: The signature is wrong, or its time is over or has not come.
+            S3ResponseError: The signature is wrong, expired, or not yet valid.
         """

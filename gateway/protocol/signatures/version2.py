@@ -78,7 +78,7 @@ class Version2:
         bucket_of_host: str = "",
         signing_key: keys.SigningKeys = keys.signing_key,  # noqa: ARG002 - the secret itself signs
     ) -> VerifiedSignature:
-        """Return what the signature proves, as Presented.verify promises."""
+        """Return what the signature proves, as PresentedSignature.verify promises."""
         self._check_time(head, now_s)
         string_to_sign = self._string_to_sign(head, bucket_of_host)
         strings = [string_to_sign]

@@ -38,7 +38,7 @@ _QUERY_NAMES_REQUIRED = (
 
 @dataclass(frozen=True)
 class Scope:
-    """What a signing key may sign: requests of one day, region and service."""
+    """The scope of a signing key: requests of one day, region and service."""
 
     access_key_id: str
     date: str
@@ -77,7 +77,7 @@ class Version4:
         bucket_of_host: str = "",  # noqa: ARG002 - the signed Host header says it
         signing_key: keys.SigningKeys = keys.signing_key,
     ) -> VerifiedSignature:
-        """Return what the signature proves, as Presented.verify promises."""
+        """Return what the signature proves, as PresentedSignature.verify promises."""
         self._check_time(now_s)
         self._check_coverage(head)
         canonical = canonical_request(head, self.signed_headers, self.content_sha256)

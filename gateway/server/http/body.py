@@ -17,7 +17,7 @@ class SlowBodyError(Exception):
 
 
 class Body:
-    """A body that is read once, piece by piece; the first read sends 100 Continue if it is awaited.
+    """A body that is read once, piece by piece; the first read sends an awaited 100 Continue.
 
     length_bytes: None if the head does not say it.
     """

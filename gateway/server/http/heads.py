@@ -1,7 +1,7 @@
 """The head of a request, as httptools reports it: the parser of Node.js, which is strict.
 
-The length of a body is checked here once more. If the server and a proxy in front of it disagreed
-about the end of a request, one client could write another's request.
+The length of a body is checked here once more. If the server and a proxy disagreed about the end
+of a request, one client could write another's request.
 """
 
 import re

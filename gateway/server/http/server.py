@@ -2,9 +2,9 @@
 
 Theory of operation. One thread, the caller's, waits for all connections on which nothing arrives.
 A connection on which something arrives goes to a thread, which serves its requests one after the
-other with blocking calls. The thread waits for _LINGER_S for the next request, the rest of a head,
-the first bytes of a body, or those of a refused body. Then it gives the connection back. So only a
-request that has arrived holds a thread, never an idle client.
+other with blocking calls. The thread waits for more bytes only for _LINGER_S: of the next request,
+a head, the start of a body, or a refused body. Then it gives the connection back. So only a request
+that has arrived holds a thread, never an idle client.
 
 A client that sends its next request at once keeps its thread, so such requests cost no hand-over.
 
