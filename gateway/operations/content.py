@@ -30,9 +30,9 @@ class BodyStream(Protocol):
 class RequestContent:
     """A request's content, which can be read once."""
 
-    def __init__(self, plan: BodyPlan, arriving: BodyStream) -> None:
+    def __init__(self, plan: BodyPlan, body: BodyStream) -> None:
         self.plan = plan
-        self._arriving = arriving
+        self._body = body
         # The client's checksum as a header. It is verified once the content is read, and unknown
         # before that if it is in a trailer.
         self.checksums: Mapping[str, str] = plan.checksums
@@ -58,7 +58,7 @@ class RequestContent:
         """
         decoder = Decoder(self.plan, check_sha256=checks_digests, check_md5=checks_digests)
         held = b""
-        while data := self._arriving.read():
+        while data := self._body.read():
             decoded = decoder.feed(data)
             if decoded:
                 if held:

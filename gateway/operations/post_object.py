@@ -53,7 +53,7 @@ def is_form(head: RequestHead, target: BucketAndKey) -> bool:
 class PostForm:
     """A form whose fields are read, and whose file can be read once."""
 
-    def __init__(self, head: RequestHead, arriving: BodyStream) -> None:
+    def __init__(self, head: RequestHead, body: BodyStream) -> None:
         """Read the fields.
 
         Raises:
@@ -61,7 +61,7 @@ class PostForm:
         """
         # The sender is still unknown, and of a form in chunks nothing has arrived with its head.
         self._length_bytes = _length_of(head)
-        self._arriving = arriving
+        self._body = body
         content_type = head.header("content-type") or ""
         self._parser = PostFormParser(content_type)
         self._first = b""
@@ -95,7 +95,7 @@ class PostForm:
             S3ResponseError: the form is incomplete, or the policy does not allow the file's size.
         """
         held, size_bytes = self._first, len(self._first)
-        while data := self._arriving.read():
+        while data := self._body.read():
             piece = self._parser.feed(data)
             if piece:
                 if held:
@@ -107,7 +107,7 @@ class PostForm:
             yield held
 
     def _more(self) -> bytes:
-        data = self._arriving.read()
+        data = self._body.read()
         if not data:
             raise S3ResponseError(Code.INCOMPLETE_BODY, "The form ends before its file.")
         return data

@@ -58,7 +58,7 @@ class Served:
     """A response, and its line in the access log."""
 
     response: S3Response
-    record: AccessLogEntry
+    entry: AccessLogEntry
 
 
 class Application:
@@ -69,29 +69,29 @@ class Application:
         self._transfers = transfers
         self._settings = settings
 
-    def serve(self, head: RequestHead, arriving: BodyStream, address: str) -> Served:
+    def serve(self, head: RequestHead, body: BodyStream, address: str) -> Served:
         """Return the answer to a request from the network address."""
-        record = _record_of(head)
+        entry = _entry_of(head)
         try:
-            response = self._answer(head, arriving, address, record)
+            response = self._answer(head, body, address, entry)
         except S3ResponseError as error:
-            response = _refusal(head, record, error)
+            response = _refusal(head, entry, error)
         except GravelerError as error:
             if isinstance(error, CorruptDataError):
-                record.failed(error)
-            response = _refusal(head, record, error_of(error))
+                entry.failed(error)
+            response = _refusal(head, entry, error_of(error))
         except Exception as error:  # noqa: BLE001 - a bug: its traceback is only logged
-            record.failed(error)
-            response = _refusal(head, record, S3ResponseError(Code.INTERNAL_ERROR))
-        return _served(response, record)
+            entry.failed(error)
+            response = _refusal(head, entry, S3ResponseError(Code.INTERNAL_ERROR))
+        return _served(response, entry)
 
     def refuse(self, head: RequestHead, error: S3ResponseError) -> Served:
         """Return the error as the answer to a request that is not served."""
-        record = _record_of(head)
-        return _served(_refusal(head, record, error), record)
+        entry = _entry_of(head)
+        return _served(_refusal(head, entry, error), entry)
 
     def _answer(
-        self, head: RequestHead, arriving: BodyStream, address: str, record: AccessLogEntry
+        self, head: RequestHead, body: BodyStream, address: str, entry: AccessLogEntry
     ) -> S3Response:
         """Return the operation's answer.
 
@@ -99,7 +99,7 @@ class Application:
             S3ResponseError, GravelerError: the request is refused, or fails.
         """
         target = target_of(head.raw_path, head.header("host") or "", self._settings.domains)
-        record.repository = target.bucket
+        entry.repository = target.bucket
         presented = parse(head)
         run: Callable[[S3Request], S3Response]
         if presented is not None:
@@ -111,18 +111,18 @@ class Application:
             )
             check_endpoint(self._lakes.lake(user, address), target)
             operation = operation_of(head, target)
-            record.operation, run = operation.name, operation.run
+            entry.operation, run = operation.name, operation.run
         elif is_form(head, target):
-            form = PostForm(head, arriving)
+            form = PostForm(head, body)
             pair = self._key_pair(form.access_key_id)
             form.check(pair.secret_access_key, self._lakes.now_s(), target.bucket)
             user, verified = pair.user, VerifiedSignature(pair.access_key_id, UNSIGNED)
-            record.operation, run = "PostObject", partial(post_object, form=form)
+            entry.operation, run = "PostObject", partial(post_object, form=form)
         else:
             raise self._anonymous()
-        record.user = user
-        request = self._request(head, target, verified, user, arriving, address, record)
-        record.ref = request.key.partition("/")[0] if target.key else ""
+        entry.user = user
+        request = self._request(head, target, verified, user, body, address, entry)
+        entry.ref = request.key.partition("/")[0] if target.key else ""
         try:
             response = run(request)
         except (NotFoundError, InvalidInputError) as error:
@@ -209,18 +209,18 @@ class Application:
         target: BucketAndKey,
         verified: VerifiedSignature,
         user: str,
-        arriving: BodyStream,
+        body: BodyStream,
         address: str,
-        record: AccessLogEntry,
+        entry: AccessLogEntry,
     ) -> S3Request:
-        is_completion = record.operation == "CompleteMultipartUpload"
+        is_completion = entry.operation == "CompleteMultipartUpload"
         plan = body_plan(head, verified, has_checksum_of_body=not is_completion)
-        record.bytes_in = plan.decoded_length_bytes or 0
+        entry.bytes_in = plan.decoded_length_bytes or 0
         return S3Request(
             head=head,
             target=target,
             lake=self._lakes.lake(user, address),
-            content=RequestContent(plan, arriving),
+            content=RequestContent(plan, body),
             transfers=self._transfers,
             settings=self._settings.operations,
             now_s=self._lakes.now_s(),
@@ -229,7 +229,7 @@ class Application:
         )
 
 
-def _record_of(head: RequestHead) -> AccessLogEntry:
+def _entry_of(head: RequestHead) -> AccessLogEntry:
     return AccessLogEntry(
         request_id=uuid.uuid4().hex[:16].upper(),
         method=head.method,
@@ -237,22 +237,22 @@ def _record_of(head: RequestHead) -> AccessLogEntry:
     )
 
 
-def _served(response: S3Response, record: AccessLogEntry) -> Served:
-    headers = {_REQUEST_ID: record.request_id, "x-amz-id-2": record.request_id}
-    record.status = response.status
-    return Served(replace(response, headers={**response.headers, **headers}), record)
+def _served(response: S3Response, entry: AccessLogEntry) -> Served:
+    headers = {_REQUEST_ID: entry.request_id, "x-amz-id-2": entry.request_id}
+    entry.status = response.status
+    return Served(replace(response, headers={**response.headers, **headers}), entry)
 
 
-def _refusal(head: RequestHead, record: AccessLogEntry, error: S3ResponseError) -> S3Response:
+def _refusal(head: RequestHead, entry: AccessLogEntry, error: S3ResponseError) -> S3Response:
     """Return the answer to a refused request."""
-    record.code, record.message = error.code.text, error.message
+    entry.code, entry.message = error.code.text, error.message
     document = error_document(
         error.code.text,
         error.message,
         resource=head.raw_path,
-        request_id=record.request_id,
+        request_id=entry.request_id,
         details={**details_of_refusal(head, error), **error.details},
-        host_id=record.request_id,
+        host_id=entry.request_id,
     )
     headers: Mapping[str, str] = {**DOCUMENT_HEADERS, **error.headers}
     return S3Response(error.code.status, headers, document)

@@ -86,12 +86,12 @@ class GatewayHandler:
                 exchange.end_connection()
             self._send(exchange, served)
         except ClientGoneError:
-            served.record.code = "ClientGone"
+            served.entry.code = "ClientGone"
             raise
         finally:
             if served.response.reading is not None:
                 served.response.reading.close()
-            served.record.write()
+            served.entry.write()
 
     def _send(self, exchange: Exchange, served: Served) -> None:
         """Send the answer.
@@ -104,7 +104,7 @@ class GatewayHandler:
         if response.reading is None or exchange.head.method == "HEAD":
             exchange.answer(response.status, headers, response.content)
             if exchange.head.method != "HEAD":
-                served.record.bytes_out = len(response.content)
+                served.entry.bytes_out = len(response.content)
             return
         assert response.length_bytes is not None
         exchange.begin(response.status, headers, response.length_bytes)
@@ -115,10 +115,10 @@ class GatewayHandler:
         try:
             for piece in reading.pieces():
                 exchange.send(piece)
-                served.record.bytes_out += len(piece)
+                served.entry.bytes_out += len(piece)
         except (S3ResponseError, DataMissingError, StoreNoResponseError, GravelerError) as error:
             # The answer has begun: only its early end can report an error.
-            served.record.code, served.record.message = "CutOff", str(error)
+            served.entry.code, served.entry.message = "CutOff", str(error)
 
 
 def _headers_of(response: S3Response) -> list[tuple[str, str]]:

@@ -47,19 +47,19 @@ class CannotServeError(Exception):
 
 def handler() -> tuple[Handler, Limits]:
     """Return the handler of a process that serves."""
-    deployment = ApiAccess(
+    api = ApiAccess(
         os.environ[_API_URL], os.environ[_ACCESS_KEY_ID], os.environ[_SECRET_ACCESS_KEY]
     )
     settings = GatewaySettings.from_environment(os.environ)
     # A presigned URL signs no hash that S3 could check, so the gateway checks all of them.
     operations = OperationSettings(region=settings.operations.region, hashed_bytes_max=0)
     served = GatewaySettings(settings.domains, operations, settings.threads, settings.idle_s)
-    application = Application(deployment.lakes(), Transfers(store_pool()), served)
+    application = Application(api.lakes(), Transfers(store_pool()), served)
     limits = Limits(threads=THREADS_A_PLACE * served.threads, idle_s=served.idle_s)
     return GatewayHandler(application, served.threads), limits
 
 
-def check(deployment: ApiAccess, host: str, port: int) -> str:
+def check(api: ApiAccess, host: str, port: int) -> str:
     """Check that the gateway can serve; return the name of the key pair's user.
 
     Raises:
@@ -76,7 +76,7 @@ def check(deployment: ApiAccess, host: str, port: int) -> str:
     _check_address(host, port)
     try:
         GatewaySettings.from_environment(os.environ)
-        user = deployment.lakes().user()
+        user = api.lakes().user()
     except (ValueError, GravelerError) as error:
         raise CannotServeError(str(error)) from error
     if not user:
@@ -84,9 +84,9 @@ def check(deployment: ApiAccess, host: str, port: int) -> str:
     return user
 
 
-def serve(deployment: ApiAccess, host: str, port: int, workers: int) -> None:
+def serve(api: ApiAccess, host: str, port: int, workers: int) -> None:
     """Serve until a signal arrives; returns then."""
-    _export(deployment, os.environ)
+    _export(api, os.environ)
     processes.serve(f"{__name__}:handler", host, port, workers=workers, stop_s=_STOP_S)
 
 
@@ -103,8 +103,8 @@ def _check_address(host: str, port: int) -> None:
         raise CannotServeError(f"cannot listen on {host}:{port}: {reason}") from error
 
 
-def _export(deployment: ApiAccess, environment: MutableMapping[str, str]) -> None:
+def _export(api: ApiAccess, environment: MutableMapping[str, str]) -> None:
     """Put the deployment into the environment, which the processes inherit."""
-    environment[_API_URL] = deployment.url
-    environment[_ACCESS_KEY_ID] = deployment.access_key_id
-    environment[_SECRET_ACCESS_KEY] = deployment.secret_access_key
+    environment[_API_URL] = api.url
+    environment[_ACCESS_KEY_ID] = api.access_key_id
+    environment[_SECRET_ACCESS_KEY] = api.secret_access_key

@@ -46,8 +46,8 @@ class ApiLake(ApiObjects, ApiUploads):
 
     def branches(self, repository: str, prefix: str, after: str, amount: int) -> Page[str]:
         query = {"prefix": prefix, "after": after, "amount": amount_of(amount)}
-        names = ("repositories", repository, "branches")
-        page = self._requests.ask(Listing[BranchRow], "GET", names, query)
+        segments = ("repositories", repository, "branches")
+        page = self._requests.ask(Listing[BranchRow], "GET", segments, query)
         next_after = page.pagination.next_offset if page.pagination.has_more else ""
         return Page(tuple(row.id for row in page.results), next_after)
 
@@ -57,10 +57,10 @@ class ApiLake(ApiObjects, ApiUploads):
     def has_branch(self, repository: str, name: str) -> bool:
         return self._exists(branch_of(ObjectPlace(repository, name, b"")))
 
-    def _exists(self, names: tuple[str, ...]) -> bool:
+    def _exists(self, segments: tuple[str, ...]) -> bool:
         """Whether it exists; True if the user may not know that."""
         try:
-            self._requests.send("GET", names)
+            self._requests.send("GET", segments)
         except (NotFoundError, InvalidInputError):
             return False
         except AccessDeniedError:

@@ -47,14 +47,16 @@ class ApiPartWriting:
 
     takes_checksums = False  # presigned URLs do not sign them
 
-    def __init__(self, requests: Requests, names: Sequence[str], query: Mapping[str, str]) -> None:
+    def __init__(
+        self, requests: Requests, segments: Sequence[str], query: Mapping[str, str]
+    ) -> None:
         self._requests = requests
-        self._names = names
+        self._segments = segments
         self._query = query
         self._url = self._presigned()
 
     def _presigned(self) -> str:
-        return self._requests.ask(PartLocation, "PUT", self._names, self._query).presigned_url
+        return self._requests.ask(PartLocation, "PUT", self._segments, self._query).presigned_url
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:  # noqa: ARG002 - a presigned URL signs no hash
         url, self._url = self._url or self._presigned(), ""
@@ -102,8 +104,8 @@ class ApiUploads:
         )
 
     def part(self, place: ObjectPlace, upload_id: str, number: int) -> ApiPartWriting:
-        names = _upload(place, upload_id, "parts", str(number))
-        return ApiPartWriting(self._requests, names, path_of(place))
+        segments = _upload(place, upload_id, "parts", str(number))
+        return ApiPartWriting(self._requests, segments, path_of(place))
 
     def copy_part(
         self,

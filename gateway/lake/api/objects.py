@@ -276,13 +276,13 @@ class ApiObjects:
         Raises:
             ContentionError: others replaced the object in each try.
         """
-        names = branch_of(place, "objects", "stat", "user_metadata")
+        segments = branch_of(place, "objects", "stat", "user_metadata")
         for _ in range(_DESCRIPTIONS_MAX):
             found = self.stat(place)
             unchanged = conditions_of(Requirement(checksums=frozenset({found.checksum})))
             body = {"set": dict(change(found.metadata))}
             try:
-                self._requests.send("PUT", names, path_of(place), body=body, headers=unchanged)
+                self._requests.send("PUT", segments, path_of(place), body=body, headers=unchanged)
             except PreconditionFailedError:
                 continue
             return
@@ -309,8 +309,8 @@ class ApiObjects:
         if not texts:
             return failures
         place = ObjectPlace(repository, branch, b"")
-        names = branch_of(place, "objects", "delete")
-        answer = self._requests.ask(ObjectErrorList, "POST", names, body={"paths": texts})
+        segments = branch_of(place, "objects", "delete")
+        answer = self._requests.ask(ObjectErrorList, "POST", segments, body={"paths": texts})
         return failures + [
             (row.path.encode(), error_of_status(row.status_code, row.message, is_change=True))
             for row in answer.errors

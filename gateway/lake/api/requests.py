@@ -55,14 +55,14 @@ class Requests:
         self,
         shape: type[T],
         method: str,
-        names: Sequence[str],
+        segments: Sequence[str],
         query: Mapping[str, str] | None = None,
         *,
         body: object = None,
         headers: Mapping[str, str] | None = None,
     ) -> T:
         """Return the document that the API answers; the arguments are those of `send`."""
-        reply = self.send(method, names, query, body=body, headers=headers)
+        reply = self.send(method, segments, query, body=body, headers=headers)
         return self.read(shape, reply)
 
     def read(self, shape: type[T], reply: ApiResponse) -> T:
@@ -75,7 +75,7 @@ class Requests:
     def send(
         self,
         method: str,
-        names: Sequence[str],
+        segments: Sequence[str],
         query: Mapping[str, str] | None = None,
         *,
         body: object = None,
@@ -85,7 +85,7 @@ class Requests:
 
         Args:
             method: the HTTP method.
-            names: the segments of the path below `/api/v1`.
+            segments: those of the path below `/api/v1`.
             query: the parameters; those with an empty value are left out.
             body: what is sent as JSON.
             headers: further headers.
@@ -93,7 +93,7 @@ class Requests:
         Raises:
             GravelerError: the API refused the request, or cannot be reached.
         """
-        target = _target(names, query or {})
+        target = _target(segments, query or {})
         content = b"" if body is None else msgspec.json.encode(body)
         sent = {**(headers or {}), **({"content-type": "application/json"} if content else {})}
         is_change = method != "GET"
@@ -127,13 +127,13 @@ def _pause_s(reply: ApiResponse, number: int, *, is_change: bool) -> float | Non
     return _PAUSE_FIRST_S * 2.0**number if repeats else None
 
 
-def _target(names: Sequence[str], query: Mapping[str, str]) -> str:
+def _target(segments: Sequence[str], query: Mapping[str, str]) -> str:
     given = {name: value for name, value in query.items() if value}
-    path = "".join(f"/{_segment(name)}" for name in names)
+    path = "".join(f"/{_encoded(segment)}" for segment in segments)
     return f"{path}?{urlencode(given)}" if given else path
 
 
-def _segment(name: str) -> str:
+def _encoded(name: str) -> str:
     """Return the name as a segment of the path, encoded twice if the API can decode it twice.
 
     Raises:

@@ -291,7 +291,7 @@ class GatewayStack:
         return self._reply(head, served, arriving)
 
     def _reply(self, head: RequestHead, served: Served, arriving: CutBody) -> Reply:
-        answer, record = served.response, served.record
+        answer, record = served.response, served.entry
         content = answer.content
         if answer.reading is not None:
             with answer.reading:
