@@ -14,7 +14,7 @@ from gateway.lake.api.rows import (
     listed_upload,
     object_of,
     part_of,
-    request_of,
+    presigned_request,
 )
 from gateway.lake.port import Description, ListedPart, ListedUpload, Object, ObjectPlace
 from graveler.data_headers import of_write
@@ -60,7 +60,7 @@ class ApiPartWriting:
 
     def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:  # noqa: ARG002 - a presigned URL signs no hash
         url, self._url = self._url or self._presigned(), ""
-        return request_of("PUT", url, headers)
+        return presigned_request("PUT", url, headers)
 
 
 class ApiUploads:

@@ -12,7 +12,7 @@ from gateway.lake.api.rows import (
     UnderlyingProperties,
     listed_object,
     object_of,
-    request_of,
+    presigned_request,
 )
 from gateway.lake.port import Description, Object, ObjectPlace
 from graveler.errors import (
@@ -80,7 +80,7 @@ class ApiWriting:
         if not location.presigned_url:
             raise UnsupportedError("the API does not presign URLs: the gateway needs them")
         self._address = location.physical_address
-        return request_of("PUT", location.presigned_url, {**headers, **kept}, encryption)
+        return presigned_request("PUT", location.presigned_url, {**headers, **kept}, encryption)
 
     def finish(self, size_bytes: int, checksum: str) -> Object:
         row = self._requests.ask(
@@ -170,7 +170,9 @@ class ApiObjects:
             seen = object_of(row, found.place.repository, found.place.ref)
             if (seen.checksum, seen.size_bytes) != (found.checksum, found.size_bytes):
                 raise ContentionError("the object was replaced while it was read: read it again")
-            return request_of("GET", row.physical_address, {"range": f"bytes={first}-{last}"})
+            return presigned_request(
+                "GET", row.physical_address, {"range": f"bytes={first}-{last}"}
+            )
 
         return request
 

@@ -40,6 +40,20 @@ _PAUSE_FIRST_S = 0.2
 _PAUSE_S_MAX = 5.0
 # No entity tag equals a weak one, so the condition never holds.
 _NEVER = 'W/""'
+# Errors of statuses, for answers that name no class of error, such as API Gateway's own.
+_ERRORS: Mapping[int, type[GravelerError]] = {
+    400: errors.InvalidInputError,
+    401: errors.AccessDeniedError,
+    403: errors.ForbiddenError,
+    404: errors.NotFoundError,
+    409: errors.ConflictError,
+    410: errors.GoneError,
+    412: errors.PreconditionFailedError,
+    413: errors.TooLargeError,
+    416: errors.RangeNotSatisfiableError,
+    429: errors.ContentionError,
+    501: errors.UnsupportedError,
+}
 
 
 class Requests:
@@ -175,22 +189,6 @@ def amount_of(amount: int) -> str:
     return str(min(max(amount, 1), PAGE_AMOUNT_MAX))
 
 
-# Errors of statuses, for answers that name no class of error, such as API Gateway's own.
-_KINDS: Mapping[int, type[GravelerError]] = {
-    400: errors.InvalidInputError,
-    401: errors.AccessDeniedError,
-    403: errors.ForbiddenError,
-    404: errors.NotFoundError,
-    409: errors.ConflictError,
-    410: errors.GoneError,
-    412: errors.PreconditionFailedError,
-    413: errors.TooLargeError,
-    416: errors.RangeNotSatisfiableError,
-    429: errors.ContentionError,
-    501: errors.UnsupportedError,
-}
-
-
 def refusal_of(reply: ApiResponse, *, is_change: bool) -> GravelerError:
     """Return the error that the API answered."""
     kind, _, reason = reply.headers.get(KIND_HEADER.lower(), "").partition("/")
@@ -207,7 +205,7 @@ def error_of_status(
     status: int, message: str, details: str = "", *, is_change: bool
 ) -> GravelerError:
     """Return the error of a status."""
-    known = _KINDS.get(status)
+    known = _ERRORS.get(status)
     if known is None:  # a server failed on the way, and a change may have been made
         known = errors.UnknownOutcomeError if is_change else errors.ThrottledError
     return error_of_code(known.code, message, details)

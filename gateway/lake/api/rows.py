@@ -16,6 +16,8 @@ from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
 
 class Pagination(Struct, frozen=True):
     has_more: bool
@@ -138,10 +140,7 @@ def part_of(row: RecordedPartRow) -> ListedPart:
     return ListedPart(row.part_number, row.etag, row.size_bytes, row.mtime * NS_PER_S)
 
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
-
-
-def request_of(
+def presigned_request(
     method: str, url: str, headers: Mapping[str, str], signed: Mapping[str, str] = {}
 ) -> StoreRequest:
     """Return the request of a presigned URL, with the headers that the URL signs.

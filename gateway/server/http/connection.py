@@ -58,7 +58,7 @@ class ClientConnection:
             Awaited.END: limits.last_s,
         }
         self._head: HttpHead | None = None
-        self._skips_body = False
+        self._awaits_no_body = False
         self._wait_for(Awaited.REQUEST)
 
     @property
@@ -69,14 +69,14 @@ class ClientConnection:
     @property
     def is_overdue(self) -> bool:
         """Whether the client took too long with what the connection waits for."""
-        return time.monotonic() - self._since_s > self._limits_s[self._waits]
+        return time.monotonic() - self._since_s > self._limits_s[self._awaited]
 
-    def skip_body(self, *, is_late: bool) -> None:
+    def stop_awaiting_body(self, *, is_late: bool) -> None:
         """Let `request` return a request whose body has not begun to arrive.
 
         is_late: the client has no more time to send it.
         """
-        self._skips_body = True
+        self._awaits_no_body = True
         if is_late:
             self.idle_s = _NOW_S
 
@@ -93,7 +93,7 @@ class ClientConnection:
                 self._take_head()
             http_head = self._head
             if http_head is not None and self._has_ahead(http_head):
-                self._head, self._skips_body = None, False
+                self._head, self._awaits_no_body = None, False
                 return http_head
             self._receive(linger_s())
 
@@ -114,7 +114,7 @@ class ClientConnection:
     @property
     def has_ended(self) -> bool:
         """Whether `end` was called."""
-        return self._waits is Awaited.END
+        return self._awaited is Awaited.END
 
     def drain(self, linger_s: Callable[[], float]) -> None:
         """Receive and drop what the client sends; return when it sends no more.
@@ -132,7 +132,7 @@ class ClientConnection:
         self.client.skip(_NEWLINES)  # some clients send an extra newline after a request
         end = self.client.find(END)
         if end < 0:
-            if self._waits is not Awaited.HEAD:
+            if self._awaited is not Awaited.HEAD:
                 self._wait_for(Awaited.HEAD)
             if self.client.has_buffered:
                 check_begun(self.client.buffered)
@@ -144,18 +144,18 @@ class ClientConnection:
             self._wait_for(Awaited.BODY)
 
     def _has_ahead(self, http_head: HttpHead) -> bool:
-        return self._skips_body or self.client.buffered_bytes >= http_head.ahead_bytes
+        return self._awaits_no_body or self.client.buffered_bytes >= http_head.ahead_bytes
 
     def _receive(self, linger_s: float) -> None:
-        if self._waits is not Awaited.REQUEST and self.is_overdue:
+        if self._awaited is not Awaited.REQUEST and self.is_overdue:
             raise BlockingIOError
         self.client.wait_at_most(linger_s)
         has_more = self.client.receive_more(_RECEIVED_BYTES)
         if not has_more:
             if self._head is None:
                 raise ConnectionError
-            self._skips_body = True  # reading the body will find its end
+            self._awaits_no_body = True  # reading the body will find its end
 
-    def _wait_for(self, waits: Awaited) -> None:
-        self._waits = waits
+    def _wait_for(self, awaited: Awaited) -> None:
+        self._awaited = awaited
         self._since_s = time.monotonic()

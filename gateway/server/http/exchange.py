@@ -55,7 +55,7 @@ class Exchange:
         return self._keeps_alive and self.is_over and self.body.is_over
 
     def end_connection(self) -> None:
-        """Close the connection after this answer, whose head will announce it."""
+        """Close the connection after the answer; call it first, as the answer's head says so."""
         self._keeps_alive = False
 
     def answer(self, status: int, headers: Headers, content: bytes = b"") -> None:

@@ -140,7 +140,7 @@ class HttpServer:
         """Close overdue connections; those with a head get their answer first."""
         for connection in [each for each in self._parked if each.is_overdue]:
             if connection.has_head:  # the handler answers, and reports it
-                connection.skip_body(is_late=True)
+                connection.stop_awaiting_body(is_late=True)
                 self._dispatch(connection)
             else:
                 self._close(self._unparked(connection))
@@ -153,7 +153,7 @@ class HttpServer:
         self._take_back()
         for connection in list(self._parked):
             if connection.has_head:
-                connection.skip_body(is_late=False)
+                connection.stop_awaiting_body(is_late=False)
                 self._dispatch(connection)
             else:
                 self._close(self._unparked(connection))
@@ -259,7 +259,7 @@ class HttpServer:
                 self._wake()
                 return False
         if connection.has_head:
-            connection.skip_body(is_late=False)
+            connection.stop_awaiting_body(is_late=False)
             return True
         self._close(connection)
         return False

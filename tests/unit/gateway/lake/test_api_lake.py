@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.lake.api.rows import request_of
+from gateway.lake.api.rows import presigned_request
 from gateway.lake.port import Description, ObjectPlace
 from gateway.transfer.store import Transfers
 from graveler.errors import AccessDeniedError, ContentionError
@@ -115,10 +115,11 @@ def test_only_the_own_key_pair_is_known_and_its_user_is_asked_for_once(world):
 
 def test_a_presigned_url_becomes_a_request_without_headers_that_it_does_not_sign():
     headers = {"content-length": "3", "x-amz-meta-k": "v"}
-    made = request_of("PUT", "https://b.s3.amazonaws.com/a%20b?X-Amz-Signature=1", headers)
+    made = presigned_request("PUT", "https://b.s3.amazonaws.com/a%20b?X-Amz-Signature=1", headers)
     assert (made.scheme, made.host, made.port) == ("https", "b.s3.amazonaws.com", 443)
     assert made.target == "/a%20b?X-Amz-Signature=1"
     assert made.headers == {"content-length": "3", "host": "b.s3.amazonaws.com"}
     assert (
-        request_of("GET", "http://127.0.0.1:9000/b/k?x=1", {}).headers["host"] == "127.0.0.1:9000"
+        presigned_request("GET", "http://127.0.0.1:9000/b/k?x=1", {}).headers["host"]
+        == "127.0.0.1:9000"
     )

@@ -90,7 +90,7 @@ def test_any_altered_byte_of_what_is_signed_is_refused(data):
 
 
 class UnknownError(Exception):
-    """Nobody has signed, or nobody that we know."""
+    """The request is unsigned, or signed with an unknown key."""
 
 
 def verify(request_head, now_s):
