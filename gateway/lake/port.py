@@ -18,7 +18,7 @@ from graveler.ports import (
     Checksums,
     CopiedPart,
     ExpectedObject,
-    StoreRequest,
+    SignedS3Request,
     UploadedPart,
 )
 from graveler.staging.listing import ListPage, PageQuery
@@ -98,7 +98,7 @@ class PartWriting(Protocol):
     @property
     def takes_checksums(self) -> bool: ...
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         """Return the request that stores the content; it has no Content-Length yet."""
 
 
@@ -157,7 +157,7 @@ class UserLake(Protocol):
 
     def reading(
         self, found: Object, *, with_checksums: bool = False
-    ) -> Callable[[int, int], StoreRequest]:
+    ) -> Callable[[int, int], SignedS3Request]:
         """Return a function that signs ranged GETs of the bytes from first to last.
 
         with_checksums: S3 returns the checksums if the range is the whole object.

@@ -22,13 +22,13 @@ from gateway.transfer.store_exchange import (
 )
 from graveler.aws.exchanges.pool import Pool
 from graveler.data_headers import of_read, of_write
-from graveler.ports import StoreRequest
+from graveler.ports import SignedS3Request
 
 _TRIES_MAX = 5
 _PAUSE_FIRST_S = 0.05
 
 # Return the request for the bytes from first to last inclusive.
-RangeRequest = Callable[[int, int], StoreRequest]
+RangeRequest = Callable[[int, int], SignedS3Request]
 
 
 class DataMissingError(Exception):
@@ -89,7 +89,7 @@ class Transfers:
             raise DataMissingError if refusal.code is Code.NO_SUCH_KEY else refusal
 
     def write(
-        self, request: Callable[[], StoreRequest], content: bytes | Iterable[bytes]
+        self, request: Callable[[], SignedS3Request], content: bytes | Iterable[bytes]
     ) -> Written:
         """Store the content; each try has a new request.
 
@@ -121,7 +121,7 @@ class Transfers:
         raise AssertionError("the last try returns or raises")
 
     def _sent_once(
-        self, request: Callable[[], StoreRequest], content: Iterable[bytes]
+        self, request: Callable[[], SignedS3Request], content: Iterable[bytes]
     ) -> StoreResponse:
         for number in range(1, _TRIES_MAX + 1):
             try:

@@ -8,7 +8,7 @@ from graveler.aws.exchanges import connection
 from graveler.aws.exchanges.connection import Connection, Host
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
-from graveler.ports import StoreRequest
+from graveler.ports import SignedS3Request
 
 # S3 may take so long for any byte of an exchange. It answers within seconds.
 _SILENCE_S = 30.0
@@ -84,7 +84,7 @@ def store_pool(silence_s: float = _SILENCE_S) -> Pool:
 
 
 def send(
-    pool: Pool, request: StoreRequest, content: bytes | Iterable[bytes] = b""
+    pool: Pool, request: SignedS3Request, content: bytes | Iterable[bytes] = b""
 ) -> StoreResponse:
     """Send the request with its content; return the answer.
 
@@ -112,7 +112,7 @@ def send(
     return StoreResponse(answer, used, pool)
 
 
-def _sent(used: Connection, request: StoreRequest, content: bytes | Iterable[bytes]) -> bool:
+def _sent(used: Connection, request: SignedS3Request, content: bytes | Iterable[bytes]) -> bool:
     """Send the request; return whether S3 took all of it."""
     # A small content goes out together with the headers.
     first = content if isinstance(content, bytes) else b""

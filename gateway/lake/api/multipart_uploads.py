@@ -25,7 +25,7 @@ from graveler.ports import (
     BegunUpload,
     CopiedPart,
     ExpectedObject,
-    StoreRequest,
+    SignedS3Request,
     UploadedPart,
 )
 from graveler.staging.listing import ListPage, PageQuery
@@ -58,7 +58,7 @@ class ApiPartWriting:
     def _presigned(self) -> str:
         return self._requests.ask(PartLocation, "PUT", self._segments, self._query).presigned_url
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:  # noqa: ARG002 - a presigned URL signs no hash
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:  # noqa: ARG002 - a presigned URL signs no hash
         url, self._url = self._url or self._presigned(), ""
         return presigned_request("PUT", url, headers)
 

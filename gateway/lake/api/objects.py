@@ -28,7 +28,7 @@ from graveler.errors import (
     UnsupportedError,
 )
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.ports import StoreRequest
+from graveler.ports import SignedS3Request
 from graveler.staging.listing import ListPage, PageQuery
 
 # A lost race takes two requests more.
@@ -67,7 +67,7 @@ class ApiWriting:
         self._requirement = requirement
         self._address = ""
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:  # noqa: ARG002 - a presigned URL signs no hash
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:  # noqa: ARG002 - a presigned URL signs no hash
         given = self._description.headers
         kept, encryption = given.kept or {}, given.encryption
         location = self._requests.ask(
@@ -161,10 +161,10 @@ class ApiObjects:
         found: Object,
         *,
         with_checksums: bool = False,  # noqa: ARG002 - a presigned URL asks for none
-    ) -> Callable[[int, int], StoreRequest]:
+    ) -> Callable[[int, int], SignedS3Request]:
         assert isinstance(found, PlacedObject)
 
-        def request(first: int, last: int) -> StoreRequest:
+        def request(first: int, last: int) -> SignedS3Request:
             # A new URL for each request: it expires, and a slow reader may resume after that.
             row = self._stat(found.place, presign=True)
             seen = object_of(row, found.place.repository, found.place.ref)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from gateway.lake.port import ListedPart, ListedUpload, Object, ObjectPlace
 from graveler.data_headers import of_write
 from graveler.names import checksum_tag
-from graveler.ports import StoreRequest
+from graveler.ports import SignedS3Request
 from graveler.staging.listing import CommonPrefix
 from graveler.times import NS_PER_S
 
@@ -142,7 +142,7 @@ def part_of(row: RecordedPartRow) -> ListedPart:
 
 def presigned_request(
     method: str, url: str, headers: Mapping[str, str], signed: Mapping[str, str] = {}
-) -> StoreRequest:
+) -> SignedS3Request:
     """Return the request of a presigned URL, with the headers that the URL signs.
 
     S3 refuses other `x-amz-*` headers, so those among the headers are left out.
@@ -150,7 +150,7 @@ def presigned_request(
     parts = urlsplit(url)
     path = parts.path or "/"
     sent = {name: value for name, value in headers.items() if not name.startswith("x-amz-")}
-    return StoreRequest(
+    return SignedS3Request(
         method,
         parts.scheme,
         parts.hostname or "",

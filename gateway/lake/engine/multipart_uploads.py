@@ -18,7 +18,7 @@ from graveler.ports import (
     BegunUpload,
     CopiedPart,
     ExpectedObject,
-    StoreRequest,
+    SignedS3Request,
     UploadedPart,
 )
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
@@ -34,7 +34,7 @@ class EnginePartWriting:
     number: int
     takes_checksums: bool
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         return self.requests.sign_part(self.uri, self.store_id, self.number, headers, payload_hash)
 
 

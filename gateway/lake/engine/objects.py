@@ -21,7 +21,7 @@ from graveler.operations.engine import Engine
 from graveler.operations.prepared import Prepared, finish, prepare
 from graveler.operations.protocol.data import check_data, data_headers
 from graveler.operations.protocol.views import ObjectStat
-from graveler.ports import StoreRequest
+from graveler.ports import SignedS3Request
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
@@ -78,7 +78,7 @@ class EngineWriting:
     requirement: Requirement
     takes_checksums: bool = True
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         sent = {**self.description.headers.sent, **headers}
         return self.requests.sign_put(self.prepared.uri, sent, payload_hash)
 
@@ -125,8 +125,8 @@ class EngineObjects:
 
     def reading(
         self, found: Object, *, with_checksums: bool = False
-    ) -> Callable[[int, int], StoreRequest]:
-        def request(first: int, last: int) -> StoreRequest:
+    ) -> Callable[[int, int], SignedS3Request]:
+        def request(first: int, last: int) -> SignedS3Request:
             headers = {"range": f"bytes={first}-{last}"}
             if stat_of(found).if_match:
                 headers["if-match"] = f'"{stat_of(found).if_match}"'

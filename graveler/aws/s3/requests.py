@@ -25,7 +25,7 @@ from graveler.aws.signing import (
     moment_of,
     signature,
 )
-from graveler.ports import StoreRequest
+from graveler.ports import SignedS3Request
 
 UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 _NO_PAYLOAD = sha256(b"").hexdigest()
@@ -115,18 +115,18 @@ class S3Requests:
         """The region of the endpoint."""
         return self._endpoint.region
 
-    def sign_get(self, uri: str, headers: Mapping[str, str]) -> StoreRequest:
+    def sign_get(self, uri: str, headers: Mapping[str, str]) -> SignedS3Request:
         """Return a request that reads the object.
 
         Header names of all requests are in lower case, and values are ASCII.
         """
         return self.sign_read("GET", uri, headers)
 
-    def sign_read(self, method: str, uri: str, headers: Mapping[str, str]) -> StoreRequest:
+    def sign_read(self, method: str, uri: str, headers: Mapping[str, str]) -> SignedS3Request:
         """Return a request that reads the object, or its description: GET or HEAD."""
         return self._signed(method, uri, {}, headers, _NO_PAYLOAD)
 
-    def sign_put(self, uri: str, headers: Mapping[str, str], payload_hash: str) -> StoreRequest:
+    def sign_put(self, uri: str, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         """Return a request that stores an object.
 
         payload_hash is the body's SHA-256 in hex, or UNSIGNED_PAYLOAD.
@@ -140,7 +140,7 @@ class S3Requests:
         part_number: int,
         headers: Mapping[str, str],
         payload_hash: str,
-    ) -> StoreRequest:
+    ) -> SignedS3Request:
         """Return a request that stores a part of an upload; payload_hash as in `sign_put`."""
         parameters = {"partNumber": str(part_number), "uploadId": store_upload_id}
         return self._signed("PUT", uri, parameters, headers, payload_hash)
@@ -152,7 +152,7 @@ class S3Requests:
         parameters: Mapping[str, str],
         headers: Mapping[str, str],
         payload_hash: str,
-    ) -> StoreRequest:
+    ) -> SignedS3Request:
         location = Location.of(uri)
         site = self._endpoint.site(location.bucket)
         path = site.path_of(location.key)
@@ -171,7 +171,7 @@ class S3Requests:
         scope = _scope(moment, site.region)
         made = signature(self._key(credentials.secret_key, scope), moment, scope, canonical)
         sent["authorization"] = authorization(credentials.access_key, scope, _names(covered), made)
-        return StoreRequest(
+        return SignedS3Request(
             method,
             *site.host,
             f"{path}?{query}" if query else path,
