@@ -60,7 +60,7 @@ def verify(context: typer.Context, files: Annotated[list[str], FileArgument]) ->
     are_whole = True
     for file in files:
         content = read_file(file)
-        found = list(shown.faults(file, content, PurePath(file).name))
+        found = list(inspection.faults(file, content, PurePath(file).name))
         are_whole = are_whole and not found
         session.output.item(_Verdict(file, not found, found), _Verdict.lines)
     if not are_whole:
@@ -87,12 +87,12 @@ def show_records(session: Session, file: str, amount: int) -> None:
     content = read_file(file)
     shown = _reader()
     with _refusing_damage():
-        table = shown.open_table(file, content)
-        kind = shown.kind_of(table)
+        table = inspection.open_table(file, content)
+        kind = inspection.kind_of(table)
         heads, cells = _columns(kind)
         values = [
             decoded | {"identity": identity.decode() if kind != "ranges" else identity.hex()}
-            for number, (_, identity, _, decoded) in enumerate(shown.decoded_records(table))
+            for number, (_, identity, _, decoded) in enumerate(inspection.decoded_records(table))
             if amount < 0 or number < amount
         ]
     session.output.table(heads, values, cells)
@@ -171,7 +171,7 @@ def _reader() -> ModuleType:
         CommandError: the packages are not installed.
     """
     try:
-        from graveler.sstable import shown  # noqa: PLC0415
+        from graveler.sstable import inspection
     except ImportError as error:
         raise NotInstalledError(error, "server") from error
     return shown

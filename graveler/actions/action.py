@@ -60,7 +60,7 @@ class Hook:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ActionFile:
     """An action: its events, each with branch patterns (none: every branch), and its hooks."""
 
     name: str
@@ -81,7 +81,7 @@ class Action:
         return is_matched and bool(self.hooks)
 
 
-def parse_action(content: bytes) -> Action:
+def parse_action(content: bytes) -> ActionFile:
     """Return the action that the file describes.
 
     Raises:
@@ -98,7 +98,7 @@ def parse_action(content: bytes) -> Action:
     events = mapping(fields.get("on"), "'on'")
     if not events:
         raise InvalidInputError("'on' is required: it names the events")
-    return Action(
+    return ActionFile(
         name,
         {event: _branches(event, value) for event, value in events.items()},
         _hooks(sequence(fields.get("hooks"), "'hooks'")),

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graveler.errors import CorruptDataError
+from graveler.sstable.inspection import Json, decoded_records, properties
 from graveler.sstable.reader import Table
-from graveler.sstable.shown import Json, decoded_records, properties
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
