@@ -33,7 +33,7 @@ def command(
     except ImportError as error:
         raise NotInstalledError(error, "gateway") from error
     server = session_of(context).server
-    deployment = sidecar.Deployment(server.endpoint, *server.key_pair)
+    deployment = sidecar.ApiAccess(server.endpoint, *server.key_pair)
     try:
         user = sidecar.check(deployment, host, port)
         _show(deployment.url, user, host, port)

@@ -1,15 +1,14 @@
 """The port from S3's operations to a lake.
 
-Two homes of the gateway implement it: beside the engine, over its stores (`gateway.lake.engine`),
-and on a client's machine, over the HTTP API (`gateway.lake.api`). Every method checks the user's
-rights first, and raises the engine's errors (`graveler.errors`).
+`gateway.lake.engine` implements it over the engine's stores, and `gateway.lake.api` over the HTTP
+API, on a client's machine. Every method checks the user's rights first, and raises the engine's
+errors (`graveler.errors`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from graveler.aws.s3.requests import SignedRequest
 from graveler.data_headers import NO_HEADERS, DataHeaders
 from graveler.errors import GravelerError
 from graveler.model import NO_REQUIREMENT, Page, Requirement
@@ -19,13 +18,14 @@ from graveler.ports import (
     Checksums,
     CopiedPart,
     ExpectedObject,
+    SignedS3Request,
     UploadedPart,
 )
 from graveler.staging.listing import ListPage, PageQuery
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ObjectPlace:
     """A path at a ref; a ref that is written to is a branch."""
 
     repository: str
@@ -34,7 +34,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class Bucket:
     """A repository, which S3's clients see as a bucket."""
 
     name: str
@@ -46,7 +46,7 @@ class Object:
     """An object as readers see it.
 
     physical_address is the whole URI of its data, checksum its entity tag without quotes.
-    headers: what S3 told of data that this request has stored.
+    headers: those that S3 returned for data that this request stored.
     """
 
     path: bytes
@@ -61,7 +61,7 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a write says of an object beside its content."""
+    """The type, the user metadata and the headers of an object that is written."""
 
     content_type: str
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -69,15 +69,7 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """Content that S3 has taken."""
-
-    size_bytes: int
-    checksum: str
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
+class ListedUpload:
     """A multipart upload that was begun and not ended."""
 
     id: str
@@ -87,7 +79,7 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ListedPart:
     """A part that S3 has of an upload."""
 
     number: int
@@ -97,8 +89,8 @@ class Part:
     checksums: Checksums = field(default_factory=dict)
 
 
-class Writing(Protocol):
-    """A permitted write of one object: the content goes to S3, and then `finish` shows it.
+class PartWriting(Protocol):
+    """A permitted write of one part of an upload.
 
     takes_checksums: its requests may have a checksum, which S3 keeps.
     """
@@ -106,32 +98,26 @@ class Writing(Protocol):
     @property
     def takes_checksums(self) -> bool: ...
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         """Return the request that stores the content; it has no Content-Length yet."""
 
-    def finish(self, stored: Stored) -> Object:
-        """Make the content the object at the path, if the requirement still holds."""
+
+class Writing(PartWriting, Protocol):
+    """A permitted write of one object: the content goes to S3, and then `finish` shows it."""
+
+    def finish(self, size_bytes: int, checksum: str) -> Object:
+        """Make the stored content the object at the path, if the requirement still holds."""
 
 
-class Sending(Protocol):
-    """A permitted part of an upload; takes_checksums as of `Writing`."""
-
-    @property
-    def takes_checksums(self) -> bool: ...
-
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
-        """Return the request that stores the part; it has no Content-Length yet."""
-
-
-class Lake(Protocol):
-    """What one user may do, in one request."""
+class UserLake(Protocol):
+    """The lake as one user may use it, for one request."""
 
     # Buckets
 
-    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Bucket]:
         """Return a page of the repositories that the user may list."""
 
-    def repository(self, name: str) -> Repository:
+    def repository(self, name: str) -> Bucket:
         """Return the repository.
 
         Raises:
@@ -145,14 +131,14 @@ class Lake(Protocol):
         """Return a page of the branches' names."""
 
     def has_repository(self, name: str) -> bool:
-        """Whether the repository exists, whoever asks; a cached answer will do."""
+        """Whether the repository exists; checks no right, and may use a cached answer."""
 
     def has_branch(self, repository: str, name: str) -> bool:
-        """Whether the branch exists, whoever asks."""
+        """Whether the branch exists; checks no right."""
 
     # Reading
 
-    def stat(self, place: Place) -> Object:
+    def stat(self, place: ObjectPlace) -> Object:
         """Return the object at the place.
 
         Raises:
@@ -167,18 +153,18 @@ class Lake(Protocol):
         """
 
     def data_headers(self, found: Object, *, with_checksums: bool = False) -> Mapping[str, str]:
-        """Return the headers that S3 keeps with the object's data; none if these do not exist."""
+        """Return the headers that S3 keeps with the object's data; none if the data are gone."""
 
     def reading(
         self, found: Object, *, with_checksums: bool = False
-    ) -> Callable[[int, int], SignedRequest]:
-        """Return what makes requests for the bytes from first to last of the object.
+    ) -> Callable[[int, int], SignedS3Request]:
+        """Return a function that signs ranged GETs of the bytes from first to last.
 
-        S3 answers with_checksums if they are all bytes.
+        with_checksums: S3 returns the checksums if the range is the whole object.
         """
 
     def verified(self, found: Object) -> Object:
-        """Return the object with the ETag of its data; another one than recorded may do.
+        """Return the object with the present ETag of its data, if they are still the object's.
 
         Raises:
             DataReplacedError: others have replaced the data.
@@ -192,11 +178,14 @@ class Lake(Protocol):
 
     # Writing
 
-    def check_write(self, place: Place) -> None:
+    def check_write(self, place: ObjectPlace) -> None:
         """Check that the user may write at the place; whether it exists is checked later."""
 
     def write(
-        self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
+        self,
+        place: ObjectPlace,
+        description: Description,
+        requirement: Requirement = NO_REQUIREMENT,
     ) -> Writing:
         """Begin to write the object at the place.
 
@@ -210,18 +199,18 @@ class Lake(Protocol):
         self,
         source: Object,
         source_repository: str,
-        place: Place,
+        place: ObjectPlace,
         description: Description | None,
         requirement: Requirement = NO_REQUIREMENT,
     ) -> Object:
         """Copy the object to the place; without a description, with its own."""
 
     def describe(
-        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+        self, place: ObjectPlace, change: Callable[[Mapping[str, str]], Mapping[str, str]]
     ) -> None:
-        """Replace the object's user metadata by what `change` makes of them."""
+        """Replace the object's user metadata with `change(metadata)`."""
 
-    def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
+    def delete(self, place: ObjectPlace, requirement: Requirement = NO_REQUIREMENT) -> None:
         """Delete the object at the place; a missing one is no error without a requirement."""
 
     def delete_many(
@@ -231,17 +220,17 @@ class Lake(Protocol):
 
     # Multipart uploads
 
-    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+    def create_upload(self, place: ObjectPlace, description: Description) -> BegunUpload:
         """Begin an upload."""
 
-    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
+    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[ListedUpload]:
         """Return a page of the open uploads by key, `<ref>/<path>`, and ID.
 
         With after_id, uploads to the key query.after with a greater ID are on the page as well.
         """
 
-    def part(self, place: Place, upload_id: str, number: int) -> Sending:
-        """Begin to send a part.
+    def part(self, place: ObjectPlace, upload_id: str, number: int) -> PartWriting:
+        """Begin to write a part.
 
         Raises:
             UploadNotFoundError: the upload does not exist, or has ended.
@@ -249,7 +238,7 @@ class Lake(Protocol):
 
     def copy_part(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         number: int,
         source: Object,
@@ -258,13 +247,13 @@ class Lake(Protocol):
         """Copy bytes of an object to a part."""
 
     def parts(
-        self, place: Place, upload_id: str, after: int, amount: int
-    ) -> tuple[Sequence[Part], bool]:
+        self, place: ObjectPlace, upload_id: str, after: int, amount: int
+    ) -> tuple[Sequence[ListedPart], bool]:
         """Return the parts after that number, and whether there are more."""
 
     def complete_upload(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
@@ -278,7 +267,7 @@ class Lake(Protocol):
             PreconditionFailedError: the requirement does not hold.
         """
 
-    def abort_upload(self, place: Place, upload_id: str) -> None:
+    def abort_upload(self, place: ObjectPlace, upload_id: str) -> None:
         """End the upload and delete its parts.
 
         Raises:
@@ -287,7 +276,7 @@ class Lake(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class KeyPair:
+class ClientKeyPair:
     """An access key as signatures are checked against it; never printed."""
 
     access_key_id: str
@@ -296,15 +285,15 @@ class KeyPair:
 
 
 class Lakes(Protocol):
-    """The door to the lake: who signs, and what that user sees."""
+    """Finds the key pairs that sign requests, and opens the lake for their users."""
 
-    def key_pair(self, access_key_id: str) -> KeyPair | None:
+    def key_pair(self, access_key_id: str) -> ClientKeyPair | None:
         """Return the key pair; None if it does not exist."""
 
     def session_user(self, cookies: str, address: str) -> str | None:
-        """Return the user of the session in a Cookie header; None if none counts here."""
+        """Return the user of the session in a Cookie header; None if there is no valid one."""
 
-    def lake(self, user: str, address: str) -> Lake:
+    def lake(self, user: str, address: str) -> UserLake:
         """Return the lake for a request of the user from that network address."""
 
     def now_s(self) -> int:

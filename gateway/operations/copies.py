@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from gateway.lake.port import Description, Object, Place
-from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import Call
-from gateway.operations.tags import tags_of, tags_of_header, with_tags
+from gateway.lake.port import Description, Object, ObjectPlace
+from gateway.operations.request import S3Request
+from gateway.operations.responses import S3Response, xml_response
+from gateway.operations.tagging import tags_of, tags_of_header, with_tags
 from gateway.operations.writes import (
     check_storage_class,
     data_headers_of,
@@ -14,68 +14,72 @@ from gateway.operations.writes import (
 )
 from gateway.protocol import checksums, conditions
 from gateway.protocol.addressing import copy_source
-from gateway.protocol.conditions import Verdict
-from gateway.protocol.documents import answers as documents
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.conditions import ConditionVerdict
+from gateway.protocol.documents import results
+from gateway.protocol.errors import Code, S3ResponseError
 from graveler.errors import BucketRefusedError, InvalidInputError, NotFoundError
 
 _COPY, _REPLACE = "COPY", "REPLACE"
 
 
-def copy_object(call: Call) -> Answer:
+def copy_object(request: S3Request) -> S3Response:
     """Copy the object that `x-amz-copy-source` names."""
-    check_storage_class(call)
-    replaces_metadata = _replaces(call, "x-amz-metadata-directive")
-    replaces_tags = _replaces(call, "x-amz-tagging-directive")
-    repository, source = source_of(call)
-    call.lake.check_write(call.place)
-    call.content.discard()
+    check_storage_class(request)
+    replaces_metadata = _replaces(request, "x-amz-metadata-directive")
+    replaces_tags = _replaces(request, "x-amz-tagging-directive")
+    repository, source = source_of(request)
+    request.lake.check_write(request.place)
+    request.content.discard()
     description = _described(
-        call, source, replaces_metadata=replaces_metadata, replaces_tags=replaces_tags
+        request, source, replaces_metadata=replaces_metadata, replaces_tags=replaces_tags
     )
-    is_itself = (repository, call.target.key) == (call.bucket, _key_of(call))
+    is_itself = (repository, request.target.key) == (request.bucket, _key_of(request))
     if is_itself and description is None:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_REQUEST,
             "This copy request is illegal because it is trying to copy an object to itself "
             "without changing the object's metadata, storage class, website redirect location or "
             "encryption attributes.",
         )
-    copied = call.lake.copy(source, repository, call.place, description, requirement_of(call))
+    copied = request.lake.copy(
+        source, repository, request.place, description, requirement_of(request)
+    )
     elements = checksums.as_elements(copied.headers)
-    document = documents.copied(copied.checksum, copied.last_modified_ns, elements)
-    return of_document(document, checksums.without(copied.headers))
+    document = results.copied(copied.checksum, copied.last_modified_ns, elements)
+    return xml_response(document, checksums.without(copied.headers))
 
 
-def source_of(call: Call) -> tuple[str, Object]:
+def source_of(request: S3Request) -> tuple[str, Object]:
     """Return the repository and the object to copy, if its conditions hold.
 
     Raises:
-        S3Error: the header is malformed, there is no such object, or a condition does not hold.
+        S3ResponseError: the header is malformed, there is no object, or a condition does not hold.
     """
-    named = copy_source(call.header("x-amz-copy-source") or "")
+    named = copy_source(request.header("x-amz-copy-source") or "")
     try:
-        found = call.lake.stat(Place(named.bucket, named.ref, named.path))
+        found = request.lake.stat(ObjectPlace(named.bucket, named.ref, named.path))
     except BucketRefusedError:
         raise
     except (NotFoundError, InvalidInputError) as error:
-        code = Code.NO_SUCH_KEY if call.lake.has_repository(named.bucket) else Code.NO_SUCH_BUCKET
-        raise S3Error(code, str(error)) from error
-    verdict = conditions.copy_verdict(call.head, found.checksum, found.last_modified_ns)
-    if verdict is not Verdict.PROCEED:
-        raise S3Error(Code.PRECONDITION_FAILED)
+        code = (
+            Code.NO_SUCH_KEY if request.lake.has_repository(named.bucket) else Code.NO_SUCH_BUCKET
+        )
+        raise S3ResponseError(code, str(error)) from error
+    verdict = conditions.copy_verdict(request.head, found.checksum, found.last_modified_ns)
+    if verdict is not ConditionVerdict.PROCEED:
+        raise S3ResponseError(Code.PRECONDITION_FAILED)
     return named.bucket, found
 
 
-def _key_of(call: Call) -> bytes:
-    named = copy_source(call.header("x-amz-copy-source") or "")
+def _key_of(request: S3Request) -> bytes:
+    named = copy_source(request.header("x-amz-copy-source") or "")
     return named.ref.encode() + b"/" + named.path
 
 
-def _replaces(call: Call, name: str) -> bool:
-    directive = call.header(name) or _COPY
+def _replaces(request: S3Request, name: str) -> bool:
+    directive = request.header(name) or _COPY
     if directive not in {_COPY, _REPLACE}:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_ARGUMENT,
             "Unknown directive.",
             details={"ArgumentName": name, "ArgumentValue": directive},
@@ -84,18 +88,20 @@ def _replaces(call: Call, name: str) -> bool:
 
 
 def _described(
-    call: Call, source: Object, *, replaces_metadata: bool, replaces_tags: bool
+    request: S3Request, source: Object, *, replaces_metadata: bool, replaces_tags: bool
 ) -> Description | None:
-    """Return what the copy is described by; None if it is as the source."""
-    headers = data_headers_of(call.head)
+    """Return the copy's description; None to keep the source's."""
+    headers = data_headers_of(request.head)
     if not (replaces_metadata or replaces_tags or headers.chosen):
         return None
     if replaces_metadata:
-        described = description_of(call)
+        described = description_of(request)
     else:
         kept = replace(headers, kept=None)  # the source's
         described = Description(source.content_type, source.metadata, kept)
     tags = (
-        tags_of_header(call.header("x-amz-tagging")) if replaces_tags else tags_of(source.metadata)
+        tags_of_header(request.header("x-amz-tagging"))
+        if replaces_tags
+        else tags_of(source.metadata)
     )
     return replace(described, metadata=with_tags(described.metadata, tags))

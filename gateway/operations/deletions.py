@@ -2,15 +2,15 @@
 
 from contextlib import suppress
 
-from gateway.lake.port import Place
-from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import NULL_VERSION, Call
+from gateway.lake.port import ObjectPlace
 from gateway.operations.errors import error_of
+from gateway.operations.request import NULL_VERSION, S3Request
+from gateway.operations.responses import S3Response, xml_response
 from gateway.operations.writes import requirement_of
 from gateway.protocol.addressing import split_key
 from gateway.protocol.documents import deletions
-from gateway.protocol.documents.deletions import DeletedObject, DeletionError
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.documents.deletions import DeletedObject, FailedDeletion
+from gateway.protocol.errors import Code, S3ResponseError
 from graveler.errors import (
     GravelerError,
     InvalidInputError,
@@ -20,54 +20,58 @@ from graveler.errors import (
 from graveler.model import Requirement
 
 
-def delete_object(call: Call) -> Answer:
+def delete_object(request: S3Request) -> S3Response:
     """Delete the object; a missing one is no error."""
-    if call.is_root:  # Spark deletes the folders that it made
-        branch = split_key(call.target.key).ref
-        for _, error in call.lake.delete_many(call.bucket, branch, [b""]):
+    if request.is_root:  # Spark deletes the folders that it made
+        branch = split_key(request.target.key).ref
+        for _, error in request.lake.delete_many(request.bucket, branch, [b""]):
             raise error_of(error)
-        return Answer(204)
-    _delete(call, call.place, requirement_of(call))
-    return Answer(204)
+        return S3Response(204)
+    _delete(request, request.place, requirement_of(request))
+    return S3Response(204)
 
 
-def _delete(call: Call, place: Place, requirement: Requirement) -> None:
+def _delete(request: S3Request, place: ObjectPlace, requirement: Requirement) -> None:
     """Delete the object; a missing one is no error, even if a requirement names its checksum.
 
     So a client can repeat a conditional deletion whose answer it did not get.
     """
     with suppress(ObjectMissingError):
-        call.lake.delete(place, requirement)
+        request.lake.delete(place, requirement)
 
 
-def delete_objects(call: Call) -> Answer:
+def delete_objects(request: S3Request) -> S3Response:
     """Delete up to 1,000 objects; report each of them."""
-    deletion = deletions.parse_delete(call.document())
-    errors: dict[str, DeletionError] = {}
+    deletion = deletions.parse_delete(request.document())
+    errors: dict[str, FailedDeletion] = {}
     by_branch: dict[str, list[tuple[bytes, str]]] = {}
     for wanted in deletion.objects:
         place = split_key(wanted.key.encode())
         if wanted.version_id not in {None, "", NULL_VERSION}:
             errors[wanted.key] = _of_version(wanted.key)
         elif wanted.etag is not None and place.path:
-            _delete_if(call, place.ref, place.path, wanted, errors)
+            _delete_if(request, place.ref, place.path, wanted, errors)
         else:
             by_branch.setdefault(place.ref, []).append((place.path, wanted.key))
     for branch, some in by_branch.items():
-        _delete_some(call, branch, some, errors)
+        _delete_some(request, branch, some, errors)
     deleted = [wanted.key for wanted in deletion.objects if wanted.key not in errors]
     listed = () if deletion.quiet else deleted
-    return of_document(deletions.deletion_result(listed, list(errors.values())))
+    return xml_response(deletions.deletion_result(listed, list(errors.values())))
 
 
-def _of_version(key: str) -> DeletionError:
-    """Return the error of a version: the object at the key is another one."""
+def _of_version(key: str) -> FailedDeletion:
+    """Return the error for a named version: objects have no versions here."""
     code = Code.NO_SUCH_VERSION
-    return DeletionError(key, code.text, code.message)
+    return FailedDeletion(key, code.text, code.message)
 
 
 def _delete_if(
-    call: Call, ref: str, path: bytes, wanted: DeletedObject, errors: dict[str, DeletionError]
+    request: S3Request,
+    ref: str,
+    path: bytes,
+    wanted: DeletedObject,
+    errors: dict[str, FailedDeletion],
 ) -> None:
     assert wanted.etag is not None
     checksums = frozenset({wanted.etag.strip('"')})
@@ -75,36 +79,39 @@ def _delete_if(
         Requirement(is_present=True) if wanted.etag == "*" else Requirement(checksums=checksums)
     )
     try:
-        _delete(call, Place(call.bucket, ref, path), requirement)
+        _delete(request, ObjectPlace(request.bucket, ref, path), requirement)
     except GravelerError as error:
-        errors[wanted.key] = _of_key(call, wanted.key, error)
+        errors[wanted.key] = _of_key(request, wanted.key, error)
 
 
 def _delete_some(
-    call: Call, branch: str, some: list[tuple[bytes, str]], errors: dict[str, DeletionError]
+    request: S3Request,
+    branch: str,
+    some: list[tuple[bytes, str]],
+    errors: dict[str, FailedDeletion],
 ) -> None:
     keys: dict[bytes, list[str]] = {}
     for path, key in some:
         keys.setdefault(path, []).append(key)
     paths = [path for path in keys if path]
     try:
-        failures = call.lake.delete_many(call.bucket, branch, paths) if paths else ()
+        failures = request.lake.delete_many(request.bucket, branch, paths) if paths else ()
     except GravelerError as error:
         failures = [(path, error) for path in paths]
     for path, failure in failures:
-        errors |= {key: _of_key(call, key, failure) for key in keys[path]}
+        errors |= {key: _of_key(request, key, failure) for key in keys[path]}
 
 
-def _of_key(call: Call, key: str, error: GravelerError) -> DeletionError:
+def _of_key(request: S3Request, key: str, error: GravelerError) -> FailedDeletion:
     """Return the key's error.
 
     Raises:
-        GravelerError: there is no repository, which is no error of a key.
+        GravelerError: the repository does not exist, which fails the whole request.
     """
     refusal = error_of(error)
     if isinstance(error, NotFoundError | InvalidInputError):
-        if not call.lake.has_repository(call.bucket):
+        if not request.lake.has_repository(request.bucket):
             raise error
         if isinstance(error, NotFoundError):  # the branch: DeleteObject answers so as well
-            refusal = S3Error(Code.NO_SUCH_BUCKET, str(error))
-    return DeletionError(key, refusal.code.text, refusal.message)
+            refusal = S3ResponseError(Code.NO_SUCH_BUCKET, str(error))
+    return FailedDeletion(key, refusal.code.text, refusal.message)

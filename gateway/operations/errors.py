@@ -1,9 +1,21 @@
-"""The one map from the engine's errors to S3's codes."""
+"""The one map from the engine's errors to S3's codes, and the errors of missing things."""
 
 from collections.abc import Mapping
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.lake.port import UserLake
+from gateway.operations.request import S3Request
+from gateway.protocol.addressing import BucketAndKey, copy_source, split_key
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.transfer.store import DataChangedError, DataMissingError
 from graveler import errors
+from graveler.errors import (
+    BucketRefusedError,
+    DataReplacedError,
+    GoneError,
+    InvalidInputError,
+    NotFoundError,
+    UploadNotFoundError,
+)
 
 CODES: Mapping[type[errors.GravelerError], Code] = {
     errors.InvalidInputError: Code.INVALID_ARGUMENT,
@@ -21,7 +33,7 @@ CODES: Mapping[type[errors.GravelerError], Code] = {
     errors.RangeNotSatisfiableError: Code.INVALID_RANGE,
     errors.ContentionError: Code.SLOW_DOWN,
     errors.TooManyAttemptsError: Code.SLOW_DOWN,
-    # SDKs repeat the request, which is what a reader of the outcome would do as well.
+    # SDKs repeat the request, as a client with an unknown outcome should.
     errors.UnknownOutcomeError: Code.SERVICE_UNAVAILABLE,
     errors.CorruptDataError: Code.INTERNAL_ERROR,
     errors.UnsupportedError: Code.NOT_IMPLEMENTED,
@@ -35,18 +47,73 @@ _OF_PARTS = {
 _OF_EXPECTATIONS = {code.text: code for code in (Code.BAD_DIGEST, Code.INVALID_REQUEST)}
 
 
-def error_of(error: errors.GravelerError) -> S3Error:
+def error_of(error: errors.GravelerError) -> S3ResponseError:
     """Return the S3 error that clients get, with the engine's message."""
     if isinstance(error, errors.BadPartsError):
         return _error_of_parts(error)
     for ancestor in type(error).__mro__:
         code = CODES.get(ancestor)
         if code is not None:
-            return S3Error(code, str(error))
+            return S3ResponseError(code, str(error))
     raise AssertionError(f"no code for {type(error).__name__}: add it to the table")
 
 
-def _error_of_parts(error: errors.BadPartsError) -> S3Error:
+def _error_of_parts(error: errors.BadPartsError) -> S3ResponseError:
     if error.reason in _OF_EXPECTATIONS:
-        return S3Error(_OF_EXPECTATIONS[error.reason], str(error))
-    return S3Error(_OF_PARTS.get(error.reason, Code.INVALID_PART))
+        return S3ResponseError(_OF_EXPECTATIONS[error.reason], str(error))
+    return S3ResponseError(_OF_PARTS.get(error.reason, Code.INVALID_PART))
+
+
+_READS = frozenset({"GET", "HEAD"})
+
+
+def check_endpoint(lake: UserLake, target: BucketAndKey) -> None:
+    """Check that the client's endpoint is the gateway, not the API's URL, which ends in `/api/v1`.
+
+    Raises:
+        S3ResponseError: the request names branch `v1` of a repository `api` that does not exist.
+    """
+    is_of_api = target.bucket == "api" and split_key(target.key).ref == "v1"
+    if is_of_api and not lake.has_repository(target.bucket):
+        raise S3ResponseError(Code.NO_SUCH_BUCKET_POSSIBLE_API_ENDPOINT)
+
+
+def missing(request: S3Request, error: NotFoundError | InvalidInputError) -> S3ResponseError:
+    """Return NoSuchBucket if the repository is missing, or the branch of a write; else NoSuchKey.
+
+    lakeFS answers so as well. Readers get the same for an invalid name, as nothing can have it.
+    Clients try names that they make up, and take any other error for a failure.
+    """
+    if isinstance(error, UploadNotFoundError | BucketRefusedError):
+        return error_of(error)
+    message, is_invalid = str(error), isinstance(error, InvalidInputError)
+    if not request.lake.has_repository(request.bucket):
+        return S3ResponseError(Code.NO_SUCH_BUCKET, message, details={"BucketName": request.bucket})
+    if not request.target.key:
+        return error_of(error) if is_invalid else S3ResponseError(Code.NO_SUCH_BUCKET, message)
+    branch = request.key.partition("/")[0]
+    if request.head.method not in _READS:
+        if not request.lake.has_branch(request.bucket, branch):
+            return S3ResponseError(Code.NO_SUCH_BUCKET, message)
+        if is_invalid:
+            return error_of(error)
+    return S3ResponseError(Code.NO_SUCH_KEY, message, details={"Key": request.key})
+
+
+def without_data(request: S3Request, error: GoneError | DataMissingError) -> S3ResponseError:
+    """Return the refusal that names the object: the one to read, or the source to copy."""
+    header = request.header("x-amz-copy-source")
+    if header is None:
+        shown = f"s3://{request.bucket}/{request.key}"
+    else:
+        source = copy_source(header)
+        shown = f"s3://{source.bucket}/{source.ref}/{source.path.decode('utf-8', 'replace')}"
+    if isinstance(error, DataReplacedError):
+        return S3ResponseError(Code.OBJECT_GONE, f"{shown}: {error}")
+    if isinstance(error, DataChangedError):
+        return S3ResponseError(Code.OBJECT_GONE, f"The data of {shown} were replaced: {error}")
+    return S3ResponseError(
+        Code.OBJECT_GONE,
+        f"{shown} has no data any more: garbage collection, or the owner of imported data, has "
+        "deleted it",
+    )

@@ -1,14 +1,14 @@
 """ListObjects and ListObjectsV2.
 
 The first level of a repository is its branches, which look like folders. A prefix with a slash
-lists the objects of a ref: of a branch, a tag, a commit or an expression.
+lists the objects of a ref expression.
 """
 
 from gateway.lake.port import Object
-from gateway.operations.answers import Answer, of_document
-from gateway.operations.call import Call
+from gateway.operations.request import S3Request
+from gateway.operations.responses import S3Response, xml_response
 from gateway.protocol.documents import pages
-from gateway.protocol.documents.pages import ObjectRow, ObjectsPage
+from gateway.protocol.documents.pages import ObjectElement, ObjectsPage
 from gateway.protocol.listings import ObjectsQuery, objects_query, token_of
 from graveler.errors import BucketRefusedError, InvalidInputError, NotFoundError
 from graveler.limits import PAGE_AMOUNT_MAX
@@ -18,24 +18,24 @@ _SLASH = b"/"
 _EMPTY = ObjectsPage((), ())
 
 
-def list_objects(call: Call) -> Answer:
+def list_objects(request: S3Request) -> S3Response:
     """List branches or objects, in the version that the request asks for."""
-    query = objects_query(call.parameters)
+    query = objects_query(request.parameters)
     ref, slash, _ = query.prefix.partition("/")
-    page = _objects(call, query, ref) if slash else _branches(call, query)
+    page = _objects(request, query, ref) if slash else _branches(request, query)
     write = pages.objects_v1 if query.version == 1 else pages.objects_v2
-    return of_document(write(call.bucket, query, page, call.user))
+    return xml_response(write(request.bucket, query, page, request.user))
 
 
-def _branches(call: Call, query: ObjectsQuery) -> ObjectsPage:
+def _branches(request: S3Request, query: ObjectsQuery) -> ObjectsPage:
     """Return a page of branches, in the order of their names with the slash."""
-    call.lake.repository(call.bucket)
+    request.lake.repository(request.bucket)
     if not query.prefix.isascii():
-        return _EMPTY  # as no branch's name is; the stores take no halves of characters
+        return _EMPTY  # names of branches are ASCII, and the stores refuse surrogates
     names: list[str] = []
     after = ""
     while True:
-        found = call.lake.branches(call.bucket, query.prefix, after, PAGE_AMOUNT_MAX)
+        found = request.lake.branches(request.bucket, query.prefix, after, PAGE_AMOUNT_MAX)
         names += found.results
         if not found.has_more:
             break
@@ -52,15 +52,15 @@ def _branches(call: Call, query: ObjectsQuery) -> ObjectsPage:
     return ObjectsPage((), shown, is_truncated, following)
 
 
-def _objects(call: Call, query: ObjectsQuery, ref: str) -> ObjectsPage:
+def _objects(request: S3Request, query: ObjectsQuery, ref: str) -> ObjectsPage:
     before = f"{ref}/".encode("utf-8", "surrogateescape")
     after = query.after.encode("utf-8", "surrogateescape")
     if after > before and not after.startswith(before):
-        call.lake.repository(call.bucket)
+        request.lake.repository(request.bucket)
         return _EMPTY
     try:
-        page = call.lake.objects(
-            call.bucket,
+        page = request.lake.objects(
+            request.bucket,
             ref,
             PageQuery(
                 amount=query.amount,
@@ -71,23 +71,23 @@ def _objects(call: Call, query: ObjectsQuery, ref: str) -> ObjectsPage:
             ),
         )
     except BucketRefusedError:
-        raise  # it hides objects: an empty page would be a lie
+        raise  # there are objects: an empty page would be wrong
     except (NotFoundError, InvalidInputError):
         # A prefix that no key has. A repository that does not exist is an error, as on S3.
-        call.lake.repository(call.bucket)
+        request.lake.repository(request.bucket)
         return _EMPTY
     return _page(query, before, page)
 
 
 def _page(query: ObjectsQuery, before: bytes, page: ListPage[Object]) -> ObjectsPage:
-    rows: list[ObjectRow] = []
+    rows: list[ObjectElement] = []
     prefixes: list[str] = []
     for item in page.results:
         key = (before + item.path).decode("utf-8", "surrogateescape")
         if isinstance(item, CommonPrefix):
             prefixes.append(key)
         else:
-            rows.append(ObjectRow(key, item.last_modified_ns, item.checksum, item.size_bytes))
+            rows.append(ObjectElement(key, item.last_modified_ns, item.checksum, item.size_bytes))
     if not page.next_after or not query.amount:
         return ObjectsPage(rows, prefixes)
     last = (before + page.next_after).decode("utf-8", "surrogateescape")
@@ -95,7 +95,7 @@ def _page(query: ObjectsQuery, before: bytes, page: ListPage[Object]) -> Objects
 
 
 def _marker(query: ObjectsQuery, last: str, *, is_needed: bool = False) -> str:
-    """Return what leads to the next page: S3's version 1 says it only with a delimiter."""
+    """Return the marker of the next page; S3's version 1 has one only with a delimiter."""
     if query.version == 2:
         return token_of(last.encode("utf-8", "surrogateescape"))
     return last if query.delimiter or is_needed else ""

@@ -8,8 +8,8 @@ values that were sent. Other clients fail on a redirect, or sign again, so only 
 import re
 
 from gateway.lake.port import Object
-from gateway.operations.answers import Answer
-from gateway.operations.call import Call
+from gateway.operations.request import S3Request
+from gateway.operations.responses import S3Response
 
 # Clients that were seen to follow redirects on the wire. The SDKs of Java, Python and Go (version
 # 2, except rclone) do not, or send their own Authorization again.
@@ -23,21 +23,21 @@ _EXPIRES_S = 15 * 60
 _REDIRECTED_BYTES_MIN = 64 * 1024
 
 
-def redirect_of(call: Call, found: Object) -> Answer | None:
+def redirect_response(request: S3Request, found: Object) -> S3Response | None:
     """Return the answer that sends the reader to S3; None if the gateway answers itself."""
-    agent = call.header("user-agent") or ""
+    agent = request.header("user-agent") or ""
     asks = _ASKS in agent
-    follows = call.settings.redirects and _FOLLOWS.search(agent)
+    follows = request.settings.redirects and _FOLLOWS.search(agent)
     if not asks and (not follows or found.size_bytes < _REDIRECTED_BYTES_MIN):
         return None
-    if not call.is_signed_by_header or call.parameters:
+    if not request.is_signed_by_header or request.parameters:
         return None  # a presigned URL, or parameters that change the answer
     sent = {
         name: value
-        for name, value in call.head.headers
+        for name, value in request.head.headers
         if name.startswith("x-amz-") and name != "x-amz-security-token"
     }
-    url = call.lake.reading_url(found, sent, _EXPIRES_S)
+    url = request.lake.reading_url(found, sent, _EXPIRES_S)
     if url is None:
         return None
-    return Answer(307, {"Location": url, "Cache-Control": "no-store"})
+    return S3Response(307, {"Location": url, "Cache-Control": "no-store"})

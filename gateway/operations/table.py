@@ -1,33 +1,31 @@
-"""Which operation a request means: its method, its level, and the sub-resource in its query."""
+"""Finds a request's operation by its method, its level, and the sub-resource in its query."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
 from gateway.operations import (
-    attributes,
     buckets,
     copies,
     deletions,
     listings,
-    objects,
-    parts,
+    multipart_uploads,
+    reads,
     tagging,
-    uploads,
     writes,
 )
-from gateway.operations.answers import Answer
-from gateway.operations.call import Call
-from gateway.protocol.addressing import Target
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.operations.request import S3Request
+from gateway.operations.responses import S3Response
+from gateway.protocol.addressing import BucketAndKey
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from graveler.data_headers import ENCRYPTION
 
-Run = Callable[[Call], Answer]
+Run = Callable[[S3Request], S3Response]
 
 
-class Level(Enum):
-    """What the address names."""
+class AddressLevel(Enum):
+    """The kind of thing that an address names."""
 
     SERVICE = "service"
     BUCKET = "bucket"
@@ -35,7 +33,7 @@ class Level(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class S3Operation:
     """An operation of S3, with the parameters that its request must have.
 
     copies: the request has `x-amz-copy-source`.
@@ -43,44 +41,57 @@ class Operation:
 
     name: str
     method: str
-    level: Level
+    level: AddressLevel
     run: Run
     parameters: frozenset[str] = frozenset()
     copies: bool = False
 
 
 def _row(
-    name: str, method: str, level: Level, run: Run, parameters: str = "", copied: str = ""
-) -> Operation:
-    return Operation(name, method, level, run, frozenset(parameters.split()), bool(copied))
+    name: str, method: str, level: AddressLevel, run: Run, parameters: str = "", copied: str = ""
+) -> S3Operation:
+    return S3Operation(name, method, level, run, frozenset(parameters.split()), bool(copied))
 
 
-_S, _B, _O = Level.SERVICE, Level.BUCKET, Level.OBJECT
+_S, _B, _O = AddressLevel.SERVICE, AddressLevel.BUCKET, AddressLevel.OBJECT
 
 # The operations that choose an encryption, as S3's do.
 _ENCRYPTING = frozenset({"CopyObject", "CreateMultipartUpload", "PutObject"})
 
 # The first row that fits counts, so those with more parameters come first.
-OPERATIONS: tuple[Operation, ...] = (
+OPERATIONS: tuple[S3Operation, ...] = (
     _row("ListBuckets", "GET", _S, buckets.list_buckets),
     _row("GetObjectTagging", "GET", _O, tagging.get_object_tagging, "tagging"),
-    _row("GetObjectAttributes", "GET", _O, attributes.get_object_attributes, "attributes"),
-    _row("ListParts", "GET", _O, parts.list_parts, "uploadId"),
-    _row("GetObject", "GET", _O, objects.get_object),
-    _row("HeadObject", "HEAD", _O, objects.head_object),
+    _row("GetObjectAttributes", "GET", _O, reads.get_object_attributes, "attributes"),
+    _row("ListParts", "GET", _O, multipart_uploads.list_parts, "uploadId"),
+    _row("GetObject", "GET", _O, reads.get_object),
+    _row("HeadObject", "HEAD", _O, reads.head_object),
     _row("PutObjectTagging", "PUT", _O, tagging.put_object_tagging, "tagging"),
-    _row("UploadPartCopy", "PUT", _O, parts.copy_part, "partNumber uploadId", "copied"),
-    _row("UploadPart", "PUT", _O, parts.upload_part, "partNumber uploadId"),
+    _row(
+        "UploadPartCopy",
+        "PUT",
+        _O,
+        multipart_uploads.copy_part,
+        "partNumber uploadId",
+        "copied",
+    ),
+    _row("UploadPart", "PUT", _O, multipart_uploads.upload_part, "partNumber uploadId"),
     _row("CopyObject", "PUT", _O, copies.copy_object, "", "copied"),
     _row("PutObject", "PUT", _O, writes.put_object),
-    _row("CreateMultipartUpload", "POST", _O, uploads.create_upload, "uploads"),
-    _row("CompleteMultipartUpload", "POST", _O, uploads.complete_upload, "uploadId"),
+    _row("CreateMultipartUpload", "POST", _O, multipart_uploads.create_upload, "uploads"),
+    _row(
+        "CompleteMultipartUpload",
+        "POST",
+        _O,
+        multipart_uploads.complete_upload,
+        "uploadId",
+    ),
     _row("DeleteObjectTagging", "DELETE", _O, tagging.delete_object_tagging, "tagging"),
-    _row("AbortMultipartUpload", "DELETE", _O, uploads.abort_upload, "uploadId"),
+    _row("AbortMultipartUpload", "DELETE", _O, multipart_uploads.abort_upload, "uploadId"),
     _row("DeleteObject", "DELETE", _O, deletions.delete_object),
     _row("GetBucketLocation", "GET", _B, buckets.get_bucket_location, "location"),
     _row("GetBucketVersioning", "GET", _B, buckets.get_bucket_versioning, "versioning"),
-    _row("ListMultipartUploads", "GET", _B, uploads.list_uploads, "uploads"),
+    _row("ListMultipartUploads", "GET", _B, multipart_uploads.list_uploads, "uploads"),
     _row("ListObjects", "GET", _B, listings.list_objects),
     _row("HeadBucket", "HEAD", _B, buckets.head_bucket),
     _row("DeleteObjects", "POST", _B, deletions.delete_objects, "delete"),
@@ -133,8 +144,8 @@ _SUB_RESOURCES = frozenset(
         "website",
     ]
 )
-# Headers of requests for what is not served: ignoring them would store an object in another way
-# than the client was promised, or delete one that the client wants to keep.
+# Headers of features that are not served. If one were ignored, an object could be stored in a way
+# that the client does not expect, or deleted against its will.
 _UNSERVED_HEADERS: Mapping[str, str] = {
     **dict.fromkeys(
         (
@@ -157,11 +168,11 @@ _UNSERVED_HEADERS: Mapping[str, str] = {
 }
 
 
-def operation_of(head: Head, target: Target) -> Operation:
+def operation_of(head: RequestHead, target: BucketAndKey) -> S3Operation:
     """Return the operation that the request means.
 
     Raises:
-        S3Error: it is not served, or the method is not one of the level.
+        S3ResponseError: it is not served, or the method is not one of the level.
     """
     level = _O if target.key else _B if target.bucket else _S
     named = _SUB_RESOURCES.intersection(head.parameters)
@@ -177,31 +188,31 @@ def operation_of(head: Head, target: Target) -> Operation:
             _check_encryption(head, row)
             return row
     if named and (has_method or level is not _S):
-        raise S3Error(
+        raise S3ResponseError(
             Code.NOT_IMPLEMENTED, f"The S3 gateway does not serve {', '.join(sorted(named))}"
         )
-    raise S3Error(Code.METHOD_NOT_ALLOWED)
+    raise S3ResponseError(Code.METHOD_NOT_ALLOWED)
 
 
-def _fits(row: Operation, named: frozenset[str]) -> bool:
-    """Whether the row has all sub-resources of the request; a read's part number is no other."""
+def _fits(row: S3Operation, named: frozenset[str]) -> bool:
+    """Whether the row has all sub-resources of the request; a read may have a part number."""
     further = named - row.parameters
     return not further or (row.method in {"GET", "HEAD"} and further == {"partNumber"})
 
 
-def check_headers(head: Head) -> None:
-    """Check that no header asks for what is not served.
+def check_headers(head: RequestHead) -> None:
+    """Check that no header asks for a feature that is not served.
 
     Raises:
-        S3Error: one does.
+        S3ResponseError: one does.
     """
     for name, what in _UNSERVED_HEADERS.items():
         if head.header(name) is not None:
-            raise S3Error(Code.NOT_IMPLEMENTED, f"The S3 gateway does not serve {what}")
+            raise S3ResponseError(Code.NOT_IMPLEMENTED, f"The S3 gateway does not serve {what}")
 
 
-def _check_encryption(head: Head, row: Operation) -> None:
+def _check_encryption(head: RequestHead, row: S3Operation) -> None:
     asked = [name for name in ENCRYPTION if head.header(name)]
     if asked and row.name not in _ENCRYPTING:
         message = f"{asked[0]} header is not supported for this operation."
-        raise S3Error(Code.INVALID_ARGUMENT, message)
+        raise S3ResponseError(Code.INVALID_ARGUMENT, message)

@@ -3,15 +3,15 @@
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 
-from gateway.lake.port import Description, Place, Sending, Stored, Writing
-from gateway.operations.answers import Answer, etag_of
-from gateway.operations.call import Call
-from gateway.operations.tags import tags_of_header, with_tags
+from gateway.lake.port import Description, ObjectPlace, PartWriting
+from gateway.operations.request import S3Request
+from gateway.operations.responses import S3Response, etag_of
+from gateway.operations.tagging import tags_of_header, with_tags
 from gateway.protocol import conditions, metadata
 from gateway.protocol.bodies import trailed
 from gateway.protocol.checksums import declared as declared_checksum
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from gateway.transfer.store import Written
 from graveler.data_headers import ENCRYPTION, KEPT, DataHeaders, encryption_of, kept_of
 from graveler.model import Requirement
@@ -41,110 +41,110 @@ _STORAGE_CLASSES = frozenset(
 )
 
 
-def put_object(call: Call) -> Answer:
+def put_object(request: S3Request) -> S3Response:
     """Store the request's content as the object."""
-    check_storage_class(call)
-    if call.is_root:
-        return _put_root(call)
-    description = description_of(call)
-    size_bytes = size_of(call)
-    writing = call.lake.write(call.place, description, requirement_of(call))
+    check_storage_class(request)
+    if request.is_root:
+        return _put_root(request)
+    description = description_of(request)
+    size_bytes = size_of(request)
+    writing = request.lake.write(request.place, description, requirement_of(request))
     coding = (description.headers.kept or {}).get("content-encoding", "")
-    written = send(call, size_bytes, writing, coding)
-    writing.finish(Stored(size_bytes, written.checksum))
-    return stored_answer(call, written)
+    written = send(request, size_bytes, writing, coding)
+    writing.finish(size_bytes, written.checksum)
+    return stored_response(request, written)
 
 
-def stored_answer(call: Call, written: Written) -> Answer:
+def stored_response(request: S3Request, written: Written) -> S3Response:
     """Return the answer to a request whose content S3 has."""
     etag = {"ETag": etag_of(written.checksum)}
-    return Answer(200, {**etag, **written.headers, **call.content.checksums})
+    return S3Response(200, {**etag, **written.headers, **request.content.checksums})
 
 
-def _put_root(call: Call) -> Answer:
+def _put_root(request: S3Request) -> S3Response:
     """Take an empty `main/`, which clients make as a folder; the branch is there already."""
-    branch = call.key.rstrip("/")
-    call.lake.check_write(Place(call.bucket, branch, b""))
-    if not call.lake.has_branch(call.bucket, branch):
-        raise S3Error(Code.NO_SUCH_BUCKET, f"There is no branch {branch!r}")
-    if call.content.whole(SMALL_BYTES_MAX):
-        raise S3Error(Code.NO_SUCH_KEY, f"{call.key!r} is a branch, not an object")
-    return Answer(200, {"ETag": _ETAG_OF_NOTHING, **call.content.checksums})
+    branch = request.key.rstrip("/")
+    request.lake.check_write(ObjectPlace(request.bucket, branch, b""))
+    if not request.lake.has_branch(request.bucket, branch):
+        raise S3ResponseError(Code.NO_SUCH_BUCKET, f"There is no branch {branch!r}")
+    if request.content.whole(SMALL_BYTES_MAX):
+        raise S3ResponseError(Code.NO_SUCH_KEY, f"{request.key!r} is a branch, not an object")
+    return S3Response(200, {"ETag": _ETAG_OF_NOTHING, **request.content.checksums})
 
 
-def size_of(call: Call) -> int:
+def size_of(request: S3Request) -> int:
     """Return the size of the content, which the client must announce.
 
     Raises:
-        S3Error: it is unknown, or too large for one request.
+        S3ResponseError: it is unknown, or too large for one request.
     """
-    size_bytes = call.content.size_bytes
+    size_bytes = request.content.size_bytes
     if size_bytes is None:
-        raise S3Error(Code.MISSING_CONTENT_LENGTH)
+        raise S3ResponseError(Code.MISSING_CONTENT_LENGTH)
     if size_bytes > PUT_BYTES_MAX:
         details = {"ProposedSize": str(size_bytes), "MaxSizeAllowed": str(PUT_BYTES_MAX)}
-        raise S3Error(Code.ENTITY_TOO_LARGE, details=details)
+        raise S3ResponseError(Code.ENTITY_TOO_LARGE, details=details)
     return size_bytes
 
 
-def send(call: Call, size_bytes: int, taker: Writing | Sending, coding: str = "") -> Written:
+def send(request: S3Request, size_bytes: int, writing: PartWriting, coding: str = "") -> Written:
     """Store the request's content, which has this coding, in S3.
 
     A small content is checked here, and can be sent again. Of a larger one, S3 checks the digests
-    that the client sent. S3 gets the client's checksum as well, and keeps it: one that comes behind
-    the content is sent on behind it.
+    that the client sent. S3 also gets the client's checksum, and keeps it. A checksum in a trailer
+    is sent on in a trailer.
 
     Raises:
-        S3Error: the content is not what the client announced, or S3 refuses it.
+        S3ResponseError: the content is not what the client announced, or S3 refuses it.
     """
     headers = {"content-length": str(size_bytes)}
     content: bytes | Iterable[bytes]
-    trailer = call.content.trailer
+    trailer = request.content.trailer
     if size_bytes <= SMALL_BYTES_MAX:
-        content, payload_hash = call.content.whole(SMALL_BYTES_MAX), UNSIGNED
-    elif trailer and taker.takes_checksums:
+        content, payload_hash = request.content.whole(SMALL_BYTES_MAX), UNSIGNED
+    elif trailer and writing.takes_checksums:
         headers = trailed.headers_of(size_bytes, trailer, coding)
-        pieces = call.content.pieces(checks_digests=True)
+        pieces = request.content.pieces(checks_digests=True)
         content = trailed.framed(
-            pieces, size_bytes, trailer, lambda: call.content.checksums[trailer.header]
+            pieces, size_bytes, trailer, lambda: request.content.checksums[trailer.header]
         )
         payload_hash = trailed.PAYLOAD_HASH
-    elif size_bytes > call.settings.hashed_bytes_max:
-        content, payload_hash = call.content.pieces(checks_digests=True), UNSIGNED
+    elif size_bytes > request.settings.hashed_bytes_max:
+        content, payload_hash = request.content.pieces(checks_digests=True), UNSIGNED
     else:
-        plan = call.content.plan
+        plan = request.content.plan
         if plan.content_md5 is not None:
             headers["content-md5"] = b64encode(plan.content_md5).decode()
-        content = call.content.pieces(checks_digests=False)
+        content = request.content.pieces(checks_digests=False)
         payload_hash = plan.payload.sha256 or UNSIGNED
-    if taker.takes_checksums:
-        headers |= call.content.checksums
-    return call.transfers.write(lambda: taker.request(headers, payload_hash), content)
+    if writing.takes_checksums:
+        headers |= request.content.checksums
+    return request.transfers.write(lambda: writing.request(headers, payload_hash), content)
 
 
-def description_of(call: Call) -> Description:
-    """Return what the request's headers say of the object.
+def description_of(request: S3Request) -> Description:
+    """Return the object's description in the request's headers.
 
     Raises:
-        S3Error: the metadata or the tags are malformed or too large.
+        S3ResponseError: the metadata or the tags are malformed or too large.
         InvalidInputError: S3 cannot keep the headers.
     """
-    return described(call.head, tags_of_header(call.header("x-amz-tagging")))
+    return described(request.head, tags_of_header(request.header("x-amz-tagging")))
 
 
-def described(head: Head, tags: Mapping[str, str]) -> Description:
-    """Return what the head says of the object, with these tags.
+def described(head: RequestHead, tags: Mapping[str, str]) -> Description:
+    """Return the object's description in the head, with these tags.
 
     Raises:
-        S3Error: the metadata are too large.
+        S3ResponseError: the metadata are too large.
         InvalidInputError: S3 cannot keep the headers.
     """
     stored = stored_metadata(metadata.user_metadata(head))
     return Description(metadata.content_type(head), with_tags(stored, tags), data_headers_of(head))
 
 
-def data_headers_of(head: Head) -> DataHeaders:
-    """Return what the request says of the data that it stores.
+def data_headers_of(head: RequestHead) -> DataHeaders:
+    """Return the headers of the data: those that S3 keeps, their encryption, a checksum.
 
     Raises:
         InvalidInputError: S3 cannot keep the headers, or has no such encryption.
@@ -153,9 +153,9 @@ def data_headers_of(head: Head) -> DataHeaders:
     return DataHeaders(kept_of(sent), encryption_of(sent), declared_checksum(head))
 
 
-def requirement_of(call: Call) -> Requirement:
+def requirement_of(request: S3Request) -> Requirement:
     """Return what If-Match and If-None-Match require of the object that is replaced."""
-    condition = conditions.write_condition(call.head)
+    condition = conditions.write_condition(request.head)
     return Requirement(
         is_absent=condition.is_absent,
         is_present=condition.is_present,
@@ -163,12 +163,12 @@ def requirement_of(call: Call) -> Requirement:
     )
 
 
-def check_storage_class(call: Call) -> None:
+def check_storage_class(request: S3Request) -> None:
     """Check that the storage class is one of S3's; all objects have the namespace's.
 
     Raises:
-        S3Error: it is not.
+        S3ResponseError: it is not.
     """
-    storage_class = call.header("x-amz-storage-class")
+    storage_class = request.header("x-amz-storage-class")
     if storage_class is not None and storage_class not in _STORAGE_CLASSES:
-        raise S3Error(Code.INVALID_STORAGE_CLASS)
+        raise S3ResponseError(Code.INVALID_STORAGE_CLASS)

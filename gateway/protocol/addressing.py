@@ -1,11 +1,11 @@
-"""Which bucket and key a request names, in its path, its Host header or as a copy's source."""
+"""The bucket and key that a request names: in its path, its Host header, or a copy's source."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # S3's limit. It counts the path below the ref, because the same path is a key in S3.
 KEY_BYTES_MAX = 1024
@@ -18,8 +18,8 @@ _NULL_VERSION = "null"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """What a request is about: a key, a bucket (no key) or the service (no bucket)."""
+class BucketAndKey:
+    """The target of a request: a key, a bucket (no key) or the service (no bucket)."""
 
     bucket: str
     key: bytes
@@ -44,7 +44,7 @@ class CopySource:
     version_id: str | None = None
 
 
-def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> Target:
+def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> BucketAndKey:
     """Return the bucket and key of a request.
 
     Args:
@@ -53,25 +53,25 @@ def target_of(raw_path: str, host: str | None, domains: Sequence[str]) -> Target
         domains: The gateway's own names, without ports. Any other host means path style.
 
     Raises:
-        S3Error: INVALID_URI if the path has a wrong escape or is no UTF-8; INVALID_BUCKET_NAME
-            for a key without a bucket.
+        S3ResponseError: INVALID_URI if the path has a wrong escape or is not UTF-8;
+            INVALID_BUCKET_NAME for a key without a bucket.
     """
     decoded = _decoded(raw_path)
     if decoded is None or not raw_path.startswith("/"):
-        raise S3Error(Code.INVALID_URI, details={"URI": raw_path})
+        raise S3ResponseError(Code.INVALID_URI, details={"URI": raw_path})
     bucket = bucket_of_host(host or "", domains)
     if bucket:
-        return Target(bucket, decoded[1:])
+        return BucketAndKey(bucket, decoded[1:])
     name, _, key = decoded[1:].partition(b"/")
     if key and not name:
-        raise S3Error(Code.INVALID_BUCKET_NAME, details={"BucketName": ""})
-    return Target(name.decode(), key)
+        raise S3ResponseError(Code.INVALID_BUCKET_NAME, details={"BucketName": ""})
+    return BucketAndKey(name.decode(), key)
 
 
 def split_key(key: bytes) -> RefAndPath:
     """Return the ref, which is the key's first segment, and the path below it.
 
-    Prefixes of listings may be no UTF-8: such bytes of a ref become surrogates (PEP 383).
+    Prefixes of listings may not be UTF-8: such bytes of a ref become surrogates (PEP 383).
     """
     ref, slash, path = key.partition(b"/")
     return RefAndPath(ref.decode("utf-8", "surrogateescape"), path, bool(slash))
@@ -83,13 +83,13 @@ def copy_source(header: str) -> CopySource:
     Here a plus means a space, as in a query and unlike in a path: S3 reads the header so.
 
     Raises:
-        S3Error: INVALID_ARGUMENT if it names no object; NOT_IMPLEMENTED for a version.
+        S3ResponseError: INVALID_ARGUMENT if it names no object; NOT_IMPLEMENTED for a version.
     """
     text, parameter, version_id = header.partition(_VERSION_PARAMETER)
     if parameter and not version_id:
         raise _invalid_source(header, "Version id cannot be the empty string")
     if parameter and version_id != _NULL_VERSION:
-        raise S3Error(Code.NOT_IMPLEMENTED, details={"Header": "x-amz-copy-source"})
+        raise S3ResponseError(Code.NOT_IMPLEMENTED, details={"Header": "x-amz-copy-source"})
     # Some clients encode the slashes as well, so split after decoding.
     decoded = _decoded(text.replace("+", " "))
     if decoded is None:
@@ -104,7 +104,7 @@ def copy_source(header: str) -> CopySource:
 
 
 def _decoded(text: str) -> bytes | None:
-    """Return the UTF-8 of percent-encoded text, None if it is not any."""
+    """Return the bytes of percent-encoded text; None if they are not UTF-8."""
     if _WRONG_ESCAPE.search(text):
         return None
     try:
@@ -128,8 +128,8 @@ def bucket_of_host(host: str, domains: Sequence[str]) -> str:
     return ""
 
 
-def _invalid_source(header: str, message: str) -> S3Error:
-    return S3Error(
+def _invalid_source(header: str, message: str) -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_ARGUMENT,
         message,
         details={"ArgumentName": "x-amz-copy-source", "ArgumentValue": header},

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from gateway.protocol import dates
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 
 _NS_PER_S = 1_000_000_000
 _ANY = "*"
@@ -23,8 +23,8 @@ _WRITE_NAMES = (
 )
 
 
-class Verdict(Enum):
-    """What the conditions of a read decide."""
+class ConditionVerdict(Enum):
+    """The result of a read's conditions."""
 
     PROCEED = "proceed"
     # The answer is a 304 without body.
@@ -34,7 +34,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WriteCondition:
-    """What a write requires of the object at its path."""
+    """A write's condition on the object at its path."""
 
     is_absent: bool = False
     is_present: bool = False
@@ -42,7 +42,7 @@ class WriteCondition:
     checksums: frozenset[str] | None = None
 
 
-def read_verdict(head: Head, etag: str, last_modified_ns: int) -> Verdict:
+def read_verdict(head: RequestHead, etag: str, last_modified_ns: int) -> ConditionVerdict:
     """Return what the conditions of a GET or HEAD decide about this object.
 
     etag has no quotes.
@@ -50,22 +50,26 @@ def read_verdict(head: Head, etag: str, last_modified_ns: int) -> Verdict:
     return _verdict(head, "", etag, last_modified_ns // _NS_PER_S)
 
 
-def copy_verdict(head: Head, etag: str, last_modified_ns: int) -> Verdict:
+def copy_verdict(head: RequestHead, etag: str, last_modified_ns: int) -> ConditionVerdict:
     """Return what the conditions of a copy decide about its source: never NOT_MODIFIED."""
     verdict = _verdict(head, _COPY_PREFIX, etag, last_modified_ns // _NS_PER_S)
-    return Verdict.PROCEED if verdict is Verdict.PROCEED else Verdict.PRECONDITION_FAILED
+    return (
+        ConditionVerdict.PROCEED
+        if verdict is ConditionVerdict.PROCEED
+        else ConditionVerdict.PRECONDITION_FAILED
+    )
 
 
-def write_condition(head: Head) -> WriteCondition:
+def write_condition(head: RequestHead) -> WriteCondition:
     """Return what If-Match or If-None-Match of a write requires.
 
     Raises:
-        S3Error: NOT_IMPLEMENTED for both together, or for an If-None-Match other than *.
+        S3ResponseError: NOT_IMPLEMENTED for both together, or for an If-None-Match other than *.
     """
     if_match, if_none_match = head.header("if-match"), head.header("if-none-match")
     if if_none_match is not None:
         if if_none_match.strip() != _ANY or if_match is not None:
-            raise S3Error(Code.NOT_IMPLEMENTED, details={"Header": "If-None-Match"})
+            raise S3ResponseError(Code.NOT_IMPLEMENTED, details={"Header": "If-None-Match"})
         return WriteCondition(is_absent=True)
     if if_match is None:
         return WriteCondition()
@@ -73,26 +77,30 @@ def write_condition(head: Head) -> WriteCondition:
     return WriteCondition(is_present=True, checksums=None if _ANY in tags else tags)
 
 
-def _verdict(head: Head, prefix: str, etag: str, last_modified_s: int) -> Verdict:
+def _verdict(head: RequestHead, prefix: str, etag: str, last_modified_s: int) -> ConditionVerdict:
     """Evaluate the entity tags first: if they are given, the dates they outrank do not count."""
     if_match = head.header(f"{prefix}if-match")
     if if_match is not None:
         if not {_ANY, etag} & _strong_tags(if_match):
-            return Verdict.PRECONDITION_FAILED
+            return ConditionVerdict.PRECONDITION_FAILED
     else:
         unmodified_since_s = _seconds(head, f"{prefix}if-unmodified-since")
         if unmodified_since_s is not None and last_modified_s > unmodified_since_s:
-            return Verdict.PRECONDITION_FAILED
+            return ConditionVerdict.PRECONDITION_FAILED
     if_none_match = head.header(f"{prefix}if-none-match")
     if if_none_match is not None:
-        return Verdict.NOT_MODIFIED if {_ANY, etag} & _tags(if_none_match) else Verdict.PROCEED
+        return (
+            ConditionVerdict.NOT_MODIFIED
+            if {_ANY, etag} & _tags(if_none_match)
+            else ConditionVerdict.PROCEED
+        )
     modified_since_s = _seconds(head, f"{prefix}if-modified-since")
     if modified_since_s is not None and last_modified_s <= modified_since_s:
-        return Verdict.NOT_MODIFIED
-    return Verdict.PROCEED
+        return ConditionVerdict.NOT_MODIFIED
+    return ConditionVerdict.PROCEED
 
 
-def details_of_refusal(head: Head, error: S3Error) -> dict[str, str]:
+def details_of_refusal(head: RequestHead, error: S3ResponseError) -> dict[str, str]:
     """Return the header that a 412 is about; nothing for other errors.
 
     s3fs finds by it that a file exists.
@@ -119,7 +127,7 @@ def _unquoted(tag: str) -> str:
     return tag.removeprefix('"').removesuffix('"')
 
 
-def _seconds(head: Head, name: str) -> int | None:
+def _seconds(head: RequestHead, name: str) -> int | None:
     """Return a header's date in seconds, None if it is absent or no date, which S3 ignores."""
     text = head.header(name)
     return None if text is None else dates.seconds_of_http(text)

@@ -26,16 +26,10 @@ class Code(Enum):
         400,
         "The Content-MD5 or checksum value that you specified did not match what we received.",
     )
-    BAD_REQUEST = ("BadRequest", 400, "Bad Request")
     BUCKET_ALREADY_EXISTS = (
         "BucketAlreadyExists",
         409,
         "The requested bucket name is not available: a repository has it.",
-    )
-    BUCKET_ALREADY_OWNED_BY_YOU = (
-        "BucketAlreadyOwnedByYou",
-        409,
-        "Your previous request to create the named bucket succeeded and you already own it.",
     )
     CONDITIONAL_REQUEST_CONFLICT = (
         "ConditionalRequestConflict",
@@ -70,11 +64,6 @@ class Code(Enum):
         "InvalidDigest",
         400,
         "The Content-MD5 or checksum value that you specified is not valid.",
-    )
-    INVALID_OBJECT_STATE = (
-        "InvalidObjectState",
-        403,
-        "The operation is not valid for the object's storage class.",
     )
     INVALID_PART = (
         "InvalidPart",
@@ -131,11 +120,6 @@ class Code(Enum):
         "MissingContentLength",
         411,
         "You must provide the Content-Length HTTP header.",
-    )
-    MISSING_SECURITY_HEADER = (
-        "MissingSecurityHeader",
-        400,
-        "Your request was missing a required header.",
     )
     NO_SUCH_BUCKET = ("NoSuchBucket", 404, "The specified bucket does not exist")
     # lakeFS's, for a client whose endpoint is the API's URL.
@@ -201,8 +185,6 @@ class Code(Enum):
         ),
     )
     SLOW_DOWN = ("SlowDown", 503, "Please reduce your request rate.")
-    TOO_MANY_BUCKETS = ("TooManyBuckets", 400, "You have attempted to create too many buckets")
-    UNEXPECTED_CONTENT = ("UnexpectedContent", 400, "This request does not support content")
     CONTENT_SHA256_MISMATCH = (
         "XAmzContentSHA256Mismatch",
         400,
@@ -215,7 +197,7 @@ class Code(Enum):
         self.message = message
 
 
-class S3Error(Exception):
+class S3ResponseError(Exception):
     """A request that S3 would refuse with this code; message says more than the code's own."""
 
     def __init__(

@@ -1,6 +1,6 @@
 """The head of a request, as it was sent: signatures cover its exact characters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import unquote_to_bytes
@@ -21,7 +21,7 @@ _OF_SIGNATURES = frozenset(
 
 
 @dataclass(frozen=True)
-class Head:
+class RequestHead:
     """A request without its body.
 
     raw_path and raw_query are percent-encoded as the client sent them; raw_query has no "?".
@@ -62,15 +62,32 @@ class Head:
     def parameters(self) -> dict[str, str]:
         """The query's values by name, decoded; the first one of each name.
 
-        A plus means a space. Bytes that are no UTF-8 become surrogates (PEP 383).
+        A plus means a space. Bytes that are not UTF-8 become surrogates (PEP 383).
         """
         decoded: dict[str, str] = {}
         for name, value in self.raw_parameters:
             decoded.setdefault(_decoded(name), _decoded(value))
         return decoded
 
-    def with_hoisted_headers(self) -> "Head":
-        """Return the head of a presigned URL, whose query may hold what would be headers.
+    @property
+    def decoded_parameters(self) -> list[tuple[bytes, bytes]]:
+        """The query's names and values in their order, decoded; a plus means a space."""
+        return [(_bytes_of(name), _bytes_of(value)) for name, value in self.raw_parameters]
+
+    def sole_parameters(self, names: Iterable[str]) -> dict[str, str] | None:
+        """Return the values by name; None unless each name is there once and has a value.
+
+        An encoded name is the same name.
+        """
+        present = [name for name, _ in self.decoded_parameters]
+        values = {name: self.parameters.get(name, "") for name in names}
+        is_complete = all(
+            value and present.count(name.encode()) == 1 for name, value in values.items()
+        )
+        return values if is_complete else None
+
+    def with_hoisted_headers(self) -> "RequestHead":
+        """Return the head of a presigned URL, whose query may hold headers.
 
         Some SDKs move `x-amz-*` headers into the query when they presign.
         """
@@ -90,8 +107,12 @@ def unquoted(text: str) -> bytes:
 
 def _header_of(text: str) -> str:
     """Return a parameter as a header has it: a character for each byte."""
-    return unquoted(text.replace("+", " ")).decode("latin-1")
+    return _bytes_of(text).decode("latin-1")
 
 
 def _decoded(text: str) -> str:
-    return unquoted(text.replace("+", " ")).decode("utf-8", "surrogateescape")
+    return _bytes_of(text).decode("utf-8", "surrogateescape")
+
+
+def _bytes_of(parameter: str) -> bytes:
+    return unquoted(parameter.replace("+", " "))

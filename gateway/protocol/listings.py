@@ -1,4 +1,4 @@
-"""What a listing asks for: prefix, delimiter, amount and where it continues."""
+"""The parameters of listings: prefix, delimiter, amount, and where to continue."""
 
 import base64
 import binascii
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 AMOUNT_MAX = 1000
 BUCKETS_AMOUNT_MAX = 10_000
@@ -20,7 +20,7 @@ _INTEGER = re.compile("[0-9]{1,10}")
 class ObjectsQuery:
     """The parameters of ListObjects, of either version.
 
-    Keys whose bytes are no UTF-8 have surrogates (PEP 383). An empty delimiter means none.
+    Keys whose bytes are not UTF-8 have surrogates (PEP 383). An empty delimiter means none.
     """
 
     version: Literal[1, 2]
@@ -72,10 +72,10 @@ class BucketsQuery:
 
 
 def objects_query(parameters: Mapping[str, str]) -> ObjectsQuery:
-    """Return what a ListObjects of version 1 or 2 asks for.
+    """Return the parameters of a ListObjects, of version 1 or 2.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, with the parameter's name and value.
+        S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
     """
     version = _version(parameters)
     marker = parameters.get("marker", "") if version == 1 else ""
@@ -96,10 +96,10 @@ def objects_query(parameters: Mapping[str, str]) -> ObjectsQuery:
 
 
 def uploads_query(parameters: Mapping[str, str]) -> UploadsQuery:
-    """Return what a ListMultipartUploads asks for.
+    """Return the parameters of a ListMultipartUploads.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, with the parameter's name and value.
+        S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
     """
     key_marker = parameters.get("key-marker", "")
     return UploadsQuery(
@@ -114,10 +114,10 @@ def uploads_query(parameters: Mapping[str, str]) -> UploadsQuery:
 
 
 def parts_query(parameters: Mapping[str, str]) -> PartsQuery:
-    """Return what a ListParts asks for.
+    """Return the parameters of a ListParts.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, with the parameter's name and value.
+        S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
     """
     return PartsQuery(
         upload_id=parameters.get("uploadId", ""),
@@ -127,10 +127,10 @@ def parts_query(parameters: Mapping[str, str]) -> PartsQuery:
 
 
 def buckets_query(parameters: Mapping[str, str]) -> BucketsQuery:
-    """Return what a ListBuckets asks for.
+    """Return the parameters of a ListBuckets.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, with the parameter's name and value.
+        S3ResponseError: INVALID_ARGUMENT, with the parameter's name and value.
     """
     token = parameters.get("continuation-token")
     amount = _integer(parameters, "max-buckets", BUCKETS_AMOUNT_MAX)
@@ -152,7 +152,7 @@ def key_of_token(token: str) -> bytes:
     """Return the key after which the listing continues.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, if no listing returned this token.
+        S3ResponseError: INVALID_ARGUMENT, if no listing returned this token.
     """
     padding = "=" * (-len(token) % 4)
     try:
@@ -165,8 +165,8 @@ def key_of_token(token: str) -> bytes:
     return key
 
 
-def _incorrect_token(token: str) -> S3Error:
-    return S3Error(
+def _incorrect_token(token: str) -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_ARGUMENT,
         "The continuation token provided is incorrect",
         details={"ArgumentName": "continuation-token", "ArgumentValue": token},
@@ -192,7 +192,7 @@ def _is_url_encoded(parameters: Mapping[str, str]) -> bool:
         return False
     if encoding == "url":
         return True
-    raise S3Error(
+    raise S3ResponseError(
         Code.INVALID_ARGUMENT,
         "Invalid Encoding Method specified in Request",
         details={"ArgumentName": "encoding-type", "ArgumentValue": encoding},
@@ -212,8 +212,8 @@ def _integer(parameters: Mapping[str, str], name: str, default: int) -> int:
     return int(text)
 
 
-def _invalid(parameters: Mapping[str, str], name: str, reason: str) -> S3Error:
-    return S3Error(
+def _invalid(parameters: Mapping[str, str], name: str, reason: str) -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_ARGUMENT,
         f"Provided {name} {reason}",
         details={"ArgumentName": name, "ArgumentValue": parameters[name]},

@@ -5,8 +5,8 @@ import binascii
 import re
 from collections.abc import Iterator, Mapping
 
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 
 USER_METADATA_BYTES_MAX = 2048
 DEFAULT_CONTENT_TYPE = "binary/octet-stream"
@@ -42,18 +42,18 @@ _OVERRIDES = {
 }
 
 
-def user_metadata(head: Head) -> dict[str, str]:
+def user_metadata(head: RequestHead) -> dict[str, str]:
     """Return the user metadata of an upload, by names in lower case without their prefix.
 
     Raises:
-        S3Error: METADATA_TOO_LARGE for more than 2 KB of names and values.
+        S3ResponseError: METADATA_TOO_LARGE for more than 2 KB of names and values.
     """
     sent = {name[len(_PREFIX) :]: head.header(name) or "" for name in _names(head)}
     # Heads are Latin-1 text: one character for each byte.
     size_bytes = sum(len(name) + len(value) for name, value in sent.items())
     if size_bytes > USER_METADATA_BYTES_MAX:
         details = {"Size": str(size_bytes), "MaxSizeAllowed": str(USER_METADATA_BYTES_MAX)}
-        raise S3Error(Code.METADATA_TOO_LARGE, details=details)
+        raise S3ResponseError(Code.METADATA_TOO_LARGE, details=details)
     return {name: _text_of_header(value) for name, value in sent.items()}
 
 
@@ -79,7 +79,7 @@ def metadata_headers(metadata: Mapping[str, str]) -> dict[str, str]:
     return headers | {_MISSING: str(missing)} if missing else headers
 
 
-def content_type(head: Head) -> str:
+def content_type(head: RequestHead) -> str:
     """Return the content type of an upload, which its entry keeps."""
     return head.header("content-type") or DEFAULT_CONTENT_TYPE
 
@@ -90,7 +90,7 @@ def response_overrides(parameters: Mapping[str, str]) -> dict[str, str]:
     Only signed requests may have them: a link of a stranger could disguise the content.
 
     Raises:
-        S3Error: INVALID_ARGUMENT, if no header can carry the value.
+        S3ResponseError: INVALID_ARGUMENT, if no header can carry the value.
     """
     headers = {}
     for parameter, name in _OVERRIDES.items():
@@ -98,7 +98,7 @@ def response_overrides(parameters: Mapping[str, str]) -> dict[str, str]:
         if value is None:
             continue
         if not _HEADER_TEXT.fullmatch(value):
-            raise S3Error(
+            raise S3ResponseError(
                 Code.INVALID_ARGUMENT,
                 "Header value cannot be represented using ISO-8859-1.",
                 details={"ArgumentName": parameter, "ArgumentValue": value},
@@ -107,7 +107,7 @@ def response_overrides(parameters: Mapping[str, str]) -> dict[str, str]:
     return headers
 
 
-def _names(head: Head) -> Iterator[str]:
+def _names(head: RequestHead) -> Iterator[str]:
     return (name for name, _ in head.headers if name.startswith(_PREFIX) and name != _PREFIX)
 
 

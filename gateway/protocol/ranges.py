@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # More digits than any object has bytes. Longer ones are no range.
 _RANGE = re.compile("bytes=([0-9]{0,20})-([0-9]{0,20})", re.IGNORECASE)
@@ -32,7 +32,7 @@ def read_range(header: str | None, size_bytes: int) -> ByteRange | None:
     S3 ignores several ranges and wrong syntax.
 
     Raises:
-        S3Error: INVALID_RANGE, if the object has none of these bytes.
+        S3ResponseError: INVALID_RANGE, if the object has none of these bytes.
     """
     found = _RANGE.fullmatch(header.strip()) if header else None
     if header is None or found is None or found.groups() == ("", ""):
@@ -47,7 +47,7 @@ def read_range(header: str | None, size_bytes: int) -> ByteRange | None:
     else:
         wanted = ByteRange(int(first), min(int(last), size_bytes - 1))
     if wanted.size_bytes < 1:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_RANGE,
             details={"RangeRequested": header, "ActualObjectSize": str(size_bytes)},
             headers={"Content-Range": f"bytes */{size_bytes}"},
@@ -59,7 +59,7 @@ def copy_range(header: str, size_bytes: int) -> ByteRange:
     """Return the range of x-amz-copy-source-range, which must be inside the source.
 
     Raises:
-        S3Error: INVALID_ARGUMENT for wrong syntax, INVALID_RANGE for bytes past the end.
+        S3ResponseError: INVALID_ARGUMENT for wrong syntax, INVALID_RANGE for bytes past the end.
     """
     found = _RANGE.fullmatch(header)
     if found is None or "" in found.groups() or int(found[1]) > int(found[2]):
@@ -71,12 +71,12 @@ def copy_range(header: str, size_bytes: int) -> ByteRange:
     wanted = ByteRange(int(found[1]), int(found[2]))
     if wanted.last >= size_bytes:
         message = f"Range specified is not valid for source object of size: {size_bytes}"
-        raise S3Error(Code.INVALID_RANGE, message, details={"RangeRequested": header})
+        raise S3ResponseError(Code.INVALID_RANGE, message, details={"RangeRequested": header})
     return wanted
 
 
-def _invalid_copy_range(header: str, message: str) -> S3Error:
-    return S3Error(
+def _invalid_copy_range(header: str, message: str) -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_ARGUMENT,
         message,
         details={"ArgumentName": "x-amz-copy-source-range", "ArgumentValue": header},

@@ -1,9 +1,9 @@
-"""Serves one request: who signed it, which operation it means, and every error as S3's document.
+"""Serves one request: verifies its signature, runs its operation, answers errors as S3 does.
 
 Theory of operation. The head is checked first: its signature, then the operation, then the user's
-rights and the conditions. Only then does anybody ask for the body, so a refused upload costs no
-bytes: a client that sent `Expect: 100-continue` waits for this. What a body promises is checked
-while it streams to S3.
+rights and the conditions. Only then is the body read. A client that sent `Expect: 100-continue`
+waits for this, so a refused upload costs it no bytes. Checksums are checked while the body streams
+to S3.
 """
 
 import uuid
@@ -11,25 +11,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-from gateway.lake.port import KeyPair, Lakes
-from gateway.operations.answers import DOCUMENT_HEADERS, Answer
-from gateway.operations.call import Call
-from gateway.operations.content import Arriving, Content
-from gateway.operations.errors import error_of
-from gateway.operations.forms import Form, is_form, post_object
-from gateway.operations.missing import check_endpoint, missing, without_data
+from gateway.lake.port import ClientKeyPair, Lakes
+from gateway.operations.content import BodyStream, RequestContent
+from gateway.operations.errors import check_endpoint, error_of, missing, without_data
+from gateway.operations.post_object import PostForm, is_form, post_object
+from gateway.operations.request import S3Request
+from gateway.operations.responses import DOCUMENT_HEADERS, S3Response
 from gateway.operations.table import operation_of
-from gateway.protocol.addressing import Target, bucket_of_host, target_of
+from gateway.protocol.addressing import BucketAndKey, bucket_of_host, target_of
 from gateway.protocol.bodies.payload import UNSIGNED
 from gateway.protocol.bodies.plan import body_plan
 from gateway.protocol.conditions import details_of_refusal
-from gateway.protocol.documents.answers import error as error_document
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.documents.results import error as error_document
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import Kind, Presented, Verified
-from gateway.server.log import Record
+from gateway.protocol.signatures.verified import (
+    PresentedSignature,
+    SignatureKind,
+    VerifiedSignature,
+)
+from gateway.server.log import AccessLogEntry
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import DataMissingError, Transfers
 from graveler.errors import (
@@ -52,10 +55,10 @@ _signing_key = lru_cache(maxsize=10_000)(keys.signing_key)
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """An answer, and the line that the log gets once it was sent."""
+    """A response, and its line in the access log."""
 
-    answer: Answer
-    record: Record
+    response: S3Response
+    entry: AccessLogEntry
 
 
 class Application:
@@ -66,117 +69,131 @@ class Application:
         self._transfers = transfers
         self._settings = settings
 
-    def serve(self, head: Head, arriving: Arriving, address: str) -> Served:
+    def serve(self, head: RequestHead, body: BodyStream, address: str) -> Served:
         """Return the answer to a request from the network address."""
-        record = _record_of(head)
+        entry = _entry_of(head)
         try:
-            answer = self._answer(head, arriving, address, record)
-        except S3Error as error:
-            answer = _refusal(head, record, error)
+            response = self._answer(head, body, address, entry)
+        except S3ResponseError as error:
+            response = _refusal(head, entry, error)
         except GravelerError as error:
             if isinstance(error, CorruptDataError):
-                record.failed(error)
-            answer = _refusal(head, record, error_of(error))
-        except Exception as error:  # noqa: BLE001 - a bug: logged whole, and told in part
-            record.failed(error)
-            answer = _refusal(head, record, S3Error(Code.INTERNAL_ERROR))
-        return _served(answer, record)
+                entry.failed(error)
+            response = _refusal(head, entry, error_of(error))
+        except Exception as error:  # noqa: BLE001 - a bug: its traceback is only logged
+            entry.failed(error)
+            response = _refusal(head, entry, S3ResponseError(Code.INTERNAL_ERROR))
+        return _served(response, entry)
 
-    def refuse(self, head: Head, error: S3Error) -> Served:
+    def refuse(self, head: RequestHead, error: S3ResponseError) -> Served:
         """Return the error as the answer to a request that is not served."""
-        record = _record_of(head)
-        return _served(_refusal(head, record, error), record)
+        entry = _entry_of(head)
+        return _served(_refusal(head, entry, error), entry)
 
-    def _answer(self, head: Head, arriving: Arriving, address: str, record: Record) -> Answer:
+    def _answer(
+        self, head: RequestHead, body: BodyStream, address: str, entry: AccessLogEntry
+    ) -> S3Response:
         """Return the operation's answer.
 
         Raises:
-            S3Error, GravelerError: the request is refused, or fails.
+            S3ResponseError, GravelerError: the request is refused, or fails.
         """
         target = target_of(head.raw_path, head.header("host") or "", self._settings.domains)
-        record.repository = target.bucket
+        entry.repository = target.bucket
         presented = parse(head)
-        run: Callable[[Call], Answer]
+        run: Callable[[S3Request], S3Response]
         if presented is not None:
             user, verified = self._signed(presented, head, address)
-            head = head.with_hoisted_headers() if presented.kind is Kind.VERSION_4_QUERY else head
+            head = (
+                head.with_hoisted_headers()
+                if presented.kind is SignatureKind.VERSION_4_QUERY
+                else head
+            )
             check_endpoint(self._lakes.lake(user, address), target)
             operation = operation_of(head, target)
-            record.operation, run = operation.name, operation.run
+            entry.operation, run = operation.name, operation.run
         elif is_form(head, target):
-            form = Form(head, arriving)
+            form = PostForm(head, body)
             pair = self._key_pair(form.access_key_id)
             form.check(pair.secret_access_key, self._lakes.now_s(), target.bucket)
-            user, verified = pair.user, Verified(pair.access_key_id, UNSIGNED)
-            record.operation, run = "PostObject", partial(post_object, form=form)
+            user, verified = pair.user, VerifiedSignature(pair.access_key_id, UNSIGNED)
+            entry.operation, run = "PostObject", partial(post_object, form=form)
         else:
             raise self._anonymous()
-        record.user = user
-        call = self._call(head, target, verified, user, arriving, address, record)
-        record.ref = call.key.partition("/")[0] if target.key else ""
+        entry.user = user
+        request = self._request(head, target, verified, user, body, address, entry)
+        entry.ref = request.key.partition("/")[0] if target.key else ""
         try:
-            answer = run(call)
+            response = run(request)
         except (NotFoundError, InvalidInputError) as error:
-            raise missing(call, error) from error
+            raise missing(request, error) from error
         except (GoneError, DataMissingError) as error:
-            raise without_data(call, error) from error
-        # A browser must ask for each read, as of the API: its session may have ended.
+            raise without_data(request, error) from error
+        # A browser must not store reads: its session may have ended.
         unstored = (
             {"Cache-Control": "no-store"} if verified.access_key_id == _KEY_OF_THE_PAGE else {}
         )
-        return replace(answer, headers={**answer.headers, **unstored})
+        return replace(response, headers={**response.headers, **unstored})
 
-    def _anonymous(self) -> S3Error:
+    def _anonymous(self) -> S3ResponseError:
         """Return the refusal of an unsigned request.
 
         It names the region, as S3 does: clients ask for a bucket's region without a signature.
         """
         region = {"x-amz-bucket-region": self._settings.operations.region}
         message = "Anonymous access is not allowed: sign the request"
-        return S3Error(Code.ACCESS_DENIED, message, headers=region)
+        return S3ResponseError(Code.ACCESS_DENIED, message, headers=region)
 
-    def _signed(self, presented: Presented, head: Head, address: str) -> tuple[str, Verified]:
+    def _signed(
+        self, presented: PresentedSignature, head: RequestHead, address: str
+    ) -> tuple[str, VerifiedSignature]:
         """Return the user who sent the request, and what its signature proves.
 
         Raises:
-            S3Error: the signature is wrong.
+            S3ResponseError: the signature is wrong.
             ForbiddenError: a page of another site uses the session.
         """
         if (user := self._session_user(presented, head, address)) is not None:
-            return user, Verified(presented.access_key_id, UNSIGNED)
+            return user, VerifiedSignature(presented.access_key_id, UNSIGNED)
         pair = self._key_pair(presented.access_key_id)
         return pair.user, self._verified(presented, head, pair)
 
-    def _session_user(self, presented: Presented, head: Head, address: str) -> str | None:
-        """Return the user of the session by which lakeFS's page reads; None of another request.
+    def _session_user(
+        self, presented: PresentedSignature, head: RequestHead, address: str
+    ) -> str | None:
+        """Return the user of the session of lakeFS's page; None for any other request.
 
         Only a script of the page can send the header: no link, image or form does.
         """
-        is_read = head.method in {"GET", "HEAD"} and presented.kind is Kind.VERSION_4_HEADER
+        is_read = (
+            head.method in {"GET", "HEAD"} and presented.kind is SignatureKind.VERSION_4_HEADER
+        )
         if not is_read or presented.access_key_id != _KEY_OF_THE_PAGE:
             return None
         cross_site.check_not_cross_site(dict(head.headers))
         return self._lakes.session_user(head.header("cookie") or "", address)
 
-    def _key_pair(self, access_key_id: str | None) -> KeyPair:
+    def _key_pair(self, access_key_id: str | None) -> ClientKeyPair:
         """Return the key pair that signed.
 
         Raises:
-            S3Error: nobody signed, or the key does not exist.
+            S3ResponseError: the request is not signed, or the key does not exist.
         """
         if access_key_id is None:
             raise self._anonymous()
         pair = self._lakes.key_pair(access_key_id)
         if pair is None:
             details = {"AWSAccessKeyId": access_key_id}
-            raise S3Error(Code.INVALID_ACCESS_KEY_ID, details=details)
+            raise S3ResponseError(Code.INVALID_ACCESS_KEY_ID, details=details)
         return pair
 
-    def _verified(self, presented: Presented, head: Head, pair: KeyPair) -> Verified:
+    def _verified(
+        self, presented: PresentedSignature, head: RequestHead, pair: ClientKeyPair
+    ) -> VerifiedSignature:
         """Return what the request's signature proves.
 
         Raises:
-            S3Error: the signature is wrong.
+            S3ResponseError: the signature is wrong.
         """
         return presented.verify(
             head,
@@ -186,24 +203,24 @@ class Application:
             signing_key=_signing_key,
         )
 
-    def _call(
+    def _request(
         self,
-        head: Head,
-        target: Target,
-        verified: Verified,
+        head: RequestHead,
+        target: BucketAndKey,
+        verified: VerifiedSignature,
         user: str,
-        arriving: Arriving,
+        body: BodyStream,
         address: str,
-        record: Record,
-    ) -> Call:
-        is_completion = record.operation == "CompleteMultipartUpload"
+        entry: AccessLogEntry,
+    ) -> S3Request:
+        is_completion = entry.operation == "CompleteMultipartUpload"
         plan = body_plan(head, verified, has_checksum_of_body=not is_completion)
-        record.bytes_in = plan.decoded_length_bytes or 0
-        return Call(
+        entry.bytes_in = plan.decoded_length_bytes or 0
+        return S3Request(
             head=head,
             target=target,
             lake=self._lakes.lake(user, address),
-            content=Content(plan, arriving),
+            content=RequestContent(plan, body),
             transfers=self._transfers,
             settings=self._settings.operations,
             now_s=self._lakes.now_s(),
@@ -212,30 +229,30 @@ class Application:
         )
 
 
-def _record_of(head: Head) -> Record:
-    return Record(
+def _entry_of(head: RequestHead) -> AccessLogEntry:
+    return AccessLogEntry(
         request_id=uuid.uuid4().hex[:16].upper(),
         method=head.method,
         user_agent=head.header("user-agent") or "",
     )
 
 
-def _served(answer: Answer, record: Record) -> Served:
-    headers = {_REQUEST_ID: record.request_id, "x-amz-id-2": record.request_id}
-    record.status = answer.status
-    return Served(replace(answer, headers={**answer.headers, **headers}), record)
+def _served(response: S3Response, entry: AccessLogEntry) -> Served:
+    headers = {_REQUEST_ID: entry.request_id, "x-amz-id-2": entry.request_id}
+    entry.status = response.status
+    return Served(replace(response, headers={**response.headers, **headers}), entry)
 
 
-def _refusal(head: Head, record: Record, error: S3Error) -> Answer:
+def _refusal(head: RequestHead, entry: AccessLogEntry, error: S3ResponseError) -> S3Response:
     """Return the answer to a refused request."""
-    record.code, record.message = error.code.text, error.message
+    entry.code, entry.message = error.code.text, error.message
     document = error_document(
         error.code.text,
         error.message,
         resource=head.raw_path,
-        request_id=record.request_id,
+        request_id=entry.request_id,
         details={**details_of_refusal(head, error), **error.details},
-        host_id=record.request_id,
+        host_id=entry.request_id,
     )
     headers: Mapping[str, str] = {**DOCUMENT_HEADERS, **error.headers}
-    return Answer(error.code.status, headers, document)
+    return S3Response(error.code.status, headers, document)

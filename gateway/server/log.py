@@ -12,8 +12,8 @@ import msgspec
 
 
 @dataclass(slots=True)
-class Record:
-    """What a request's line will say."""
+class AccessLogEntry:
+    """The fields of a request's line."""
 
     request_id: str
     method: str
@@ -31,7 +31,7 @@ class Record:
     began_s: float = field(default_factory=time.perf_counter)
 
     def failed(self, error: BaseException) -> None:
-        """Note an error that is our own fault, with where it was raised."""
+        """Record an error of the gateway itself, with its traceback."""
         self.error = "".join(traceback.format_exception(error))[-4000:]
 
     def write(self) -> None:

@@ -8,24 +8,24 @@ from gateway.server.application import Application
 from gateway.server.http import processes
 from gateway.server.http.connection import Limits
 from gateway.server.http.server import Handler
-from gateway.server.serving import THREADS_A_PLACE, Gateway
+from gateway.server.serving import THREADS_A_PLACE, GatewayHandler
 from gateway.server.settings import GatewaySettings, ServerSettings
-from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
+from gateway.transfer.store_exchange import store_pool
 from graveler.aws import wiring
 from graveler.http.auth import Authenticator
 
 
-def gateway(settings: GatewaySettings, *, beside_api: bool = False) -> Gateway:
+def gateway(settings: GatewaySettings, *, beside_api: bool = False) -> GatewayHandler:
     """Return the handler of one process, over the deployment's stores.
 
-    Beside the API, on its own origin, browsers have sessions.
+    beside_api: the API has the same origin, so browsers have sessions.
     """
     engine, accounts = wiring.engine(), wiring.accounts()
     sessions = Authenticator(accounts, engine.clock) if beside_api else None
     lakes = EngineLakes(engine, accounts, wiring.s3_requests(), sessions)
     application = Application(lakes, Transfers(store_pool()), settings)
-    return Gateway(application, settings.threads)
+    return GatewayHandler(application, settings.threads)
 
 
 def handler() -> tuple[Handler, Limits]:

@@ -1,15 +1,15 @@
-"""Which requests are the gateway's, where the API has the same port."""
+"""Finds the gateway's requests where the API has the same port."""
 
 from collections.abc import Sequence
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from graveler.http.s3 import is_s3_request
 
 _API = "/api/v1/"
 _FORM = "multipart/form-data"
 
 
-def is_for_gateway(head: Head, domains: Sequence[str]) -> bool:
+def is_for_gateway(head: RequestHead, domains: Sequence[str]) -> bool:
     """Whether the request is signed for S3, sent to a host of the gateway, or a form for a bucket.
 
     A form's signature is among its fields.

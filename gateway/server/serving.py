@@ -1,18 +1,19 @@
 """Serves the gateway's requests: each in a thread, with blocking sockets to client and store.
 
-A request takes one of a few places while it is served, and another one while it sends an object. A
-small body has arrived before its request is served, so a client that sends it slowly takes none.
+A request takes one of a few places while it is served, and another one while it sends an object.
+A small body arrives before its request is served, so a slow sender of one holds no place.
 """
 
 from threading import BoundedSemaphore
 
-from gateway.operations.answers import Answer
-from gateway.protocol.errors import Code, S3Error
+from gateway.operations.responses import S3Response
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.server.application import Application, Served
-from gateway.server.arriving import Arriving
+from gateway.server.http.body import Body, SlowBodyError
+from gateway.server.http.chunks import BrokenBodyError
 from gateway.server.http.exchange import ClientGoneError, Exchange
-from gateway.transfer.exchange import NoAnswerError
 from gateway.transfer.store import DataMissingError, Reading
+from gateway.transfer.store_exchange import StoreNoResponseError
 from graveler.errors import GravelerError
 
 # Requests that wait for a place, for each place. More get 503: clients send them again, later, and
@@ -25,14 +26,34 @@ THREADS_A_PLACE = 8
 HEALTH_PATH = "/_health"
 
 
-class Gateway:
+class _ArrivingBody:
+    """The body of a request, whose errors are S3's."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+
+    def read(self) -> bytes:
+        """Return the bytes that have arrived, b"" at the end.
+
+        Raises:
+            S3ResponseError: the client stopped sending, or the framing is broken.
+        """
+        try:
+            return self._body.read()
+        except SlowBodyError as error:
+            raise S3ResponseError(Code.REQUEST_TIMEOUT) from error
+        except BrokenBodyError as error:
+            raise S3ResponseError(Code.INCOMPLETE_BODY) from error
+
+
+class GatewayHandler:
     """The handler of the gateway's requests in one process."""
 
     def __init__(self, application: Application, threads: int) -> None:
         self._application = application
         self._admitted = BoundedSemaphore(threads * (1 + _WAITING))
         self._requests = BoundedSemaphore(threads)
-        # Slow readers wait for each other, and for nobody else.
+        # Slow readers delay only each other.
         self._readers = BoundedSemaphore(threads)
 
     def __call__(self, exchange: Exchange) -> None:
@@ -42,11 +63,13 @@ class Gateway:
             exchange.answer(200, [("Content-Type", "text/plain")], b"alive!")
             return
         if not self._admitted.acquire(blocking=False):
-            self._answer(exchange, self._application.refuse(head, S3Error(Code.SLOW_DOWN)))
+            self._answer(exchange, self._application.refuse(head, S3ResponseError(Code.SLOW_DOWN)))
             return
         try:
             with self._requests:
-                served = self._application.serve(head, Arriving(exchange.body), exchange.address)
+                served = self._application.serve(
+                    head, _ArrivingBody(exchange.body), exchange.address
+                )
             self._answer(exchange, served)
         finally:
             self._admitted.release()
@@ -63,12 +86,12 @@ class Gateway:
                 exchange.end_connection()
             self._send(exchange, served)
         except ClientGoneError:
-            served.record.code = "ClientGone"
+            served.entry.code = "ClientGone"
             raise
         finally:
-            if served.answer.reading is not None:
-                served.answer.reading.close()
-            served.record.write()
+            if served.response.reading is not None:
+                served.response.reading.close()
+            served.entry.write()
 
     def _send(self, exchange: Exchange, served: Served) -> None:
         """Send the answer.
@@ -76,32 +99,32 @@ class Gateway:
         Raises:
             ClientGoneError: the client does not take it.
         """
-        answer = served.answer
-        headers = _headers_of(answer)
-        if answer.reading is None or exchange.head.method == "HEAD":
-            exchange.answer(answer.status, headers, answer.content)
+        response = served.response
+        headers = _headers_of(response)
+        if response.reading is None or exchange.head.method == "HEAD":
+            exchange.answer(response.status, headers, response.content)
             if exchange.head.method != "HEAD":
-                served.record.bytes_out = len(answer.content)
+                served.entry.bytes_out = len(response.content)
             return
-        assert answer.length_bytes is not None
-        exchange.begin(answer.status, headers, answer.length_bytes)
+        assert response.length_bytes is not None
+        exchange.begin(response.status, headers, response.length_bytes)
         with self._readers:
-            self._send_pieces(exchange, served, answer.reading)
+            self._send_pieces(exchange, served, response.reading)
 
     def _send_pieces(self, exchange: Exchange, served: Served, reading: Reading) -> None:
         try:
             for piece in reading.pieces():
                 exchange.send(piece)
-                served.record.bytes_out += len(piece)
-        except (S3Error, DataMissingError, NoAnswerError, GravelerError) as error:
-            # The answer has begun: only an early end tells the client.
-            served.record.code, served.record.message = "CutOff", str(error)
+                served.entry.bytes_out += len(piece)
+        except (S3ResponseError, DataMissingError, StoreNoResponseError, GravelerError) as error:
+            # The answer has begun: only its early end can report an error.
+            served.entry.code, served.entry.message = "CutOff", str(error)
 
 
-def _headers_of(answer: Answer) -> list[tuple[str, str]]:
-    headers = dict(answer.headers)
-    if answer.length_bytes is not None and answer.reading is None:
-        headers["Content-Length"] = str(answer.length_bytes)
+def _headers_of(response: S3Response) -> list[tuple[str, str]]:
+    headers = dict(response.headers)
+    if response.length_bytes is not None and response.reading is None:
+        headers["Content-Length"] = str(response.length_bytes)
     if "Server" not in headers:
         headers["Server"] = "Graveler"
     return list(headers.items())

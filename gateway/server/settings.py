@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gateway.operations.settings import OperationSettings
+from gateway.operations.request import OperationSettings
 
 PREFIX = "GRAVELER_GATEWAY_"
 # In a container, behind a load balancer.
@@ -12,7 +12,7 @@ _EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
-    """What one process of the gateway is told.
+    """The settings of one process of the gateway.
 
     domains: hosts under which repositories are subdomains, `<repository>.<domain>`.
     idle_s: how long a client may send or take nothing.
@@ -46,7 +46,7 @@ class GatewaySettings:
 
 
 def _hashed_bytes_max(environment: Mapping[str, str]) -> int:
-    """Return how large a content may be whose SHA-256 the store checks: on AWS, any."""
+    """Return the largest content whose SHA-256 the store checks; on AWS, it checks any."""
     default = 32 if environment.get("GRAVELER_S3_ENDPOINT") else 5 * 1024
     return _number(environment, f"{PREFIX}HASHED_MB_MAX", default, 0, 5 * 1024) * 1024**2
 

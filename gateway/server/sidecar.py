@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from gateway.lake.api.lakes import ApiLakes
 from gateway.lake.api.requests import Requests
 from gateway.lake.api.transport import HttpTransport
-from gateway.operations.settings import OperationSettings
+from gateway.operations.request import OperationSettings
 from gateway.server.application import Application
 from gateway.server.http import processes
 from gateway.server.http.connection import Limits
 from gateway.server.http.server import Handler
-from gateway.server.serving import THREADS_A_PLACE, Gateway
+from gateway.server.serving import THREADS_A_PLACE, GatewayHandler
 from gateway.server.settings import PREFIX, GatewaySettings
-from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
+from gateway.transfer.store_exchange import store_pool
 from graveler.errors import GravelerError
 
 _API_URL = f"{PREFIX}API_URL"
@@ -25,7 +25,7 @@ _STOP_S = 25.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Deployment:
+class ApiAccess:
     """The API of a deployment, and the key pair of its user; never printed.
 
     url ends in `/api/v1`.
@@ -36,31 +36,31 @@ class Deployment:
     secret_access_key: str
 
     def lakes(self) -> ApiLakes:
-        """Return the lakes that the key pair opens."""
+        """Return the lakes of the key pair."""
         transport = HttpTransport(self.url, self.access_key_id, self.secret_access_key)
         return ApiLakes(Requests(transport), self.access_key_id, self.secret_access_key)
 
 
 class CannotServeError(Exception):
-    """The gateway cannot begin; the message says why, and what to do."""
+    """The gateway cannot start; the message says why, and what to do."""
 
 
 def handler() -> tuple[Handler, Limits]:
     """Return the handler of a process that serves."""
-    deployment = Deployment(
+    api = ApiAccess(
         os.environ[_API_URL], os.environ[_ACCESS_KEY_ID], os.environ[_SECRET_ACCESS_KEY]
     )
     settings = GatewaySettings.from_environment(os.environ)
     # A presigned URL signs no hash that S3 could check, so the gateway checks all of them.
     operations = OperationSettings(region=settings.operations.region, hashed_bytes_max=0)
     served = GatewaySettings(settings.domains, operations, settings.threads, settings.idle_s)
-    application = Application(deployment.lakes(), Transfers(store_pool()), served)
+    application = Application(api.lakes(), Transfers(store_pool()), served)
     limits = Limits(threads=THREADS_A_PLACE * served.threads, idle_s=served.idle_s)
-    return Gateway(application, served.threads), limits
+    return GatewayHandler(application, served.threads), limits
 
 
-def check(deployment: Deployment, host: str, port: int) -> str:
-    """Return the name of the key pair's user, once everything is there to serve.
+def check(api: ApiAccess, host: str, port: int) -> str:
+    """Check that the gateway can serve; return the name of the key pair's user.
 
     Raises:
         CannotServeError: a package is missing, a setting is wrong, the address is not free, or the
@@ -76,7 +76,7 @@ def check(deployment: Deployment, host: str, port: int) -> str:
     _check_address(host, port)
     try:
         GatewaySettings.from_environment(os.environ)
-        user = deployment.lakes().user()
+        user = api.lakes().user()
     except (ValueError, GravelerError) as error:
         raise CannotServeError(str(error)) from error
     if not user:
@@ -84,9 +84,9 @@ def check(deployment: Deployment, host: str, port: int) -> str:
     return user
 
 
-def serve(deployment: Deployment, host: str, port: int, workers: int) -> None:
+def serve(api: ApiAccess, host: str, port: int, workers: int) -> None:
     """Serve until a signal arrives; returns then."""
-    _hand_on(deployment, os.environ)
+    _export(api, os.environ)
     processes.serve(f"{__name__}:handler", host, port, workers=workers, stop_s=_STOP_S)
 
 
@@ -103,8 +103,8 @@ def _check_address(host: str, port: int) -> None:
         raise CannotServeError(f"cannot listen on {host}:{port}: {reason}") from error
 
 
-def _hand_on(deployment: Deployment, environment: MutableMapping[str, str]) -> None:
-    """Put the deployment into the environment that the processes inherit."""
-    environment[_API_URL] = deployment.url
-    environment[_ACCESS_KEY_ID] = deployment.access_key_id
-    environment[_SECRET_ACCESS_KEY] = deployment.secret_access_key
+def _export(api: ApiAccess, environment: MutableMapping[str, str]) -> None:
+    """Put the deployment into the environment, which the processes inherit."""
+    environment[_API_URL] = api.url
+    environment[_ACCESS_KEY_ID] = api.access_key_id
+    environment[_SECRET_ACCESS_KEY] = api.secret_access_key

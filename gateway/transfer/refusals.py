@@ -1,18 +1,18 @@
-"""What S3's refusals of our own requests mean to the client of the gateway."""
+"""Maps S3's refusals of the gateway's own requests to errors for its client."""
 
 import re
 from collections.abc import Mapping
 
-from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.exchange import Answer
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.transfer.store_exchange import StoreResponse
 
 _CODE = re.compile(rb"<Code>\s*([A-Za-z0-9.]+)\s*</Code>")
 _MESSAGE = re.compile(rb"<Message>([^<]{1,300})</Message>")
-# Of a header that the client has chosen: a key, a time that the store cannot read, a checksum of
-# another algorithm than the upload declared.
+# Refusals of a header that the client has chosen: a key, an unreadable time, or a checksum of
+# another algorithm than the upload's.
 _OF_HEADERS = re.compile(r"KMS\..*|Invalid(Argument|EncryptionAlgorithmError|Request)")
 
-# S3 checks what the client sent or asked for, so these refusals are the client's.
+# S3 checks the client's content and wishes, so the client gets these refusals.
 _OF_CONTENT: Mapping[str, Code] = {
     code.text: code
     for code in (
@@ -31,18 +31,18 @@ _OF_LOAD = frozenset({"SlowDown", "ServiceUnavailable", "Throttling", "RequestLi
 _OF_THE_BUCKET = frozenset({"AccessDenied", "AllAccessDisabled", "NoSuchBucket"})
 
 
-def refusal_of(answer: Answer) -> S3Error:
+def refusal_of(answer: StoreResponse) -> S3ResponseError:
     """Return the error for the client, given S3's answer to a request with the client's content."""
     document = answer.document()
     found = _CODE.search(document)
     code = found[1].decode() if found else ""
     if code in _OF_CONTENT:
-        return S3Error(_OF_CONTENT[code])
+        return S3ResponseError(_OF_CONTENT[code])
     if answer.status in {429, 503} or code in _OF_LOAD:
-        return S3Error(Code.SLOW_DOWN)
+        return S3ResponseError(Code.SLOW_DOWN)
     if code in _OF_THE_BUCKET or answer.status in {401, 403}:
-        # The message is the operator's to read; the client cannot do anything.
-        return S3Error(
+        # The operator needs this message; the client cannot do anything.
+        return S3ResponseError(
             Code.ACCESS_DENIED,
             "The repository's storage namespace refuses the gateway: its role needs access to the "
             "bucket, and to the KMS key that is asked for",
@@ -50,16 +50,18 @@ def refusal_of(answer: Answer) -> S3Error:
     message = _MESSAGE.search(document)
     shown = message[1].decode("utf-8", "replace") if message else f"status {answer.status}"
     if answer.status == 501:
-        return S3Error(Code.NOT_IMPLEMENTED, f"The repository's store does not serve it: {shown}")
+        return S3ResponseError(
+            Code.NOT_IMPLEMENTED, f"The repository's store does not serve it: {shown}"
+        )
     if answer.status >= 500:
-        return S3Error(Code.SERVICE_UNAVAILABLE)
+        return S3ResponseError(Code.SERVICE_UNAVAILABLE)
     if answer.status != 400 or not _OF_HEADERS.fullmatch(code):
         chosen = Code.INTERNAL_ERROR
     else:
         chosen = Code.INVALID_REQUEST if code == "InvalidRequest" else Code.INVALID_ARGUMENT
-    return S3Error(chosen, f"S3 refused the gateway's request: {code} {shown}")
+    return S3ResponseError(chosen, f"S3 refused the gateway's request: {code} {shown}")
 
 
-def is_passing(answer: Answer) -> bool:
+def is_passing(answer: StoreResponse) -> bool:
     """Whether the same request may succeed soon."""
     return answer.status in {429, 500, 502, 503, 504}

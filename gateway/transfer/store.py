@@ -1,8 +1,8 @@
-"""Reads and writes the bytes of objects, with the retries that each can have.
+"""Reads and writes the bytes of objects, with retries.
 
-A reader's data never change, so a read that breaks off continues where it was, at any time. A
-content in memory can be sent again. A stream of a client cannot: if S3 has taken any of it and then
-fails, the client gets a 503 and sends it again, to a new address.
+An object's data never change, so a read that breaks off can always continue. A content in memory
+can be sent again, but a client's stream cannot. If S3 fails after it has taken any of a stream, the
+client gets a 503. Then the client sends it again, to a new address.
 """
 
 import random
@@ -12,18 +12,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 
-from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.exchange import Answer, NoAnswerError, NotSentError, send
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.transfer.refusals import is_passing, refusal_of
+from gateway.transfer.store_exchange import (
+    StoreNoResponseError,
+    StoreResponse,
+    StoreUnreachableError,
+    send,
+)
 from graveler.aws.exchanges.pool import Pool
-from graveler.aws.s3.requests import SignedRequest
 from graveler.data_headers import of_read, of_write
+from graveler.ports import SignedS3Request
 
 _TRIES_MAX = 5
 _PAUSE_FIRST_S = 0.05
 
 # Return the request for the bytes from first to last inclusive.
-RangeRequest = Callable[[int, int], SignedRequest]
+RangeRequest = Callable[[int, int], SignedS3Request]
 
 
 class DataMissingError(Exception):
@@ -36,7 +41,7 @@ class DataChangedError(DataMissingError):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What S3 reports of stored content; headers are those that a writer is told."""
+    """What S3 reports of stored content; headers are those for the writer."""
 
     checksum: str  # the ETag without quotes
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -54,18 +59,18 @@ class Transfers:
 
         Raises:
             DataMissingError: S3 does not have them.
-            S3Error: S3 refuses, or does not answer in several tries.
+            S3ResponseError: S3 refuses, or does not answer in several tries.
         """
         reading = Reading(self, request_of, first, last)
         reading.begin()
         return reading
 
-    def open(self, request_of: RangeRequest, first: int, last: int) -> Answer:
+    def open(self, request_of: RangeRequest, first: int, last: int) -> StoreResponse:
         """Return S3's answer that has these bytes.
 
         Raises:
             DataMissingError: S3 does not have them.
-            S3Error: S3 refuses, or does not answer in several tries.
+            S3ResponseError: S3 refuses, or does not answer in several tries.
         """
         answer = self._retried(lambda: send(self._pool, request_of(first, last)))
         if answer.status in {200, 206}:
@@ -84,12 +89,12 @@ class Transfers:
             raise DataMissingError if refusal.code is Code.NO_SUCH_KEY else refusal
 
     def write(
-        self, request: Callable[[], SignedRequest], content: bytes | Iterable[bytes]
+        self, request: Callable[[], SignedS3Request], content: bytes | Iterable[bytes]
     ) -> Written:
         """Store the content; each try has a new request.
 
         Raises:
-            S3Error: S3 refuses, or does not answer.
+            S3ResponseError: S3 refuses, or does not answer.
         """
         if isinstance(content, bytes):
             answer = self._retried(lambda: send(self._pool, request(), content))
@@ -101,7 +106,7 @@ class Transfers:
             answer.document()
             return Written((answer.header("etag") or "").strip('"'), of_write(answer.headers))
 
-    def _retried(self, attempt: Callable[[], Answer]) -> Answer:
+    def _retried(self, attempt: Callable[[], StoreResponse]) -> StoreResponse:
         """Return the first answer that is not a passing failure, or the last one."""
         for number in range(1, _TRIES_MAX + 1):
             try:
@@ -109,21 +114,23 @@ class Transfers:
                 if not is_passing(answer) or number == _TRIES_MAX:
                     return answer
                 answer.close()
-            except (NotSentError, NoAnswerError) as error:
+            except (StoreUnreachableError, StoreNoResponseError) as error:
                 if number == _TRIES_MAX:
-                    raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+                    raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
             self.pause(number)
         raise AssertionError("the last try returns or raises")
 
-    def _sent_once(self, request: Callable[[], SignedRequest], content: Iterable[bytes]) -> Answer:
+    def _sent_once(
+        self, request: Callable[[], SignedS3Request], content: Iterable[bytes]
+    ) -> StoreResponse:
         for number in range(1, _TRIES_MAX + 1):
             try:
                 return send(self._pool, request(), content)
-            except NotSentError as error:
+            except StoreUnreachableError as error:
                 if number == _TRIES_MAX:
-                    raise S3Error(Code.SERVICE_UNAVAILABLE) from error
-            except NoAnswerError as error:
-                raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+                    raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
+            except StoreNoResponseError as error:
+                raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
             self.pause(number)
         raise AssertionError("the last try returns or raises")
 
@@ -133,17 +140,17 @@ class Transfers:
 
 
 @contextmanager
-def _whole(answer: Answer) -> Iterator[None]:
+def _whole(answer: StoreResponse) -> Iterator[None]:
     """Close the answer at the end.
 
     Raises:
-        S3Error: its document broke off, so its reason is unknown.
+        S3ResponseError: its document broke off, so its reason is unknown.
     """
     try:
         with answer:
             yield
-    except NoAnswerError as error:
-        raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+    except StoreNoResponseError as error:
+        raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
 
 
 class Reading:
@@ -159,7 +166,7 @@ class Reading:
         self._request_of = request_of
         self._next = first
         self._last = last
-        self._answer: Answer | None = None
+        self._answer: StoreResponse | None = None
         self._etag: str | None = None
         self.headers: Mapping[str, str] = {}
 
@@ -181,7 +188,7 @@ class Reading:
         """Yield all bytes.
 
         Raises:
-            DataMissingError, S3Error: the rest cannot be read, after several tries.
+            DataMissingError, S3ResponseError: the rest cannot be read, after several tries.
         """
         failures = 0
         while self._next <= self._last:
@@ -191,10 +198,10 @@ class Reading:
                 for piece in self._of_answer():
                     failures = 0
                     yield piece
-            except NoAnswerError as error:
+            except StoreNoResponseError as error:
                 failures += 1
                 if failures == _TRIES_MAX:
-                    raise S3Error(Code.SERVICE_UNAVAILABLE) from error
+                    raise S3ResponseError(Code.SERVICE_UNAVAILABLE) from error
                 self.close()
                 self._transfers.pause(failures)
 
@@ -202,7 +209,7 @@ class Reading:
         """Yield the rest of the bytes, which S3's answer must have.
 
         Raises:
-            NoAnswerError: it broke off; without a length, only its end shows that.
+            StoreNoResponseError: it broke off; without a length, only its end shows that.
             DataChangedError: it has more bytes than the object.
         """
         assert self._answer is not None
@@ -212,10 +219,10 @@ class Reading:
                 raise DataChangedError("S3 sends more bytes than it was asked for")
             yield piece
         if self._next <= self._last:
-            raise NoAnswerError("S3's answer promised no length, and ended early")
+            raise StoreNoResponseError("S3's answer promised no length, and ended early")
 
     def close(self) -> None:
-        """Let go of S3's answer."""
+        """Release S3's answer, and its connection."""
         if self._answer is not None:
             self._answer.close()
             self._answer = None

@@ -37,6 +37,21 @@ class StoredContent:
     headers: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class SignedS3Request:
+    """A signed request without its body; it has no `repr`, because whoever has it can send it.
+
+    target is path and query as they are sent. headers have names in lower case, and Host.
+    """
+
+    method: str
+    scheme: str
+    host: str
+    port: int
+    target: str
+    headers: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class BegunUpload:
     """A new multipart upload, and the headers of its encryption for the client."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from gateway.lake.port import Description, Lake, Lakes, Place, Stored
+from gateway.lake.port import Description, Lakes, ObjectPlace, UserLake
 from gateway.operations.errors import error_of
 from gateway.protocol.errors import Code
 from gateway.transfer.store import DataChangedError
@@ -30,7 +30,7 @@ from tests.support.worlds.gateway_stack import REPO, UNSIGNED, GatewayStack
 from tests.support.worlds.sidecar import is_over_the_api, serve_over_the_api
 
 PLAIN = Description("text/plain", {"owner": "ann"})
-A = Place(REPO, "main", b"a")
+A = ObjectPlace(REPO, "main", b"a")
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Home:
     stack: GatewayStack
 
     @property
-    def lake(self) -> Lake:
+    def lake(self) -> UserLake:
         """The lake as a new request has it."""
         return self.lakes.lake(USER, "127.0.0.1")
 
     def store(self, place=A, content=b"content", description=PLAIN, requirement=NO_REQUIREMENT):
         writing = self.lake.write(place, description, requirement)
-        return writing.finish(Stored(len(content), self.sent(writing, content)))
+        return writing.finish(len(content), self.sent(writing, content))
 
     def sent(self, taker, content):
         headers = {"content-length": str(len(content))}
@@ -140,7 +140,7 @@ def test_branches_are_listed_in_pages(lakes):
 @pytest.mark.parametrize("path", [b"a", "é ü/+%".encode(), b"a/", b"//"])
 @pytest.mark.parametrize("content", [b"", b"content"])
 def test_what_was_written_is_read(lakes, path, content):
-    place = Place(REPO, "main", path)
+    place = ObjectPlace(REPO, "main", path)
     stored = lakes.store(place, content)
     found = lakes.lake.stat(place)
     assert found == stored
@@ -154,7 +154,7 @@ def test_content_is_no_object_before_it_is_finished(lakes):
     checksum = lakes.sent(writing, b"content")
     with pytest.raises(NotFoundError):
         lakes.lake.stat(A)
-    writing.finish(Stored(7, checksum))
+    writing.finish(7, checksum)
     assert lakes.content() == b"content"
 
 
@@ -228,10 +228,10 @@ def test_staged_data_whose_checksum_never_was_the_etag_are_read_and_copied(lakes
 @pytest.mark.parametrize(
     "place",
     [
-        Place("missing", "main", b"a"),
-        Place(REPO, "missing", b"a"),
-        Place(REPO, "main", b"missing"),
-        Place(REPO, "main~9", b"a"),
+        ObjectPlace("missing", "main", b"a"),
+        ObjectPlace(REPO, "missing", b"a"),
+        ObjectPlace(REPO, "main", b"missing"),
+        ObjectPlace(REPO, "main~9", b"a"),
     ],
 )
 def test_what_is_missing_is_not_found(lakes, place):
@@ -241,7 +241,12 @@ def test_what_is_missing_is_not_found(lakes, place):
 
 
 @pytest.mark.parametrize(
-    "place", [Place("missing", "main", b"a"), Place(REPO, "missing", b"a"), Place(REPO, "v1", b"a")]
+    "place",
+    [
+        ObjectPlace("missing", "main", b"a"),
+        ObjectPlace(REPO, "missing", b"a"),
+        ObjectPlace(REPO, "v1", b"a"),
+    ],
 )
 def test_only_branches_are_written(lakes, place):
     lakes.stack.tag("v1", lakes.stack.commit())
@@ -325,7 +330,7 @@ def test_a_requirement_is_checked_again_at_the_end(lakes):
     checksum = lakes.sent(writing, b"late")
     lakes.store(A, b"first")
     with pytest.raises(PreconditionFailedError):
-        writing.finish(Stored(4, checksum))
+        writing.finish(4, checksum)
     assert lakes.content() == b"first"
 
 
@@ -334,7 +339,7 @@ def test_a_requirement_is_checked_again_at_the_end(lakes):
 def test_a_copy_has_the_content_and_a_description(lakes, description, is_other):
     lakes.stack.repository("other")
     lakes.store()
-    target = Place("other" if is_other else REPO, "main", b"b")
+    target = ObjectPlace("other" if is_other else REPO, "main", b"b")
     copied = lakes.lake.copy(lakes.lake.stat(A), REPO, target, description)
     assert copied == lakes.lake.stat(target)
     expected = description or PLAIN
@@ -490,7 +495,7 @@ def test_an_ended_upload_is_not_found(lakes, end):
 def test_uploads_are_listed_by_key_and_id(lakes):
     lakes.stack.branch("dev")
     first, second = sorted(begun(lakes)[0] for _ in range(2))
-    other, _ = begun(lakes, place=Place(REPO, "dev", b"x/y"))
+    other, _ = begun(lakes, place=ObjectPlace(REPO, "dev", b"x/y"))
     assert open_uploads(lakes) == [other, first, second]
     page = lakes.lake.uploads(REPO, PageQuery(9), "")
     assert [(each.ref, each.path) for each in page.results] == [

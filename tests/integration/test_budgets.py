@@ -215,7 +215,7 @@ class Gateway:
         length = {"content-length": str(len(body))} if method in {"PUT", "POST"} else {}
         request = AWSRequest(method, url, headers=length, data=body)
         S3SigV4Auth(Credentials(ACCESS_KEY_ID, SECRET), "s3", REGION).add_auth(request)
-        answer = self._application.serve(sent(request), CutBody(body), "127.0.0.1").answer
+        answer = self._application.serve(sent(request), CutBody(body), "127.0.0.1").response
         assert answer.status < 300, answer.content
         if answer.reading is None:
             return answer.content

@@ -16,7 +16,7 @@ import functions.slices.handler as slices
 import functions.tasks.handler as tasks
 from functions.cleanup.handler import handler as clean_up
 from functions.events.handler import handler as publish
-from gateway.server.log import Record
+from gateway.server.log import AccessLogEntry
 from graveler.aws import wiring
 from graveler.aws.bus import Published
 from graveler.aws.dynamodb.cleanup import Swept
@@ -210,9 +210,11 @@ def _of_slices(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 def _of_the_gateway(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     capsys.readouterr()
-    done = Record("1", "PUT", "agent", "PutObject", "lake", "main", "ada", 200, bytes_in=5)
-    read = Record("2", "GET", "agent", "GetObject", "lake", "main", "ada", 200, bytes_out=5)
-    failed = Record("3", "GET", "agent", "GetObject", "lake", "main", "ada", 500, "InternalError")
+    done = AccessLogEntry("1", "PUT", "agent", "PutObject", "lake", "main", "ada", 200, bytes_in=5)
+    read = AccessLogEntry("2", "GET", "agent", "GetObject", "lake", "main", "ada", 200, bytes_out=5)
+    failed = AccessLogEntry(
+        "3", "GET", "agent", "GetObject", "lake", "main", "ada", 500, "InternalError"
+    )
     failed.failed(CorruptDataError("a range is damaged"))
     for record in (done, read, failed):
         record.write()

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gateway.lake.port import KeyPair
-from gateway.protocol.head import Head
+from gateway.lake.port import ClientKeyPair
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures.verified import ChunkSeed
 from gateway.protocol.signatures.version2 import sign
-from graveler.aws.s3.requests import SignedRequest
+from graveler.ports import SignedS3Request
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.fakes.access import EVERYTHING, allowing, denying
 from tests.support.worlds.gateway_stack import HOST, REPO, CutBody, GatewayStack, Reply
@@ -38,19 +38,21 @@ def stack() -> GatewayStack:
     return made
 
 
-def put_head(stack: GatewayStack, content: bytes, path: str = KEY, **headers: str) -> Head:
+def put_head(stack: GatewayStack, content: bytes, path: str = KEY, **headers: str) -> RequestHead:
     """Return the signed head of an upload whose content is signed, too."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     sent = {"content-length": str(len(content)), **named}
     return stack.signed_raw("PUT", path, "", sent, content, "hash")
 
 
-def presigned_url(stack: GatewayStack, monkeypatch: pytest.MonkeyPatch, expires_s: int) -> Head:
+def presigned_url(
+    stack: GatewayStack, monkeypatch: pytest.MonkeyPatch, expires_s: int
+) -> RequestHead:
     """Return the head of a presigned GET, which was sent once."""
-    kept: list[Head] = []
+    kept: list[RequestHead] = []
     send = stack.send
 
-    def keep(head: Head, body: CutBody | None = None) -> Reply:
+    def keep(head: RequestHead, body: CutBody | None = None) -> Reply:
         kept.append(head)
         return send(head, body)
 
@@ -63,7 +65,7 @@ def presigned_url(stack: GatewayStack, monkeypatch: pytest.MonkeyPatch, expires_
 # Signatures
 
 
-CHANGES: Mapping[str, Callable[[Head], Head]] = {
+CHANGES: Mapping[str, Callable[[RequestHead], RequestHead]] = {
     "method": lambda head: replace(head, method="DELETE"),
     "path": lambda head: replace(head, raw_path=f"{KEY}b"),
     "query": lambda head: replace(head, raw_query="tagging="),
@@ -84,14 +86,14 @@ CHANGES: Mapping[str, Callable[[Head], Head]] = {
 }
 
 
-def _with(head: Head, name: str, value: str) -> tuple[tuple[str, str], ...]:
+def _with(head: RequestHead, name: str, value: str) -> tuple[tuple[str, str], ...]:
     others = tuple(pair for pair in head.headers if pair[0] != name)
     return (*others, (name, value))
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_signed_request_cannot_become_another_one(
-    stack: GatewayStack, change: Callable[[Head], Head]
+    stack: GatewayStack, change: Callable[[RequestHead], RequestHead]
 ) -> None:
     head = put_head(stack, b"new", x_amz_meta_k="v")
     reply = stack.send(change(head), CutBody(b"new"))
@@ -233,7 +235,7 @@ class Form:
             "content-type": "multipart/form-data; boundary=B",
             "content-length": str(len(body)),
         }
-        head = Head("POST", f"/{bucket}", "", list(headers.items()))
+        head = RequestHead("POST", f"/{bucket}", "", list(headers.items()))
         return self.stack.send(head, CutBody(body))
 
 
@@ -277,7 +279,7 @@ def test_a_page_of_another_site_changes_nothing_without_a_policy(stack: GatewayS
     body = b'--B\r\nContent-Disposition: form-data; name="key"\r\n\r\nmain/a\r\n'
     body += b'--B\r\nContent-Disposition: form-data; name="file"\r\n\r\nnew\r\n--B--\r\n'
     length = ("content-length", str(len(body)))
-    reply = stack.send(Head("POST", f"/{REPO}", "", [*headers, length]), CutBody(body))
+    reply = stack.send(RequestHead("POST", f"/{REPO}", "", [*headers, length]), CutBody(body))
     assert (reply.status, reply.code) == (403, "AccessDenied")
     assert stack.get("main/a") == b"old"
 
@@ -335,9 +337,9 @@ def test_no_secret_reaches_the_log(
 @pytest.mark.parametrize(
     "holder",
     [
-        KeyPair("AKIA", "secret-text", "ann"),
+        ClientKeyPair("AKIA", "secret-text", "ann"),
         ChunkSeed(b"secret-text", "20261123T000000Z", "scope", "signature"),
-        SignedRequest("GET", "https", "s3", 443, "/?X-Amz-Signature=secret-text", {}),
+        SignedS3Request("GET", "https", "s3", 443, "/?X-Amz-Signature=secret-text", {}),
     ],
     ids=lambda holder: type(holder).__name__,
 )

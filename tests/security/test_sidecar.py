@@ -9,7 +9,7 @@ import pytest
 
 from gateway.lake.api.transport import HttpTransport
 from gateway.server import sidecar
-from gateway.server.serving import Gateway
+from gateway.server.serving import GatewayHandler
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.worlds.gateway_calls import REQUESTS, prepared
@@ -54,7 +54,7 @@ def test_no_setting_turns_redirects_on(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(variable, value)
     monkeypatch.setenv("GRAVELER_GATEWAY_REDIRECTS", "true")
     gateway, _ = sidecar.handler()
-    assert isinstance(gateway, Gateway)
+    assert isinstance(gateway, GatewayHandler)
     settings = gateway._application._settings
     assert settings.operations.redirects is False
 
@@ -95,7 +95,7 @@ def test_the_key_pair_alone_opens_nothing_without_its_secret() -> None:
 
 
 def test_nothing_prints_the_key_pair() -> None:
-    deployment = sidecar.Deployment("http://127.0.0.1/api/v1", "AKIA", "secret-text")
+    deployment = sidecar.ApiAccess("http://127.0.0.1/api/v1", "AKIA", "secret-text")
     transport = HttpTransport("http://127.0.0.1/api/v1", "AKIA", "secret-text")
     held = (deployment, deployment.lakes(), deployment.lakes().key_pair, transport)
     assert all("secret-text" not in f"{each} {each!r}" for each in held)

@@ -1,35 +1,35 @@
 """The lake of one key pair, over the HTTP API of a deployment.
 
-The gateway's clients sign with the same key pair with which it asks the API: it has no other. So
-the API checks each user's rights, and the gateway nothing but signatures.
+The gateway's clients sign with the one key pair that the gateway itself uses for the API. So the
+API checks the user's rights, and the gateway only signatures.
 """
 
 import threading
 import time
 from collections.abc import Callable
 
+from gateway.lake.api.multipart_uploads import ApiUploads
 from gateway.lake.api.objects import ApiObjects, branch_of
 from gateway.lake.api.requests import Requests, amount_of
 from gateway.lake.api.rows import BranchRow, CurrentUser, Listing, RepositoryRow
-from gateway.lake.api.uploads import ApiUploads
-from gateway.lake.port import KeyPair, Lake, Place, Repository
+from gateway.lake.port import Bucket, ClientKeyPair, ObjectPlace, UserLake
 from graveler.errors import AccessDeniedError, InvalidInputError, NotFoundError
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page
 
 
 class ApiLake(ApiObjects, ApiUploads):
-    """`gateway.lake.port.Lake` over the API."""
+    """`gateway.lake.port.UserLake` over the API."""
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
 
-    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
-        found: list[Repository] = []
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Bucket]:
+        found: list[Bucket] = []
         while True:
             query = {"prefix": prefix, "after": after, "amount": amount_of(PAGE_AMOUNT_MAX)}
             page = self._requests.ask(Listing[RepositoryRow], "GET", ("repositories",), query)
-            found += [Repository(row.id, row.creation_date) for row in page.results]
+            found += [Bucket(row.id, row.creation_date) for row in page.results]
             if len(found) > amount:
                 shown = found[:amount]
                 return Page(tuple(shown), shown[-1].name if shown else "")
@@ -37,17 +37,17 @@ class ApiLake(ApiObjects, ApiUploads):
                 return Page(tuple(found))
             after = page.pagination.next_offset
 
-    def repository(self, name: str) -> Repository:
+    def repository(self, name: str) -> Bucket:
         row = self._requests.ask(RepositoryRow, "GET", ("repositories", name))
-        return Repository(row.id, row.creation_date)
+        return Bucket(row.id, row.creation_date)
 
     def check_creation(self, name: str) -> None:
-        """Return normally: nothing is created here, and the API checks the right elsewhere."""
+        """Do nothing: nothing is created here, and the API checks the right elsewhere."""
 
     def branches(self, repository: str, prefix: str, after: str, amount: int) -> Page[str]:
         query = {"prefix": prefix, "after": after, "amount": amount_of(amount)}
-        names = ("repositories", repository, "branches")
-        page = self._requests.ask(Listing[BranchRow], "GET", names, query)
+        segments = ("repositories", repository, "branches")
+        page = self._requests.ask(Listing[BranchRow], "GET", segments, query)
         next_after = page.pagination.next_offset if page.pagination.has_more else ""
         return Page(tuple(row.id for row in page.results), next_after)
 
@@ -55,12 +55,12 @@ class ApiLake(ApiObjects, ApiUploads):
         return self._exists(("repositories", name))
 
     def has_branch(self, repository: str, name: str) -> bool:
-        return self._exists(branch_of(Place(repository, name, b"")))
+        return self._exists(branch_of(ObjectPlace(repository, name, b"")))
 
-    def _exists(self, names: tuple[str, ...]) -> bool:
-        """Whether it exists; True for a user who may not know, whom the API has refused."""
+    def _exists(self, segments: tuple[str, ...]) -> bool:
+        """Whether it exists; True if the user may not know that."""
         try:
-            self._requests.send("GET", names)
+            self._requests.send("GET", segments)
         except (NotFoundError, InvalidInputError):
             return False
         except AccessDeniedError:
@@ -85,10 +85,12 @@ class ApiLakes:
         self._lock = threading.Lock()
         self._user = ""
 
-    def key_pair(self, access_key_id: str) -> KeyPair | None:
-        if access_key_id != self._access_key_id:  # no secret, so its comparison may take any time
+    def key_pair(self, access_key_id: str) -> ClientKeyPair | None:
+        if (
+            access_key_id != self._access_key_id
+        ):  # an ID is no secret, so the comparison may take any time
             return None
-        return KeyPair(self._access_key_id, self._secret_access_key, self.user())
+        return ClientKeyPair(self._access_key_id, self._secret_access_key, self.user())
 
     def user(self) -> str:
         """Return the name of the key pair's user, which the API is asked for once.
@@ -104,7 +106,7 @@ class ApiLakes:
     def session_user(self, cookies: str, address: str) -> None:
         """Return None: no browser has a session with this machine's gateway."""
 
-    def lake(self, user: str, address: str) -> Lake:  # noqa: ARG002 - there is one user, and the API sees the gateway's address
+    def lake(self, user: str, address: str) -> UserLake:  # noqa: ARG002 - there is one user, and the API sees the gateway's address
         return ApiLake(self._requests)
 
     def now_s(self) -> int:

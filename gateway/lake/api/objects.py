@@ -2,21 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gateway.lake.api.presigned import request_of
-from gateway.lake.api.refusals import error_of_status
-from gateway.lake.api.requests import Requests, amount_of, conditions_of, text_of
+from gateway.lake.api.requests import Requests, amount_of, conditions_of, error_of_status, text_of
 from gateway.lake.api.rows import (
-    DeletionErrors,
     Listing,
-    ObjectRow,
+    ObjectErrorList,
+    ObjectStats,
     PlacedObject,
     StorageLocation,
     UnderlyingProperties,
     listed_object,
     object_of,
+    presigned_request,
 )
-from gateway.lake.port import Description, Object, Place, Stored
-from graveler.aws.s3.requests import SignedRequest
+from gateway.lake.port import Description, Object, ObjectPlace
 from graveler.errors import (
     AccessDeniedError,
     ContentionError,
@@ -30,22 +28,23 @@ from graveler.errors import (
     UnsupportedError,
 )
 from graveler.model import NO_REQUIREMENT, Requirement
+from graveler.ports import SignedS3Request
 from graveler.staging.listing import ListPage, PageQuery
 
 # A lost race takes two requests more.
 _DESCRIPTIONS_MAX = 5
 
 
-def branch_of(place: Place, *rest: str) -> tuple[str, ...]:
+def branch_of(place: ObjectPlace, *rest: str) -> tuple[str, ...]:
     """Return the segments of a path below the place's branch."""
     return ("repositories", place.repository, "branches", place.ref, *rest)
 
 
-def _object_of(place: Place, operation: str) -> tuple[str, ...]:
+def _object_of(place: ObjectPlace, operation: str) -> tuple[str, ...]:
     return ("repositories", place.repository, "refs", place.ref, "objects", operation)
 
 
-def path_of(place: Place) -> dict[str, str]:
+def path_of(place: ObjectPlace) -> dict[str, str]:
     """Return the query that names the place's path."""
     return {"path": text_of(place.path)}
 
@@ -56,7 +55,11 @@ class ApiWriting:
     takes_checksums = False  # presigned URLs do not sign them
 
     def __init__(
-        self, requests: Requests, place: Place, description: Description, requirement: Requirement
+        self,
+        requests: Requests,
+        place: ObjectPlace,
+        description: Description,
+        requirement: Requirement,
     ) -> None:
         self._requests = requests
         self._place = place
@@ -64,7 +67,7 @@ class ApiWriting:
         self._requirement = requirement
         self._address = ""
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:  # noqa: ARG002 - a presigned URL signs no hash
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:  # noqa: ARG002 - a presigned URL signs no hash
         given = self._description.headers
         kept, encryption = given.kept or {}, given.encryption
         location = self._requests.ask(
@@ -77,18 +80,18 @@ class ApiWriting:
         if not location.presigned_url:
             raise UnsupportedError("the API does not presign URLs: the gateway needs them")
         self._address = location.physical_address
-        return request_of("PUT", location.presigned_url, {**headers, **kept}, encryption)
+        return presigned_request("PUT", location.presigned_url, {**headers, **kept}, encryption)
 
-    def finish(self, stored: Stored) -> Object:
+    def finish(self, size_bytes: int, checksum: str) -> Object:
         row = self._requests.ask(
-            ObjectRow,
+            ObjectStats,
             "PUT",
             branch_of(self._place, "staging", "backing"),
             path_of(self._place),
             body={
                 "staging": {"physical_address": self._address},
-                "checksum": stored.checksum,
-                "size_bytes": stored.size_bytes,
+                "checksum": checksum,
+                "size_bytes": size_bytes,
                 "content_type": self._description.content_type,
                 "user_metadata": self._description.metadata,
             },
@@ -102,7 +105,7 @@ class ApiObjects:
 
     _requests: Requests
 
-    def stat(self, place: Place) -> PlacedObject:
+    def stat(self, place: ObjectPlace) -> PlacedObject:
         row = self._stat(place, presign=False)
         return object_of(row, place.repository, place.ref)
 
@@ -110,7 +113,7 @@ class ApiObjects:
         self,
         found: Object,
         *,
-        with_checksums: bool = False,  # noqa: ARG002 - the API tells none
+        with_checksums: bool = False,  # noqa: ARG002 - the API returns none
     ) -> Mapping[str, str]:
         assert isinstance(found, PlacedObject)
         try:
@@ -123,10 +126,10 @@ class ApiObjects:
         except GoneError:
             return {}
 
-    def _stat(self, place: Place, *, presign: bool) -> ObjectRow:
+    def _stat(self, place: ObjectPlace, *, presign: bool) -> ObjectStats:
         """Return the object's row; with presign, its address is a URL that reads it as stored."""
         return self._requests.ask(
-            ObjectRow,
+            ObjectStats,
             "GET",
             _object_of(place, "stat"),
             {**path_of(place), **({"presign": "true", "as_stored": "true"} if presign else {})},
@@ -134,7 +137,7 @@ class ApiObjects:
 
     def objects(self, repository: str, ref: str, query: PageQuery) -> ListPage[Object]:
         page = self._requests.ask(
-            Listing[ObjectRow],
+            Listing[ObjectStats],
             "GET",
             ("repositories", repository, "refs", ref, "objects", "ls"),
             {
@@ -158,16 +161,18 @@ class ApiObjects:
         found: Object,
         *,
         with_checksums: bool = False,  # noqa: ARG002 - a presigned URL asks for none
-    ) -> Callable[[int, int], SignedRequest]:
+    ) -> Callable[[int, int], SignedS3Request]:
         assert isinstance(found, PlacedObject)
 
-        def request(first: int, last: int) -> SignedRequest:
-            # Anew for each request: a URL expires, and a slow reader may resume after that.
+        def request(first: int, last: int) -> SignedS3Request:
+            # A new URL for each request: it expires, and a slow reader may resume after that.
             row = self._stat(found.place, presign=True)
             seen = object_of(row, found.place.repository, found.place.ref)
             if (seen.checksum, seen.size_bytes) != (found.checksum, found.size_bytes):
                 raise ContentionError("the object was replaced while it was read: read it again")
-            return request_of("GET", row.physical_address, {"range": f"bytes={first}-{last}"})
+            return presigned_request(
+                "GET", row.physical_address, {"range": f"bytes={first}-{last}"}
+            )
 
         return request
 
@@ -184,22 +189,25 @@ class ApiObjects:
     ) -> str | None:
         return None
 
-    def check_write(self, place: Place) -> None:
+    def check_write(self, place: ObjectPlace) -> None:
         try:
             # The API has no empty path, which means the folder of the whole branch.
             path = text_of(place.path) or "/"
             self._requests.send("GET", branch_of(place, "objects", "stage_allowed"), {"path": path})
         except (NotFoundError, ForbiddenError, InvalidInputError):
-            return  # the right is there, and the write itself says what is wrong
+            return  # the user has the right, and the write itself reports the error
 
     def write(
-        self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
+        self,
+        place: ObjectPlace,
+        description: Description,
+        requirement: Requirement = NO_REQUIREMENT,
     ) -> ApiWriting:
         self._requests.send("GET", branch_of(place, "objects", "stage_allowed"), path_of(place))
         self._check(place, requirement)
         return ApiWriting(self._requests, place, description, requirement)
 
-    def _check(self, place: Place, requirement: Requirement) -> None:
+    def _check(self, place: ObjectPlace, requirement: Requirement) -> None:
         """Check the requirement before the content is sent; `finish` checks it again.
 
         Raises:
@@ -210,7 +218,7 @@ class ApiObjects:
         try:
             found = self.stat(place)
         except AccessDeniedError:
-            return  # who may only write learns it at the end
+            return  # a user who may only write is refused at the end
         except NotFoundError as error:
             if requirement.is_present or requirement.checksums is not None:
                 raise ObjectMissingError(
@@ -229,7 +237,7 @@ class ApiObjects:
         self,
         source: Object,
         source_repository: str,
-        place: Place,
+        place: ObjectPlace,
         description: Description | None,
         requirement: Requirement = NO_REQUIREMENT,
     ) -> Object:
@@ -257,11 +265,11 @@ class ApiObjects:
             body={**body, **described},
             headers=conditions_of(requirement),
         )
-        row = self._requests.read(ObjectRow, reply)
+        row = self._requests.read(ObjectStats, reply)
         return object_of(row, place.repository, place.ref, reply.headers)
 
     def describe(
-        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+        self, place: ObjectPlace, change: Callable[[Mapping[str, str]], Mapping[str, str]]
     ) -> None:
         """Replace the user metadata, if the content is still the one that was read.
 
@@ -270,19 +278,19 @@ class ApiObjects:
         Raises:
             ContentionError: others replaced the object in each try.
         """
-        names = branch_of(place, "objects", "stat", "user_metadata")
+        segments = branch_of(place, "objects", "stat", "user_metadata")
         for _ in range(_DESCRIPTIONS_MAX):
             found = self.stat(place)
             unchanged = conditions_of(Requirement(checksums=frozenset({found.checksum})))
             body = {"set": dict(change(found.metadata))}
             try:
-                self._requests.send("PUT", names, path_of(place), body=body, headers=unchanged)
+                self._requests.send("PUT", segments, path_of(place), body=body, headers=unchanged)
             except PreconditionFailedError:
                 continue
             return
         raise ContentionError(f"too many concurrent updates of {place.path!r}: retry")
 
-    def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
+    def delete(self, place: ObjectPlace, requirement: Requirement = NO_REQUIREMENT) -> None:
         self._requests.send(
             "DELETE",
             branch_of(place, "objects"),
@@ -302,9 +310,9 @@ class ApiObjects:
                 failures.append((path, error))
         if not texts:
             return failures
-        place = Place(repository, branch, b"")
-        names = branch_of(place, "objects", "delete")
-        answer = self._requests.ask(DeletionErrors, "POST", names, body={"paths": texts})
+        place = ObjectPlace(repository, branch, b"")
+        segments = branch_of(place, "objects", "delete")
+        answer = self._requests.ask(ObjectErrorList, "POST", segments, body={"paths": texts})
         return failures + [
             (row.path.encode(), error_of_status(row.status_code, row.message, is_change=True))
             for row in answer.errors

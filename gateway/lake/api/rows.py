@@ -1,18 +1,22 @@
-"""The API's answers, as far as the gateway reads them, and what the port makes of them."""
+"""The API's answers, as far as the gateway reads them, and their form in the port."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from gateway.lake.port import Object, Part, Place, Upload
+from gateway.lake.port import ListedPart, ListedUpload, Object, ObjectPlace
 from graveler.data_headers import of_write
 from graveler.names import checksum_tag
+from graveler.ports import SignedS3Request
 from graveler.staging.listing import CommonPrefix
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Pagination(Struct, frozen=True):
@@ -42,7 +46,7 @@ class BranchRow(Struct, frozen=True):
     id: str
 
 
-class ObjectRow(Struct, frozen=True):
+class ObjectStats(Struct, frozen=True):
     path_type: str
     path: str
     physical_address: str
@@ -66,7 +70,7 @@ class PartLocation(Struct, frozen=True):
     presigned_url: str
 
 
-class UploadRow(Struct, frozen=True):
+class RecordedUploadRow(Struct, frozen=True):
     path_type: str
     key: str
     upload_id: str = ""
@@ -75,32 +79,32 @@ class UploadRow(Struct, frozen=True):
     creation_date: int = 0
 
 
-class PartRow(Struct, frozen=True):
+class RecordedPartRow(Struct, frozen=True):
     part_number: int
     etag: str
     size_bytes: int
     mtime: int
 
 
-class DeletionError(Struct, frozen=True):
+class ObjectError(Struct, frozen=True):
     status_code: int
     message: str
     path: str
 
 
-class DeletionErrors(Struct, frozen=True):
-    errors: list[DeletionError]
+class ObjectErrorList(Struct, frozen=True):
+    errors: list[ObjectError]
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedObject(Object):
     """An object with its place, by which the API reads and copies it."""
 
-    place: Place = field(kw_only=True)
+    place: ObjectPlace = field(kw_only=True)
 
 
 def object_of(
-    row: ObjectRow, repository: str, ref: str, headers: Mapping[str, str] = {}
+    row: ObjectStats, repository: str, ref: str, headers: Mapping[str, str] = {}
 ) -> PlacedObject:
     """Return the object that the row describes, at the ref; the answer to a write has headers."""
     path = row.path.encode()
@@ -113,24 +117,44 @@ def object_of(
         content_type=row.content_type,
         metadata=row.metadata or {},
         headers=of_write(headers),
-        place=Place(repository, ref, path),
+        place=ObjectPlace(repository, ref, path),
     )
 
 
-def listed_object(row: ObjectRow, repository: str, ref: str) -> PlacedObject | CommonPrefix:
+def listed_object(row: ObjectStats, repository: str, ref: str) -> PlacedObject | CommonPrefix:
     """Return the object or the common prefix in a listing."""
     if row.path_type == "common_prefix":
         return CommonPrefix(row.path.encode())
     return object_of(row, repository, ref)
 
 
-def listed_upload(row: UploadRow) -> Upload | CommonPrefix:
+def listed_upload(row: RecordedUploadRow) -> ListedUpload | CommonPrefix:
     """Return the upload or the common prefix in a listing."""
     if row.path_type == "common_prefix":
         return CommonPrefix(row.key.encode())
-    return Upload(row.upload_id, row.branch, row.path.encode(), row.creation_date * NS_PER_S)
+    return ListedUpload(row.upload_id, row.branch, row.path.encode(), row.creation_date * NS_PER_S)
 
 
-def part_of(row: PartRow) -> Part:
+def part_of(row: RecordedPartRow) -> ListedPart:
     """Return the part that the row describes."""
-    return Part(row.part_number, row.etag, row.size_bytes, row.mtime * NS_PER_S)
+    return ListedPart(row.part_number, row.etag, row.size_bytes, row.mtime * NS_PER_S)
+
+
+def presigned_request(
+    method: str, url: str, headers: Mapping[str, str], signed: Mapping[str, str] = {}
+) -> SignedS3Request:
+    """Return the request of a presigned URL, with the headers that the URL signs.
+
+    S3 refuses other `x-amz-*` headers, so those among the headers are left out.
+    """
+    parts = urlsplit(url)
+    path = parts.path or "/"
+    sent = {name: value for name, value in headers.items() if not name.startswith("x-amz-")}
+    return SignedS3Request(
+        method,
+        parts.scheme,
+        parts.hostname or "",
+        parts.port or _DEFAULT_PORTS.get(parts.scheme, 0),
+        f"{path}?{parts.query}" if parts.query else path,
+        {**sent, **signed, "host": parts.netloc},
+    )

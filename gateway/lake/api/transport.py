@@ -1,4 +1,4 @@
-"""Sends requests to the API's server; it knows nothing of what they mean."""
+"""Sends single HTTP requests to the API."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _IDLE_MAX = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ApiResponse:
     """The server's answer; the headers have names in lower case."""
 
     status: int
@@ -23,28 +23,30 @@ class Reply:
     content: bytes
 
 
-class NotSentError(Exception):
+class ApiUnreachableError(Exception):
     """The server got nothing of the request."""
 
 
-class NoReplyError(Exception):
+class ApiNoResponseError(Exception):
     """The server may have got the request, but did not answer."""
 
 
-class Transport(Protocol):
+class ApiTransport(Protocol):
     """Sends one request, and never repeats it."""
 
-    def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
+    def send(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> ApiResponse:
         """Return the answer; target is the path below `/api/v1`, percent-encoded, and the query.
 
         Raises:
-            NotSentError: the server got nothing.
-            NoReplyError: the server may have got the request.
+            ApiUnreachableError: the server got nothing.
+            ApiNoResponseError: the server may have got the request.
         """
 
 
 class HttpTransport:
-    """`Transport` over HTTP, with the key pair of one user; shared by threads."""
+    """`ApiTransport` over HTTP, with the key pair of one user; shared by threads."""
 
     def __init__(self, url: str, access_key_id: str, secret_access_key: str) -> None:
         """Send to the API at the URL, which ends in `/api/v1`."""
@@ -57,15 +59,17 @@ class HttpTransport:
             retries=False,
         )
 
-    def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
+    def send(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> ApiResponse:
         sent = {**self._pool.headers, **headers}
         try:
             answer = self._pool.request(
                 method, self._url + target, headers=sent, body=body or None, redirect=False
             )
         except (NewConnectionError, MaxRetryError) as error:
-            raise NotSentError(str(error)) from error
+            raise ApiUnreachableError(str(error)) from error
         except (HTTPError, OSError) as error:
-            raise NoReplyError(str(error)) from error
+            raise ApiNoResponseError(str(error)) from error
         found = {name.lower(): value for name, value in answer.headers.items()}
-        return Reply(answer.status, found, answer.data)
+        return ApiResponse(answer.status, found, answer.data)

@@ -1,4 +1,4 @@
-"""The time of one step of a request: a request may take long, but no step of the lake may."""
+"""Deadlines of the lake's steps: a request may take long, but none of its steps may."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -17,7 +17,7 @@ _COPY_S_MAX = 5 * 60.0
 def in_time(step: Callable[P, T]) -> Callable[P, T]:
     """Return the step, whose calls to the stores end within REQUEST_S_MAX seconds.
 
-    A step that ends without time raises ThrottledError; after a write, UnknownOutcomeError.
+    A step that runs out of time raises ThrottledError; after a write, UnknownOutcomeError.
     """
     return _bounded(step, REQUEST_S_MAX)
 

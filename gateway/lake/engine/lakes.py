@@ -1,10 +1,10 @@
-"""The lakes of one deployment: who signs, and what that user may do."""
+"""The lake of a deployment over its stores, and the key pairs of its users."""
 
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time
+from gateway.lake.engine.multipart_uploads import EngineUploads
 from gateway.lake.engine.objects import EngineObjects
-from gateway.lake.engine.uploads import EngineUploads
-from gateway.lake.port import KeyPair, Lake, Repository
+from gateway.lake.port import Bucket, ClientKeyPair, UserLake
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
 from graveler.aws.s3.requests import S3Requests
@@ -25,7 +25,7 @@ _KEY_PAIRS_MAX = 10_000
 
 
 class EngineLake(EngineObjects, EngineUploads):
-    """`gateway.lake.port.Lake` over an engine."""
+    """`gateway.lake.port.UserLake` over an engine."""
 
     def __init__(self, engine: Engine, requests: S3Requests, access: RequestRights) -> None:
         self._engine = engine
@@ -33,9 +33,9 @@ class EngineLake(EngineObjects, EngineUploads):
         self._access = access
 
     @in_time
-    def repositories(self, prefix: str, after: str, amount: int) -> Page[Repository]:
+    def repositories(self, prefix: str, after: str, amount: int) -> Page[Bucket]:
         self._access.require_somewhere(Action.LIST_REPOSITORIES)
-        found: list[Repository] = []
+        found: list[Bucket] = []
         while True:
             page = repositories.list_page(
                 self._engine, prefix=prefix, after=after, amount=PAGE_AMOUNT_MAX
@@ -44,16 +44,16 @@ class EngineLake(EngineObjects, EngineUploads):
                 if self._access.allows(rights.listing_repository(row.name)):
                     if len(found) == amount:
                         return Page(tuple(found), found[-1].name)
-                    found.append(Repository(row.name, row.creation_date))
+                    found.append(Bucket(row.name, row.creation_date))
             if not page.has_more:
                 return Page(tuple(found))
             after = page.next_after
 
     @in_time
-    def repository(self, name: str) -> Repository:
+    def repository(self, name: str) -> Bucket:
         self._access.require(rights.reading_repository(name))
         found = repositories.get(self._engine, name)
-        return Repository(found.name, found.creation_date)
+        return Bucket(found.name, found.creation_date)
 
     def check_creation(self, name: str) -> None:
         self._access.require(rights.creating_repository(name))
@@ -99,19 +99,19 @@ class EngineLakes:
         self._accounts = accounts
         self._requests = requests
         self._authorizer = Authorizer(accounts, engine.clock)
-        self._key_pairs = AgingCache[str, KeyPair](
+        self._key_pairs = AgingCache[str, ClientKeyPair](
             engine.clock.moment, KEY_PAIR_AGE_MAX_S, _KEY_PAIRS_MAX
         )
 
     @in_time
-    def key_pair(self, access_key_id: str) -> KeyPair | None:
+    def key_pair(self, access_key_id: str) -> ClientKeyPair | None:
         return self._key_pairs.get_or_read(access_key_id, self._read_key_pair)
 
-    def _read_key_pair(self, access_key_id: str) -> KeyPair | None:
+    def _read_key_pair(self, access_key_id: str) -> ClientKeyPair | None:
         found = self._accounts.key_pair(access_key_id)
         if found is None:
             return None
-        return KeyPair(found.access_key_id, found.secret_access_key, found.user)
+        return ClientKeyPair(found.access_key_id, found.secret_access_key, found.user)
 
     @in_time
     def session_user(self, cookies: str, address: str) -> str | None:
@@ -122,7 +122,7 @@ class EngineLakes:
         except (AuthenticationError, InvalidInputError):
             return None
 
-    def lake(self, user: str, address: str) -> Lake:
+    def lake(self, user: str, address: str) -> UserLake:
         access = self._authorizer.of_request(user, {SOURCE_IP: address})
         return EngineLake(self._engine, self._requests, access)
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
-from gateway.lake.port import Description, Object, Place, Stored
-from graveler.aws.s3.requests import S3Requests, SignedRequest
+from gateway.lake.port import Description, Object, ObjectPlace
+from graveler.aws.s3.requests import S3Requests
 from graveler.branches.data import check_data, data_headers
 from graveler.branches.views import ObjectStat
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS
@@ -21,12 +21,13 @@ from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.names import checksum_tag
 from graveler.operations import objects, writes
 from graveler.operations.prepared import Prepared, finish, prepare
+from graveler.ports import SignedS3Request
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
 @dataclass(frozen=True, slots=True)
 class EngineObject(Object):
-    """An object with what the engine knows of it."""
+    """An object with the engine's own record of it."""
 
     stat: ObjectStat = field(kw_only=True)
 
@@ -77,17 +78,17 @@ class EngineWriting:
     requirement: Requirement
     takes_checksums: bool = True
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         sent = {**self.description.headers.sent, **headers}
         return self.requests.sign_put(self.prepared.uri, sent, payload_hash)
 
     @in_time
-    def finish(self, stored: Stored) -> Object:
+    def finish(self, size_bytes: int, checksum: str) -> Object:
         found = finish(
             self.engine,
             self.prepared,
-            size_bytes=stored.size_bytes,
-            checksum=stored.checksum,
+            size_bytes=size_bytes,
+            checksum=checksum,
             content_type=self.description.content_type,
             metadata=self.description.metadata,
             requirement=self.requirement,
@@ -103,7 +104,7 @@ class EngineObjects:
     _access: RequestRights
 
     @in_time
-    def stat(self, place: Place) -> Object:
+    def stat(self, place: ObjectPlace) -> Object:
         self._access.require(rights.reading(place.repository, place.path))
         return object_of(
             objects.stat(self._engine, place.repository, place.ref, text_of(place.path))
@@ -124,8 +125,8 @@ class EngineObjects:
 
     def reading(
         self, found: Object, *, with_checksums: bool = False
-    ) -> Callable[[int, int], SignedRequest]:
-        def request(first: int, last: int) -> SignedRequest:
+    ) -> Callable[[int, int], SignedS3Request]:
+        def request(first: int, last: int) -> SignedS3Request:
             headers = {"range": f"bytes={first}-{last}"}
             if stat_of(found).if_match:
                 headers["if-match"] = f'"{stat_of(found).if_match}"'
@@ -143,7 +144,7 @@ class EngineObjects:
 
     def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str:
         if stat_of(found).if_match:
-            self.verified(found)  # the reader of the URL would not notice
+            self.verified(found)  # a reader of the URL would not notice replaced data
         return self._requests.presign_read(
             found.physical_address,
             expires_s,
@@ -151,12 +152,15 @@ class EngineObjects:
             {"response-content-type": found.content_type},
         )
 
-    def check_write(self, place: Place) -> None:
+    def check_write(self, place: ObjectPlace) -> None:
         self._access.require(rights.writing(place.repository, place.path))
 
     @in_time
     def write(
-        self, place: Place, description: Description, requirement: Requirement = NO_REQUIREMENT
+        self,
+        place: ObjectPlace,
+        description: Description,
+        requirement: Requirement = NO_REQUIREMENT,
     ) -> EngineWriting:
         self._access.require(rights.writing(place.repository, place.path))
         prepared = prepare(
@@ -174,7 +178,7 @@ class EngineObjects:
         self,
         source: Object,
         source_repository: str,
-        place: Place,
+        place: ObjectPlace,
         description: Description | None,
         requirement: Requirement = NO_REQUIREMENT,
     ) -> Object:
@@ -198,7 +202,7 @@ class EngineObjects:
 
     @in_time
     def describe(
-        self, place: Place, change: Callable[[Mapping[str, str]], Mapping[str, str]]
+        self, place: ObjectPlace, change: Callable[[Mapping[str, str]], Mapping[str, str]]
     ) -> None:
         self._access.require(rights.writing(place.repository, place.path))
         writes.change_user_metadata(
@@ -206,7 +210,7 @@ class EngineObjects:
         )
 
     @in_time
-    def delete(self, place: Place, requirement: Requirement = NO_REQUIREMENT) -> None:
+    def delete(self, place: ObjectPlace, requirement: Requirement = NO_REQUIREMENT) -> None:
         self._access.require(rights.deleting(place.repository, place.path))
         writes.delete(
             self._engine,

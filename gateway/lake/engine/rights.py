@@ -1,8 +1,8 @@
-"""What each use of the lake needs: the permissions that lakeFS's gateway asks for."""
+"""The permissions that each use of the lake needs, as in lakeFS's gateway."""
 
 from graveler.access.actions import Action
 from graveler.access.needs import Need, Permission
-from graveler.access.resources import branch_arn, object_arn, repository_arn
+from graveler.access.resources import object_arn, repository_arn
 
 
 def listing_repository(repository: str) -> Need:
@@ -19,10 +19,6 @@ def reading_repository(repository: str) -> Need:
 
 def listing_objects(repository: str) -> Need:
     return Permission(Action.LIST_OBJECTS, repository_arn(repository))
-
-
-def reading_branch(repository: str, branch: str) -> Need:
-    return Permission(Action.READ_BRANCH, branch_arn(repository, branch))
 
 
 def reading(repository: str, path: bytes) -> Need:

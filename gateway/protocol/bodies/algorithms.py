@@ -10,7 +10,7 @@ from typing import Protocol
 
 import google_crc32c
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 
 class Accumulator(Protocol):
@@ -108,6 +108,6 @@ ALGORITHMS = {
 """By header. S3 names a trailer as it names the header."""
 
 
-def invalid_value(header: str) -> S3Error:
+def invalid_value(header: str) -> S3ResponseError:
     """Return the error of a checksum that is no base64 or has the wrong length."""
-    return S3Error(Code.INVALID_REQUEST, f"Value for {header} header is invalid.")
+    return S3ResponseError(Code.INVALID_REQUEST, f"Value for {header} header is invalid.")

@@ -5,7 +5,7 @@ https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html
 
 import hashlib
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.verified import ChunkSeed
 
@@ -43,7 +43,7 @@ class ChunkSignatures:
         seed = self._seed
         text = "\n".join((algorithm, seed.timestamp, seed.scope, self._previous, covered))
         if not keys.is_same(presented, keys.signature(seed.signing_key, text)):
-            raise S3Error(
+            raise S3ResponseError(
                 Code.SIGNATURE_DOES_NOT_MATCH,
                 details={"StringToSign": text, "SignatureProvided": presented},
             )

@@ -9,22 +9,22 @@ from gateway.protocol.bodies.chunk_signatures import ChunkSignatures
 from gateway.protocol.bodies.framing import ChunkedFraming, Framing, PlainFraming
 from gateway.protocol.bodies.payload import PayloadKind
 from gateway.protocol.bodies.plan import BodyPlan
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 
 @dataclass(frozen=True)
-class Checksums:
-    """What was verified; checksum is a header's name and its base64 value, for the answer."""
+class VerifiedContent:
+    """The verified size and checksum: a header's name and its base64 value, for the answer."""
 
     size_bytes: int
     checksum: tuple[str, str] | None
 
 
 class Decoder:
-    """A push decoder; content counts for nothing until finish returns."""
+    """A push decoder; its content is not verified until `finish` returns."""
 
     def __init__(self, plan: BodyPlan, *, check_sha256: bool, check_md5: bool) -> None:
-        """Digests that S3 checks anyway need no check here: they are the slowest part."""
+        """Prepare the digests; those that S3 checks anyway are left out, as they are slow."""
         self._plan = plan
         self._framing = _framing(plan)
         self._size_bytes = 0
@@ -36,7 +36,7 @@ class Decoder:
         """Return the content in the data; it may be empty.
 
         Raises:
-            S3Error: The body cannot become right any more.
+            S3ResponseError: The body is wrong already.
         """
         content = self._framing.feed(data)
         if content:
@@ -45,11 +45,11 @@ class Decoder:
                 digest.update(content)
         return content
 
-    def finish(self) -> Checksums:
+    def finish(self) -> VerifiedContent:
         """Return what was verified.
 
         Raises:
-            S3Error: The body is not complete, or its content is not what the head promises.
+            S3ResponseError: The body is not complete, or its content is not what the head promises.
         """
         trailer = self._framing.finish()
         computed = {name: digest.digest() for name, digest in self._digests.items()}
@@ -58,12 +58,12 @@ class Decoder:
                 "ClientComputedContentSHA256": self._plan.payload.sha256,
                 "S3ComputedContentSHA256": computed["SHA256"].hex(),
             }
-            raise S3Error(Code.CONTENT_SHA256_MISMATCH, details=details)
+            raise S3ResponseError(Code.CONTENT_SHA256_MISMATCH, details=details)
         if self._checks_md5 and computed["MD5"] != self._plan.content_md5:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.BAD_DIGEST, "The Content-MD5 you specified did not match what we received."
             )
-        return Checksums(self._size_bytes, self._verified_checksum(computed, trailer))
+        return VerifiedContent(self._size_bytes, self._verified_checksum(computed, trailer))
 
     def _start_digests(self) -> Mapping[str, Accumulator]:
         digests: dict[str, Accumulator] = {}
@@ -82,7 +82,7 @@ class Decoder:
         expected = self._plan.checksum
         named = {expected.algorithm.header} if expected and expected.value is None else set()
         if trailer.keys() != named:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.INVALID_REQUEST, "The trailer of the body is not what x-amz-trailer names."
             )
         if expected is None:
@@ -94,7 +94,7 @@ class Decoder:
         if value is None:
             raise algorithms.invalid_value(algorithm.header)
         if value != computed[algorithm.name]:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.BAD_DIGEST,
                 f"The {algorithm.name} you specified did not match the calculated checksum.",
             )

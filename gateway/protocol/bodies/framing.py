@@ -1,4 +1,4 @@
-"""The framing of bodies: what of the bytes received is content.
+"""The framing of bodies: which of the received bytes are content.
 
 chunk   = size-in-hex [";chunk-signature=" signature] CRLF content CRLF
 body    = *chunk last-chunk trailer
@@ -11,7 +11,7 @@ from enum import Enum, auto
 from typing import Protocol
 
 from gateway.protocol.bodies.chunk_signatures import ChunkSignatures
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 MAX_CHUNK_LINE_BYTES = 256
 MAX_TRAILER_BYTES = 4096
@@ -43,13 +43,13 @@ class PlainFraming:
         """Return the data, unless it is more than was promised."""
         self._received_bytes += len(data)
         if self._length_bytes is not None and self._received_bytes > self._length_bytes:
-            raise S3Error(Code.INCOMPLETE_BODY)
+            raise S3ResponseError(Code.INCOMPLETE_BODY)
         return data
 
     def finish(self) -> Mapping[str, str]:
         """Return no trailer; refuse less than was promised."""
         if self._length_bytes is not None and self._received_bytes != self._length_bytes:
-            raise S3Error(Code.INCOMPLETE_BODY)
+            raise S3ResponseError(Code.INCOMPLETE_BODY)
         return {}
 
 
@@ -91,10 +91,10 @@ class ChunkedFraming:
     def finish(self) -> Mapping[str, str]:
         """Return the trailer; refuse a body without its end."""
         if self._state is not _State.TRAILER:
-            raise S3Error(Code.INCOMPLETE_BODY, "The body ends before its last chunk.")
+            raise S3ResponseError(Code.INCOMPLETE_BODY, "The body ends before its last chunk.")
         lines = bytes(self._kept).replace(b"\r\n", b"\n")
         if lines != b"\n" and not lines.endswith(b"\n\n"):
-            raise S3Error(Code.INCOMPLETE_BODY, "The body ends within its trailer.")
+            raise S3ResponseError(Code.INCOMPLETE_BODY, "The body ends within its trailer.")
         trailer = _parse_trailer(lines)
         if self._signatures and trailer:
             presented = trailer.pop(_TRAILER_SIGNATURE, "")
@@ -137,7 +137,7 @@ class ChunkedFraming:
         self._missing_bytes -= self._chunk_bytes
         is_last = not self._chunk_bytes
         if self._missing_bytes < 0 or (is_last and self._missing_bytes):
-            raise S3Error(
+            raise S3ResponseError(
                 Code.INCOMPLETE_BODY,
                 "The content is not as long as x-amz-decoded-content-length says.",
             )
@@ -168,7 +168,7 @@ def _parse_trailer(lines: bytes) -> dict[str, str]:
     return trailer
 
 
-def _malformed() -> S3Error:
-    return S3Error(
+def _malformed() -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_REQUEST, "The chunks or the trailer of the body are not well-formed."
     )

@@ -1,10 +1,10 @@
-"""What x-amz-content-sha256 says of a body."""
+"""The kind of body that x-amz-content-sha256 declares."""
 
 import re
 from dataclasses import dataclass
 from enum import Enum
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 HEADER = "x-amz-content-sha256"
 
@@ -17,7 +17,7 @@ _INVALID = (
 
 
 class PayloadKind(Enum):
-    """How the body is framed, and what is signed of it. The value is the header's."""
+    """The framing of a body, and its signed parts. The value is the header's."""
 
     HASHED = "a SHA-256"
     UNSIGNED = "UNSIGNED-PAYLOAD"
@@ -63,15 +63,17 @@ def parse_payload(content_sha256: str) -> Payload:
     """Return the payload that a value of x-amz-content-sha256 describes.
 
     Raises:
-        S3Error: NOT_IMPLEMENTED for elliptic curves, else INVALID_ARGUMENT.
+        S3ResponseError: NOT_IMPLEMENTED for elliptic curves, else INVALID_ARGUMENT.
     """
     if _SHA256.fullmatch(content_sha256):
         return Payload(PayloadKind.HASHED, content_sha256.lower())
     if kind := _NAMED.get(content_sha256):
         return Payload(kind)
     if content_sha256 in _NOT_IMPLEMENTED:
-        raise S3Error(Code.NOT_IMPLEMENTED, "ECDSA signatures are not implemented: use HMAC-SHA256")
-    raise S3Error(
+        raise S3ResponseError(
+            Code.NOT_IMPLEMENTED, "ECDSA signatures are not implemented: use HMAC-SHA256"
+        )
+    raise S3ResponseError(
         Code.INVALID_ARGUMENT,
         _INVALID,
         details={"ArgumentName": HEADER, "ArgumentValue": content_sha256},

@@ -1,6 +1,6 @@
-"""What the head of a request promises of its body.
+"""The plan of a body: its framing, length and checksums, as the head promises them.
 
-An empty one of these headers is wrong, as on S3: taken for absent, nothing would be checked.
+An empty header of these is wrong, as on S3: if it counted as absent, nothing would be checked.
 """
 
 import re
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from gateway.protocol.bodies import algorithms
 from gateway.protocol.bodies.algorithms import ALGORITHMS, Algorithm
 from gateway.protocol.bodies.payload import Payload
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
-from gateway.protocol.signatures.verified import ChunkSeed, Verified
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
+from gateway.protocol.signatures.verified import ChunkSeed, VerifiedSignature
 
 _LENGTH = re.compile("[0-9]{1,19}")
 
@@ -27,7 +27,7 @@ class ExpectedChecksum:
 
 @dataclass(frozen=True)
 class BodyPlan:
-    """How a body is framed, and what its content must be.
+    """The framing of a body, and the checks of its content.
 
     decoded_length_bytes is the content's length; None if only the end of the body will say it.
     seed is set if chunks are signed.
@@ -47,18 +47,20 @@ class BodyPlan:
         return {self.checksum.algorithm.header: algorithms.encode(self.checksum.value)}
 
 
-def body_plan(head: Head, verified: Verified, *, has_checksum_of_body: bool = True) -> BodyPlan:
-    """Return what the head promises of its body.
+def body_plan(
+    head: RequestHead, verified: VerifiedSignature, *, has_checksum_of_body: bool = True
+) -> BodyPlan:
+    """Return the plan of the body that the head promises.
 
     has_checksum_of_body is False where x-amz-checksum-* describe something else, such as the
     object that CompleteMultipartUpload makes: then they are not read.
 
     Raises:
-        S3Error: A promise is missing, malformed or contradicts another.
+        S3ResponseError: A promise is missing, malformed or contradicts another.
     """
     payload = verified.payload
     if payload.has_signed_chunks and verified.seed is None:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_REQUEST, "Signed chunks need a request signed with AWS4-HMAC-SHA256."
         )
     return BodyPlan(
@@ -70,11 +72,13 @@ def body_plan(head: Head, verified: Verified, *, has_checksum_of_body: bool = Tr
     )
 
 
-def _decoded_length_bytes(head: Head, payload: Payload) -> int | None:
+def _decoded_length_bytes(head: RequestHead, payload: Payload) -> int | None:
     if payload.has_chunks:
         name = "x-amz-decoded-content-length"
         if head.sent_header(name) is None:
-            raise S3Error(Code.MISSING_CONTENT_LENGTH, f"You must provide the {name} HTTP header.")
+            raise S3ResponseError(
+                Code.MISSING_CONTENT_LENGTH, f"You must provide the {name} HTTP header."
+            )
         return _length(head, name)
     if head.sent_header("content-length") is not None:
         return _length(head, "content-length")
@@ -82,14 +86,14 @@ def _decoded_length_bytes(head: Head, payload: Payload) -> int | None:
         return None
     # A copy has no content, and object_store sends no length of none.
     if head.method == "PUT" and head.sent_header("x-amz-copy-source") is None:
-        raise S3Error(Code.MISSING_CONTENT_LENGTH)
+        raise S3ResponseError(Code.MISSING_CONTENT_LENGTH)
     return 0
 
 
-def _length(head: Head, name: str) -> int:
+def _length(head: RequestHead, name: str) -> int:
     text = head.sent_header(name) or ""
     if not _LENGTH.fullmatch(text):
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_ARGUMENT,
             f"{name} must be a number of bytes",
             details={"ArgumentName": name, "ArgumentValue": text},
@@ -97,17 +101,17 @@ def _length(head: Head, name: str) -> int:
     return int(text)
 
 
-def _content_md5(head: Head) -> bytes | None:
+def _content_md5(head: RequestHead) -> bytes | None:
     text = head.sent_header("content-md5")
     if text is None:
         return None
     value = algorithms.decode_exactly(text, 16)
     if value is None:
-        raise S3Error(Code.INVALID_DIGEST, "The Content-MD5 you specified is not valid.")
+        raise S3ResponseError(Code.INVALID_DIGEST, "The Content-MD5 you specified is not valid.")
     return value
 
 
-def _checksum(head: Head, payload: Payload) -> ExpectedChecksum | None:
+def _checksum(head: RequestHead, payload: Payload) -> ExpectedChecksum | None:
     given = [
         _in_header(algorithm, text)
         for algorithm in ALGORITHMS.values()
@@ -117,7 +121,7 @@ def _checksum(head: Head, payload: Payload) -> ExpectedChecksum | None:
     if trailer is not None:
         given += [_in_trailer(name, payload) for name in trailer.split(",")]
     if len(given) > 1:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_REQUEST,
             "Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.",
         )
@@ -134,11 +138,11 @@ def _in_header(algorithm: Algorithm, text: str) -> ExpectedChecksum:
 def _in_trailer(name: str, payload: Payload) -> ExpectedChecksum:
     algorithm = ALGORITHMS.get(name.strip().lower())
     if algorithm is None:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_REQUEST, "The value specified in the x-amz-trailer header is not supported"
         )
     if not payload.has_trailer:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_REQUEST, "x-amz-trailer needs an x-amz-content-sha256 that has a trailer."
         )
     return ExpectedChecksum(algorithm, None)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from gateway.protocol.bodies.algorithms import Algorithm
 from gateway.protocol.bodies.payload import PayloadKind
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 PAYLOAD_HASH = PayloadKind.UNSIGNED_CHUNKS_AND_TRAILER.value
 
@@ -38,7 +38,7 @@ def framed(
     """Yield the body; checksum is called after the last piece.
 
     Raises:
-        S3Error: INCOMPLETE_BODY, if the content is longer than its size.
+        S3ResponseError: INCOMPLETE_BODY, if the content is longer than its size.
     """
     left_bytes = size_bytes
     of_chunk_bytes = 0
@@ -48,7 +48,7 @@ def framed(
             if not of_chunk_bytes:
                 of_chunk_bytes = min(left_bytes, _CHUNK_BYTES)
                 if not of_chunk_bytes:
-                    raise S3Error(Code.INCOMPLETE_BODY)
+                    raise S3ResponseError(Code.INCOMPLETE_BODY)
                 yield _line(of_chunk_bytes)
             taken, rest = rest[:of_chunk_bytes], rest[of_chunk_bytes:]
             yield taken

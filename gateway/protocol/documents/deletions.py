@@ -1,11 +1,11 @@
-"""DeleteObjects: what to delete, and what was deleted."""
+"""DeleteObjects: its request and its result."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gateway.protocol.documents.markup import branch, document, leaf
 from gateway.protocol.documents.reading import Element, malformed, root_of
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # S3's limit.
 _OBJECTS_MAX = 1000
@@ -23,15 +23,15 @@ class DeletedObject:
 
 
 @dataclass(frozen=True, slots=True)
-class Deletion:
-    """A request to delete objects; a quiet one wants to hear of errors only."""
+class DeleteRequest:
+    """A request to delete objects; the result of a quiet one has errors only."""
 
     objects: tuple[DeletedObject, ...]
     quiet: bool
 
 
 @dataclass(frozen=True, slots=True)
-class DeletionError:
+class FailedDeletion:
     """An object that was not deleted."""
 
     key: str
@@ -39,11 +39,11 @@ class DeletionError:
     message: str
 
 
-def parse_delete(body: bytes) -> Deletion:
+def parse_delete(body: bytes) -> DeleteRequest:
     """Return the objects to delete, in their order.
 
     Raises:
-        S3Error: MALFORMED_XML, also for no object or more than 1,000;
+        S3ResponseError: MALFORMED_XML, also for no object or more than 1,000;
             NOT_IMPLEMENTED for conditions other than ETag.
     """
     root = root_of(body, "Delete")
@@ -51,10 +51,10 @@ def parse_delete(body: bytes) -> Deletion:
     if not 1 <= len(objects) <= _OBJECTS_MAX:
         raise malformed()
     quiet = (root.value("Quiet") or "").strip().lower()
-    return Deletion(objects, quiet in ("true", "1"))
+    return DeleteRequest(objects, quiet in ("true", "1"))
 
 
-def deletion_result(deleted: Iterable[str], errors: Iterable[DeletionError]) -> bytes:
+def deletion_result(deleted: Iterable[str], errors: Iterable[FailedDeletion]) -> bytes:
     """Return DeleteResult; a quiet request passes no deleted keys."""
     return document(
         "DeleteResult",
@@ -73,7 +73,7 @@ def deletion_result(deleted: Iterable[str], errors: Iterable[DeletionError]) -> 
 
 def _deleted(element: Element) -> DeletedObject:
     if any(element.value(name) is not None for name in _CONDITIONS_NOT_SERVED):
-        raise S3Error(Code.NOT_IMPLEMENTED)
+        raise S3ResponseError(Code.NOT_IMPLEMENTED)
     etag = element.value("ETag")
     return DeletedObject(
         key=element.required("Key"),

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gateway.protocol import dates
-from gateway.protocol.documents.answers import owner
 from gateway.protocol.documents.markup import (
     Markup,
     branch,
@@ -15,11 +14,12 @@ from gateway.protocol.documents.markup import (
     leaf,
     url_encoded,
 )
+from gateway.protocol.documents.results import owner
 from gateway.protocol.listings import ObjectsQuery
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectRow:
+class ObjectElement:
     """An object in a listing."""
 
     key: str
@@ -33,7 +33,7 @@ class ObjectRow:
 class ObjectsPage:
     """A page of a listing; `next_marker` is the token in version 2, and empty on the last page."""
 
-    rows: Sequence[ObjectRow]
+    rows: Sequence[ObjectElement]
     common_prefixes: Sequence[str]
     is_truncated: bool = False
     next_marker: str = ""
@@ -94,7 +94,7 @@ def _shape(query: ObjectsQuery, page: ObjectsPage) -> Iterable[Markup]:
 
 
 def _contents(
-    rows: Iterable[ObjectRow], query: ObjectsQuery, row_owner: Markup
+    rows: Iterable[ObjectElement], query: ObjectsQuery, row_owner: Markup
 ) -> Iterable[Markup]:
     """Yield the objects, each in one string: a page has a thousand of them."""
     for row in rows:

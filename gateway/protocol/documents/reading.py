@@ -1,10 +1,10 @@
-"""Reading XML from strangers: no document types, no entities, bounded depth."""
+"""Reads untrusted XML: no document types, no entities, bounded depth and size."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # S3's deepest request document has four levels.
 _DEPTH_MAX = 16
@@ -28,7 +28,7 @@ class Element:
         """Return the text of the only child of this name, None if there is none.
 
         Raises:
-            S3Error: MALFORMED_XML, if there are several.
+            S3ResponseError: MALFORMED_XML, if there are several.
         """
         values = [child.text for child in self.named(name)]
         if len(values) > 1:
@@ -39,7 +39,7 @@ class Element:
         """Return the text of the only child of this name, which is not empty.
 
         Raises:
-            S3Error: MALFORMED_XML, if there is none, or several.
+            S3ResponseError: MALFORMED_XML, if there is none, or several.
         """
         value = self.value(name)
         if not value:
@@ -47,16 +47,16 @@ class Element:
         return value
 
 
-def malformed() -> S3Error:
+def malformed() -> S3ResponseError:
     """Return the error of a document that is no XML or not the expected one."""
-    return S3Error(Code.MALFORMED_XML)
+    return S3ResponseError(Code.MALFORMED_XML)
 
 
 def root_of(body: bytes, name: str) -> Element:
     """Return the root element, which has this name.
 
     Raises:
-        S3Error: MALFORMED_XML.
+        S3ResponseError: MALFORMED_XML.
     """
     _require_plain(body)
     builder = _Builder()

@@ -1,1 +1,1 @@
-"""AWS signatures: who signed the head of a request, and what they said of its body."""
+"""AWS signatures of a request's head, which also cover its body."""

@@ -27,5 +27,5 @@ def sha256_hex(data: bytes) -> str:
 
 
 def is_same(presented: str, computed: str) -> bool:
-    """Return whether two signatures are equal; the time taken does not say where they differ."""
+    """Return whether two signatures are equal, in constant time."""
     return hmac.compare_digest(presented.encode("utf-8", "surrogatepass"), computed.encode())

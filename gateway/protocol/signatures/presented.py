@@ -1,9 +1,9 @@
-"""Where a request carries its signature."""
+"""Finds the signature of a request: in its Authorization header or in its query."""
 
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures import version2, version4
-from gateway.protocol.signatures.verified import Presented
+from gateway.protocol.signatures.verified import PresentedSignature
 
 # One of these names is enough: an incomplete signature is an error, not an anonymous request.
 _VERSION_4_NAMES = frozenset({"X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature"})
@@ -14,17 +14,17 @@ _ONE_MECHANISM = (
 )
 
 
-def parse(head: Head) -> Presented | None:
+def parse(head: RequestHead) -> PresentedSignature | None:
     """Return the signature that the head carries; None if the request is anonymous.
 
     Raises:
-        S3Error: The signature is malformed, of an unknown kind, or not the only one.
+        S3ResponseError: The signature is malformed, of an unknown kind, or not the only one.
     """
     authorization = head.header("authorization")
     in_version4_query = not _VERSION_4_NAMES.isdisjoint(head.parameters)
     in_version2_query = not _VERSION_2_NAMES.isdisjoint(head.parameters)
     if (authorization is not None) + in_version4_query + in_version2_query > 1:
-        raise S3Error(Code.INVALID_ARGUMENT, _ONE_MECHANISM)
+        raise S3ResponseError(Code.INVALID_ARGUMENT, _ONE_MECHANISM)
     if in_version4_query:
         return version4.parse_query(head)
     if in_version2_query:
@@ -37,10 +37,10 @@ def parse(head: Head) -> Presented | None:
     if scheme == version2.SCHEME:
         return version2.parse_header(authorization)
     if scheme == "AWS4-ECDSA-P256-SHA256":
-        raise S3Error(
+        raise S3ResponseError(
             Code.NOT_IMPLEMENTED, "ECDSA signatures are not implemented: use AWS4-HMAC-SHA256"
         )
-    raise S3Error(
+    raise S3ResponseError(
         Code.INVALID_ARGUMENT,
         "Unsupported Authorization Type",
         details={"ArgumentName": "Authorization", "ArgumentValue": scheme},

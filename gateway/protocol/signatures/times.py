@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 MAX_SKEW_S = 15 * 60
 
@@ -52,7 +52,7 @@ def seconds(time: datetime) -> int:
 def check_skew(signed_s: int, now_s: int) -> None:
     """Refuse a signature whose clock differs by more than 15 minutes from ours."""
     if abs(now_s - signed_s) > MAX_SKEW_S:
-        raise S3Error(
+        raise S3ResponseError(
             Code.REQUEST_TIME_TOO_SKEWED,
             details={
                 "RequestTime": format_basic(datetime.fromtimestamp(signed_s, UTC)),

@@ -1,15 +1,15 @@
-"""What a signature presents before it is verified, and what it proves afterwards."""
+"""A signature before it is verified, and what it proves afterwards."""
 
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
 from gateway.protocol.bodies.payload import Payload
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures import keys
 
 
-class Kind(Enum):
+class SignatureKind(Enum):
     """Where a signature was found, and its version."""
 
     VERSION_4_HEADER = "AWS4-HMAC-SHA256 header"
@@ -29,7 +29,7 @@ class ChunkSeed:
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerifiedSignature:
     """A head whose signature is right; seed is set if its chunks are signed."""
 
     access_key_id: str
@@ -37,7 +37,7 @@ class Verified:
     seed: ChunkSeed | None = None
 
 
-class Presented(Protocol):
+class PresentedSignature(Protocol):
     """A well-formed signature, not yet verified."""
 
     @property
@@ -45,22 +45,22 @@ class Presented(Protocol):
         """The key whose secret verify needs."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SignatureKind:
         """Where the signature was found, and its version."""
 
     def verify(
         self,
-        head: Head,
+        head: RequestHead,
         secret: str,
         now_s: int,
         *,
         bucket_of_host: str = "",
         signing_key: keys.SigningKeys = keys.signing_key,
-    ) -> Verified:
+    ) -> VerifiedSignature:
         """Return what the signature proves.
 
         bucket_of_host is the bucket that the Host header names: only Version 2 signs it.
 
         Raises:
-            S3Error: The signature is wrong, or its time is over or has not come.
+            S3ResponseError: The signature is wrong, expired, or not yet valid.
         """

@@ -9,11 +9,10 @@ from base64 import b64encode
 from dataclasses import dataclass
 
 from gateway.protocol.bodies import payload
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures import keys, times
-from gateway.protocol.signatures.parameters import decoded_pairs, sole_values
-from gateway.protocol.signatures.verified import Kind, Verified
+from gateway.protocol.signatures.verified import SignatureKind, VerifiedSignature
 
 SCHEME = "AWS"
 QUERY_NAMES = ("AWSAccessKeyId", "Signature", "Expires")
@@ -65,27 +64,27 @@ _SUB_RESOURCES = frozenset(
 class Version2:
     """A Version 2 signature; expires_s (Unix time) is set if it was presigned."""
 
-    kind: Kind
+    kind: SignatureKind
     access_key_id: str
     signature: str
     expires_s: int | None = None
 
     def verify(
         self,
-        head: Head,
+        head: RequestHead,
         secret: str,
         now_s: int,
         *,
         bucket_of_host: str = "",
         signing_key: keys.SigningKeys = keys.signing_key,  # noqa: ARG002 - the secret itself signs
-    ) -> Verified:
-        """Return what the signature proves, as Presented.verify promises."""
+    ) -> VerifiedSignature:
+        """Return what the signature proves, as PresentedSignature.verify promises."""
         self._check_time(head, now_s)
         string_to_sign = self._string_to_sign(head, bucket_of_host)
         strings = [string_to_sign]
         if not bucket_of_host and head.raw_path.count("/") == 1:
             # boto signs the path of a bucket with a slash, and sends it without one.
-            as_signed = Head(head.method, f"{head.raw_path}/", head.raw_query, head.headers)
+            as_signed = RequestHead(head.method, f"{head.raw_path}/", head.raw_query, head.headers)
             strings.append(self._string_to_sign(as_signed, ""))
         if not any(keys.is_same(self.signature, sign(secret, string)) for string in strings):
             details = {
@@ -93,25 +92,25 @@ class Version2:
                 "StringToSign": string_to_sign.decode("utf-8", "backslashreplace"),
                 "SignatureProvided": self.signature,
             }
-            raise S3Error(Code.SIGNATURE_DOES_NOT_MATCH, details=details)
+            raise S3ResponseError(Code.SIGNATURE_DOES_NOT_MATCH, details=details)
         content_sha256 = head.header(payload.HEADER)
         if content_sha256 is None:
-            return Verified(self.access_key_id, payload.UNSIGNED)
-        return Verified(self.access_key_id, payload.parse_payload(content_sha256))
+            return VerifiedSignature(self.access_key_id, payload.UNSIGNED)
+        return VerifiedSignature(self.access_key_id, payload.parse_payload(content_sha256))
 
-    def _check_time(self, head: Head, now_s: int) -> None:
+    def _check_time(self, head: RequestHead, now_s: int) -> None:
         if self.expires_s is not None:
             if now_s > self.expires_s:
-                raise S3Error(Code.EXPIRED_PRESIGNED_REQUEST)
+                raise S3ResponseError(Code.EXPIRED_PRESIGNED_REQUEST)
             return
         time = times.parse_time(head.header("x-amz-date") or head.header("date") or "")
         if time is None:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.ACCESS_DENIED, "AWS authentication requires a valid Date or x-amz-date header"
             )
         times.check_skew(times.seconds(time), now_s)
 
-    def _string_to_sign(self, head: Head, bucket_of_host: str) -> bytes:
+    def _string_to_sign(self, head: RequestHead, bucket_of_host: str) -> bytes:
         if self.expires_s is not None:
             date = str(self.expires_s)
         else:
@@ -135,49 +134,51 @@ def parse_header(authorization: str) -> Version2:
     """Return the signature of an Authorization header that begins with SCHEME.
 
     Raises:
-        S3Error: The header is malformed.
+        S3ResponseError: The header is malformed.
     """
     access_key_id, _, signature = authorization[len(SCHEME) :].strip().rpartition(":")
     if not _ACCESS_KEY_ID.fullmatch(access_key_id) or not signature:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_ARGUMENT,
             "AWS authorization header is invalid. Expected AwsAccessKeyId:signature",
             details={"ArgumentName": "Authorization"},
         )
-    return Version2(Kind.VERSION_2_HEADER, access_key_id, signature)
+    return Version2(SignatureKind.VERSION_2_HEADER, access_key_id, signature)
 
 
-def parse_query(head: Head) -> Version2:
+def parse_query(head: RequestHead) -> Version2:
     """Return the signature of a presigned URL.
 
     Raises:
-        S3Error: A parameter is missing, malformed or there twice.
+        S3ResponseError: A parameter is missing, malformed or there twice.
     """
-    given = sole_values(head, QUERY_NAMES)
+    given = head.sole_parameters(QUERY_NAMES)
     if given is None:
-        raise S3Error(
+        raise S3ResponseError(
             Code.ACCESS_DENIED,
             "Query-string authentication requires the Signature, Expires and AWSAccessKeyId "
             "parameters",
         )
     if not _EXPIRES.fullmatch(given["Expires"]):
-        raise S3Error(Code.ACCESS_DENIED, "Invalid date (should be seconds since epoch): Expires")
+        raise S3ResponseError(
+            Code.ACCESS_DENIED, "Invalid date (should be seconds since epoch): Expires"
+        )
     if not _ACCESS_KEY_ID.fullmatch(given["AWSAccessKeyId"]):
-        raise S3Error(Code.INVALID_ACCESS_KEY_ID)
+        raise S3ResponseError(Code.INVALID_ACCESS_KEY_ID)
     return Version2(
-        Kind.VERSION_2_QUERY,
+        SignatureKind.VERSION_2_QUERY,
         given["AWSAccessKeyId"],
         given["Signature"],
         int(given["Expires"]),
     )
 
 
-def _value(head: Head, name: str) -> str:
+def _value(head: RequestHead, name: str) -> str:
     return ",".join(value.strip(" \t") for key, value in head.headers if key == name)
 
 
-def _sub_resources(head: Head) -> bytes:
+def _sub_resources(head: RequestHead) -> bytes:
     """Return the signed parameters with decoded values, each value only if it was sent."""
-    signed = sorted(pair for pair in decoded_pairs(head) if pair[0] in _SUB_RESOURCES)
+    signed = sorted(pair for pair in head.decoded_parameters if pair[0] in _SUB_RESOURCES)
     parts = [name + b"=" + value if value else name for name, value in signed]
     return b"?" + b"&".join(parts) if parts else b""

@@ -1,16 +1,16 @@
 """AWS Signature Version 4, in the Authorization header or in a presigned URL."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import quote
 
 from gateway.protocol.bodies import payload
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead, unquoted
 from gateway.protocol.signatures import keys, times
-from gateway.protocol.signatures.canonical import canonical_request
-from gateway.protocol.signatures.parameters import sole_values
-from gateway.protocol.signatures.verified import ChunkSeed, Kind, Verified
+from gateway.protocol.signatures.verified import ChunkSeed, SignatureKind, VerifiedSignature
 
 ALGORITHM = "AWS4-HMAC-SHA256"
 MAX_EXPIRES_S = 7 * 24 * 60 * 60
@@ -38,7 +38,7 @@ _QUERY_NAMES_REQUIRED = (
 
 @dataclass(frozen=True)
 class Scope:
-    """What a signing key may sign: requests of one day, region and service."""
+    """The scope of a signing key: requests of one day, region and service."""
 
     access_key_id: str
     date: str
@@ -55,7 +55,7 @@ class Scope:
 class Version4:
     """A Version 4 signature; expires_s is set if it was presigned."""
 
-    kind: Kind
+    kind: SignatureKind
     scope: Scope
     time: datetime
     signed_headers: tuple[str, ...]
@@ -70,14 +70,14 @@ class Version4:
 
     def verify(
         self,
-        head: Head,
+        head: RequestHead,
         secret: str,
         now_s: int,
         *,
         bucket_of_host: str = "",  # noqa: ARG002 - the signed Host header says it
         signing_key: keys.SigningKeys = keys.signing_key,
-    ) -> Verified:
-        """Return what the signature proves, as Presented.verify promises."""
+    ) -> VerifiedSignature:
+        """Return what the signature proves, as PresentedSignature.verify promises."""
         self._check_time(now_s)
         self._check_coverage(head)
         canonical = canonical_request(head, self.signed_headers, self.content_sha256)
@@ -93,64 +93,68 @@ class Version4:
                 "SignatureProvided": self.signature,
                 "CanonicalRequest": canonical,
             }
-            raise S3Error(Code.SIGNATURE_DOES_NOT_MATCH, details=details)
+            raise S3ResponseError(Code.SIGNATURE_DOES_NOT_MATCH, details=details)
         body = payload.parse_payload(self.content_sha256)
         seed = ChunkSeed(key, timestamp, self.scope.text, self.signature)
-        return Verified(self.access_key_id, body, seed if body.has_signed_chunks else None)
+        return VerifiedSignature(self.access_key_id, body, seed if body.has_signed_chunks else None)
 
     def _check_time(self, now_s: int) -> None:
         signed_s = times.seconds(self.time)
         if self.expires_s is None:
             times.check_skew(signed_s, now_s)
         elif now_s < signed_s - times.MAX_SKEW_S:
-            raise S3Error(Code.EXPIRED_PRESIGNED_REQUEST, "Request is not yet valid")
+            raise S3ResponseError(Code.EXPIRED_PRESIGNED_REQUEST, "Request is not yet valid")
         elif now_s > signed_s + self.expires_s:
-            raise S3Error(Code.EXPIRED_PRESIGNED_REQUEST)
+            raise S3ResponseError(Code.EXPIRED_PRESIGNED_REQUEST)
 
-    def _check_coverage(self, head: Head) -> None:
+    def _check_coverage(self, head: RequestHead) -> None:
         """Refuse a head with headers that must be signed and are not, or the reverse."""
         present = {name for name, _ in head.headers}
         needed = {"host"} | {name for name in present if name.startswith("x-amz-")}
         if unsigned := sorted(needed - set(self.signed_headers)):
-            raise S3Error(
+            raise S3ResponseError(
                 Code.ACCESS_DENIED,
                 "There were headers present in the request which were not signed",
                 details={"HeadersNotSigned": ", ".join(unsigned)},
             )
         if absent := sorted(set(self.signed_headers) - present):
-            raise S3Error(
+            raise S3ResponseError(
                 Code.SIGNATURE_DOES_NOT_MATCH,
                 f"The signed headers {', '.join(absent)} are not in the request.",
             )
 
 
-def parse_header(head: Head, authorization: str) -> Version4:
+def parse_header(head: RequestHead, authorization: str) -> Version4:
     """Return the signature of an Authorization header that begins with ALGORITHM.
 
     Raises:
-        S3Error: The header is malformed, or the head lacks a date or x-amz-content-sha256.
+        S3ResponseError: The header is malformed, or the head lacks a date or x-amz-content-sha256.
     """
     error = Code.AUTHORIZATION_HEADER_MALFORMED
     pairs = [part.strip().partition("=") for part in authorization[len(ALGORITHM) :].split(",")]
     fields = {name: value for name, _, value in pairs}
     for name in _HEADER_FIELDS:
         if not fields.get(name):
-            raise S3Error(error, f"The authorization header is malformed; {name} is missing.")
+            raise S3ResponseError(
+                error, f"The authorization header is malformed; {name} is missing."
+            )
     if len(pairs) != len(_HEADER_FIELDS):
-        raise S3Error(error, "The authorization header is malformed; it has superfluous fields.")
+        raise S3ResponseError(
+            error, "The authorization header is malformed; it has superfluous fields."
+        )
     time = times.parse_time(head.header("x-amz-date") or head.header("date") or "")
     if time is None:
-        raise S3Error(
+        raise S3ResponseError(
             Code.ACCESS_DENIED, "AWS authentication requires a valid Date or x-amz-date header"
         )
     content_sha256 = head.header(payload.HEADER)
     if content_sha256 is None:
-        raise S3Error(
+        raise S3ResponseError(
             Code.INVALID_REQUEST, f"Missing required header for this request: {payload.HEADER}"
         )
     payload.parse_payload(content_sha256)
     return Version4(
-        Kind.VERSION_4_HEADER,
+        SignatureKind.VERSION_4_HEADER,
         parse_scope(fields["Credential"], time, error),
         time,
         _signed_headers(fields["SignedHeaders"], error),
@@ -159,21 +163,21 @@ def parse_header(head: Head, authorization: str) -> Version4:
     )
 
 
-def parse_query(head: Head) -> Version4:
+def parse_query(head: RequestHead) -> Version4:
     """Return the signature of a presigned URL.
 
     Raises:
-        S3Error: A parameter is missing, malformed or there twice.
+        S3ResponseError: A parameter is missing, malformed or there twice.
     """
     error = Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
-    given = sole_values(head, QUERY_NAMES)
+    given = head.sole_parameters(QUERY_NAMES)
     if given is None:
-        raise S3Error(error, _QUERY_NAMES_REQUIRED)
+        raise S3ResponseError(error, _QUERY_NAMES_REQUIRED)
     if given["X-Amz-Algorithm"] != ALGORITHM:
-        raise S3Error(error, f'X-Amz-Algorithm only supports "{ALGORITHM}"')
+        raise S3ResponseError(error, f'X-Amz-Algorithm only supports "{ALGORITHM}"')
     time = times.parse_basic(given["X-Amz-Date"])
     if time is None:
-        raise S3Error(
+        raise S3ResponseError(
             error, "X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\""
         )
     content_sha256 = (
@@ -183,7 +187,7 @@ def parse_query(head: Head) -> Version4:
     )
     payload.parse_payload(content_sha256)
     return Version4(
-        Kind.VERSION_4_QUERY,
+        SignatureKind.VERSION_4_QUERY,
         parse_scope(given["X-Amz-Credential"], time, error),
         time,
         _signed_headers(given["X-Amz-SignedHeaders"], error),
@@ -197,21 +201,23 @@ def parse_scope(credential: str, time: datetime, error: Code) -> Scope:
     """Return the scope of a credential, which must be of the day of time; else raise error."""
     match = _CREDENTIAL.fullmatch(credential)
     if not match:
-        raise S3Error(
+        raise S3ResponseError(
             error,
             "The credential is mal-formed; expecting "
             '"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request".',
         )
     if match["terminator"] != "aws4_request":
-        raise S3Error(error, 'The credential is malformed; it must end with "aws4_request".')
+        raise S3ResponseError(
+            error, 'The credential is malformed; it must end with "aws4_request".'
+        )
     if match["service"] != "s3":
-        raise S3Error(
+        raise S3ResponseError(
             error,
             f'The credential is malformed; incorrect service "{match["service"]}". '
             'This endpoint belongs to "s3".',
         )
     if match["date"] != times.format_basic(time)[:8]:
-        raise S3Error(
+        raise S3ResponseError(
             error,
             f'Invalid credential date "{match["date"]}". This date is not the same as '
             f'X-Amz-Date: "{times.format_basic(time)[:8]}".',
@@ -221,7 +227,7 @@ def parse_scope(credential: str, time: datetime, error: Code) -> Scope:
 
 def _signed_headers(text: str, error: Code) -> tuple[str, ...]:
     if not _SIGNED_HEADERS.fullmatch(text):
-        raise S3Error(
+        raise S3ResponseError(
             error, "SignedHeaders is malformed; expecting lower-case names separated by ;"
         )
     return tuple(sorted(text.split(";")))
@@ -230,7 +236,44 @@ def _signed_headers(text: str, error: Code) -> tuple[str, ...]:
 def _expires_s(text: str) -> int:
     error = Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
     if not re.fullmatch("[0-9]{1,19}", text):
-        raise S3Error(error, "X-Amz-Expires should be a number")
+        raise S3ResponseError(error, "X-Amz-Expires should be a number")
     if not 1 <= int(text) <= MAX_EXPIRES_S:
-        raise S3Error(error, f"X-Amz-Expires must be between 1 and {MAX_EXPIRES_S} seconds")
+        raise S3ResponseError(error, f"X-Amz-Expires must be between 1 and {MAX_EXPIRES_S} seconds")
     return int(text)
+
+
+def canonical_request(head: RequestHead, signed_headers: Sequence[str], content_sha256: str) -> str:
+    """Return the text whose hash is signed; it is Latin-1."""
+    return "\n".join(
+        (
+            head.method,
+            canonical_path(head.raw_path),
+            canonical_query(head.decoded_parameters),
+            *(f"{name}:{canonical_value(head, name)}" for name in signed_headers),
+            "",
+            ";".join(signed_headers),
+            content_sha256,
+        )
+    )
+
+
+def canonical_path(raw_path: str) -> str:
+    """Return the path encoded once; S3 keeps empty and dot segments."""
+    return quote(unquoted(raw_path), safe="/") or "/"
+
+
+def canonical_query(parameters: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the decoded parameters, encoded once and sorted, without the signature of a query."""
+    encoded = ((quote(name, safe=""), quote(value, safe="")) for name, value in parameters)
+    return "&".join(
+        f"{name}={value}" for name, value in sorted(encoded) if name != "X-Amz-Signature"
+    )
+
+
+def canonical_value(head: RequestHead, name: str) -> str:
+    """Return the header's values without superfluous blanks, joined by commas."""
+    return ",".join(_squeezed(value) for key, value in head.headers if key == name)
+
+
+def _squeezed(value: str) -> str:
+    return " ".join(word for word in value.replace("\t", " ").split(" ") if word)

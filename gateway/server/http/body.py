@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 
 from gateway.server.http.chunks import BrokenBodyError, Chunks
-from gateway.server.http.client import BYTES_PER_S_MIN, Client
-from gateway.server.http.heads import Opening
+from gateway.server.http.client import BYTES_PER_S_MIN, ClientSocket
+from gateway.server.http.heads import HttpHead
 
 # A piece of a body. Larger ones wake the thread less often, and take more memory.
 PIECE_BYTES = 256 * 1024
@@ -17,18 +17,18 @@ class SlowBodyError(Exception):
 
 
 class Body:
-    """A body that is read once, piece by piece; the first read asks a waiting client for it.
+    """A body that is read once, piece by piece; the first read sends an awaited 100 Continue.
 
-    length_bytes: None if the client does not say.
+    length_bytes: None if the head does not say it.
     """
 
-    def __init__(self, client: Client, opening: Opening, idle_s: float) -> None:
-        self.length_bytes = opening.length_bytes if opening.has_length else None
-        self.is_chunked = opening.length_bytes is None
+    def __init__(self, client: ClientSocket, http_head: HttpHead, idle_s: float) -> None:
+        self.length_bytes = http_head.length_bytes if http_head.has_length else None
+        self.is_chunked = http_head.length_bytes is None
         self._client = client
         self._idle_s = idle_s
-        self._waits_to_send = opening.is_asked_late
-        self._left_bytes = opening.length_bytes or 0
+        self._needs_continue = http_head.defers_continue
+        self._left_bytes = http_head.length_bytes or 0
         self._chunks: Chunks | None = None
         self._is_broken = False
         self._has_begun = False
@@ -50,14 +50,14 @@ class Body:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the client still waits to be asked for it."""
-        return self._waits_to_send and not self._client.has_buffered
+        """Whether the client still waits for 100 Continue."""
+        return self._needs_continue and not self._client.has_buffered
 
     def read(self) -> bytes:
         """Return the next bytes, b"" at the end.
 
         Raises:
-            BrokenBodyError: it breaks off, or its framing is malformed.
+            BrokenBodyError: the body breaks off, or its framing is malformed.
             SlowBodyError: the client stopped sending, or sends too little.
         """
         if self._is_broken:
@@ -85,7 +85,7 @@ class Body:
         if not self.is_over:
             if self.is_waiting:
                 self._client.send(CONTINUE)
-            self._waits_to_send = False
+            self._needs_continue = False
 
     def _with_length(self) -> bytes:
         if not self._left_bytes:
@@ -111,7 +111,7 @@ class Body:
         return self._timed(self._client.receive, PIECE_BYTES)
 
     def _timed(self, receive: Callable[[int], bytes], most_bytes: int) -> bytes:
-        """Receive at a pace that is worth a thread.
+        """Receive at a minimum pace: a slower client would hold a thread for too long.
 
         Raises:
             OSError: nothing or too little arrives in time, or the client is gone.

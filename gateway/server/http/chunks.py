@@ -1,4 +1,4 @@
-"""A body in chunks: each has its length in front (RFC 9112, section 7.1)."""
+"""A body in chunks, each of which begins with its length (RFC 9112, section 7.1)."""
 
 from collections.abc import Callable
 
@@ -72,7 +72,7 @@ class Chunks:
             self.is_over = True
 
     def _size_of(self, line: bytes) -> int:
-        """Return the chunk's length; extensions mean nothing to anybody."""
+        """Return the chunk's length; its extensions are ignored."""
         digits = line.partition(b";")[0].rstrip(b" \t")
         if not digits or len(digits) > _SIZE_DIGITS_MAX or not _HEX_DIGITS.issuperset(digits):
             raise BrokenBodyError("a chunk has no length")

@@ -1,7 +1,7 @@
-"""The socket of a client, and what arrived on it and nobody has read yet.
+"""A client's socket, with the bytes that arrived on it and are unread.
 
-The socket blocks, and the kernel limits how long: a timeout of Python's own would poll before each
-call, and give up the interpreter's lock twice.
+The socket blocks, and the kernel limits for how long. With a timeout of Python's own, each call
+would poll first, and release the interpreter's lock twice.
 """
 
 import socket
@@ -12,18 +12,18 @@ from graveler.aws.exchanges.channels import WHOLE, kernel_time
 # A client that sends or takes less, on average, holds a thread for too long.
 BYTES_PER_S_MIN = 1024
 
-# So much of an answer is handed to the kernel at a time.
+# The kernel gets this much of an answer at a time.
 _SENT_BYTES = 512 * 1024
 
 
-class Client:
-    """A connected client; address is its network address.
+class ClientSocket:
+    """The socket of a connected client; address is its network address.
 
     waiting_sends: the places of threads that wait until clients take answers. There are fewer of
         them than threads, so clients that take nothing cannot hold all threads.
 
     Raises:
-        OSError: it is gone already.
+        OSError: the client is gone.
     """
 
     def __init__(self, connected: socket.socket, send_s: float, waiting_sends: Semaphore) -> None:
@@ -40,17 +40,17 @@ class Client:
 
     @property
     def has_buffered(self) -> bool:
-        """Whether bytes arrived that nobody has read."""
+        """Whether there are unread bytes."""
         return bool(self._buffer)
 
     @property
     def buffered(self) -> bytes:
-        """What arrived that nobody has read."""
+        """The unread bytes."""
         return self._buffer
 
     @property
     def buffered_bytes(self) -> int:
-        """How many bytes arrived that nobody has read."""
+        """The number of unread bytes."""
         return len(self._buffer)
 
     def find(self, text: bytes) -> int:
@@ -62,7 +62,7 @@ class Client:
         self._buffer = self._buffer.lstrip(letters)
 
     def wait_at_most(self, limit_s: float) -> None:
-        """Let every receiving wait for so long at most; it raises BlockingIOError then."""
+        """Limit how long a receive may wait; after that, it raises BlockingIOError."""
         if limit_s != self._limit_s:
             self._limit_s = limit_s
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, kernel_time(limit_s))

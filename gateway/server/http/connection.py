@@ -1,4 +1,4 @@
-"""A connection between its requests: what has arrived of the next one, and how long it waits."""
+"""A connection between its requests: the bytes of the next one, and how long it waits."""
 
 import socket
 import time
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from gateway.server.http.body import CONTINUE
-from gateway.server.http.client import Client
-from gateway.server.http.heads import END, Opening, check_begun, opening_of
+from gateway.server.http.client import ClientSocket
+from gateway.server.http.heads import END, HttpHead, check_begun, parse_head
 
 _RECEIVED_BYTES = 64 * 1024
 _NEWLINES = b"\r\n"
@@ -21,7 +21,7 @@ class Limits:
 
     threads: requests at a time.
     idle_s: how long a client may send or take nothing.
-    head_s: how long a head may arrive, from its first byte.
+    head_s: how long a head may take, from its first byte.
     keep_s: how long a connection may wait for a request. Load balancers and SDKs keep connections
         for up to 350 s. The server must not be the first to close one, or a request would meet the
         end of its connection.
@@ -36,7 +36,7 @@ class Limits:
     last_s: float = 30.0
 
 
-class Waits(Enum):
+class Awaited(Enum):
     """What a connection waits for."""
 
     REQUEST = auto()
@@ -45,61 +45,61 @@ class Waits(Enum):
     END = auto()  # the client's, after the last answer
 
 
-class Connection:
+class ClientConnection:
     """A client's connection, and what has arrived of its next request."""
 
-    def __init__(self, client: Client, limits: Limits) -> None:
+    def __init__(self, client: ClientSocket, limits: Limits) -> None:
         self.client = client
         self.idle_s = limits.idle_s
         self._limits_s = {
-            Waits.REQUEST: limits.keep_s,
-            Waits.HEAD: limits.head_s,
-            Waits.BODY: limits.idle_s,
-            Waits.END: limits.last_s,
+            Awaited.REQUEST: limits.keep_s,
+            Awaited.HEAD: limits.head_s,
+            Awaited.BODY: limits.idle_s,
+            Awaited.END: limits.last_s,
         }
-        self._opening: Opening | None = None
-        self._is_pressed = False
-        self._wait_for(Waits.REQUEST)
+        self._head: HttpHead | None = None
+        self._awaits_no_body = False
+        self._wait_for(Awaited.REQUEST)
 
     @property
     def has_head(self) -> bool:
         """Whether the head of a request has arrived, which has no answer yet."""
-        return self._opening is not None
+        return self._head is not None
 
     @property
     def is_overdue(self) -> bool:
         """Whether the client took too long with what the connection waits for."""
-        return time.monotonic() - self._since_s > self._limits_s[self._waits]
+        return time.monotonic() - self._since_s > self._limits_s[self._awaited]
 
-    def press(self, *, is_late: bool) -> None:
+    def stop_awaiting_body(self, *, is_late: bool) -> None:
         """Let `request` return a request whose body has not begun to arrive.
 
         is_late: the client has no more time to send it.
         """
-        self._is_pressed = True
+        self._awaits_no_body = True
         if is_late:
             self.idle_s = _NOW_S
 
-    def request(self, linger_s: Callable[[], float]) -> Opening:
+    def request(self, linger_s: Callable[[], float]) -> HttpHead:
         """Return the next request, once its head and the first bytes of its body are here.
 
         Raises:
             BlockingIOError: nothing arrived for linger_s(), or the client is overdue.
-            RefusedError: it is malformed.
+            HeadRefusedError: the head is malformed.
             OSError: the client is gone.
         """
         while True:
-            if self._opening is None and self.client.has_buffered:
+            if self._head is None and self.client.has_buffered:
                 self._take_head()
-            opening = self._opening
-            if opening is not None and self._has_ahead(opening):
-                self._opening, self._is_pressed = None, False
-                return opening
+            http_head = self._head
+            if http_head is not None and self._has_ahead(http_head):
+                self._head, self._awaits_no_body = None, False
+                return http_head
             self._receive(linger_s())
 
     def begin_next(self) -> None:
         """Wait for the next request, after the answer to one."""
-        self._wait_for(Waits.REQUEST)
+        self._wait_for(Awaited.REQUEST)
 
     def end(self) -> None:
         """Send no more; `drain` returns when the client has seen it.
@@ -107,14 +107,14 @@ class Connection:
         Raises:
             OSError: the client is gone.
         """
-        self._wait_for(Waits.END)
+        self._wait_for(Awaited.END)
         self.client.take_all()
         self.client.socket.shutdown(socket.SHUT_WR)
 
     @property
     def has_ended(self) -> bool:
         """Whether `end` was called."""
-        return self._waits is Waits.END
+        return self._awaited is Awaited.END
 
     def drain(self, linger_s: Callable[[], float]) -> None:
         """Receive and drop what the client sends; return when it sends no more.
@@ -129,33 +129,33 @@ class Connection:
                 return
 
     def _take_head(self) -> None:
-        self.client.skip(_NEWLINES)  # some clients end a request with one too many
+        self.client.skip(_NEWLINES)  # some clients send an extra newline after a request
         end = self.client.find(END)
         if end < 0:
-            if self._waits is not Waits.HEAD:
-                self._wait_for(Waits.HEAD)
+            if self._awaited is not Awaited.HEAD:
+                self._wait_for(Awaited.HEAD)
             if self.client.has_buffered:
                 check_begun(self.client.buffered)
             return
-        self._opening = opening = opening_of(self.client.take(end + len(END)))
-        if opening.expects_continue and not opening.is_asked_late:
+        self._head = http_head = parse_head(self.client.take(end + len(END)))
+        if http_head.expects_continue and not http_head.defers_continue:
             self.client.send(CONTINUE)
-        if not self._has_ahead(opening):
-            self._wait_for(Waits.BODY)
+        if not self._has_ahead(http_head):
+            self._wait_for(Awaited.BODY)
 
-    def _has_ahead(self, opening: Opening) -> bool:
-        return self._is_pressed or self.client.buffered_bytes >= opening.ahead_bytes
+    def _has_ahead(self, http_head: HttpHead) -> bool:
+        return self._awaits_no_body or self.client.buffered_bytes >= http_head.ahead_bytes
 
     def _receive(self, linger_s: float) -> None:
-        if self._waits is not Waits.REQUEST and self.is_overdue:
+        if self._awaited is not Awaited.REQUEST and self.is_overdue:
             raise BlockingIOError
         self.client.wait_at_most(linger_s)
         has_more = self.client.receive_more(_RECEIVED_BYTES)
         if not has_more:
-            if self._opening is None:
+            if self._head is None:
                 raise ConnectionError
-            self._is_pressed = True  # whoever reads the body will meet its end
+            self._awaits_no_body = True  # reading the body will find its end
 
-    def _wait_for(self, waits: Waits) -> None:
-        self._waits = waits
+    def _wait_for(self, awaited: Awaited) -> None:
+        self._awaited = awaited
         self._since_s = time.monotonic()

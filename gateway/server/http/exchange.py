@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from email.utils import formatdate
 from http import HTTPStatus
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from gateway.server.http.body import Body
-from gateway.server.http.client import Client
-from gateway.server.http.heads import Opening
+from gateway.server.http.client import ClientSocket
+from gateway.server.http.heads import HttpHead
 
 Headers = Iterable[tuple[str, str]]
 
@@ -18,7 +18,7 @@ _STATUS_LINES = {
 }
 _WITHOUT_CONTENT = frozenset({204, 304})
 
-# What would end a header, or the head. Some answers repeat what a URL said.
+# These could end a header or the head, and some answers repeat text from a URL.
 _CONTROLS = re.compile("[\x00-\x1f\x7f]")
 _CONTROLS_WITHOUT_NEWLINES = re.compile("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -33,15 +33,15 @@ class Exchange:
     address: the client's network address.
     """
 
-    def __init__(self, client: Client, opening: Opening, idle_s: float) -> None:
-        self.head: Head = opening.head
-        self.body = Body(client, opening, idle_s)
-        self.version = opening.version
+    def __init__(self, client: ClientSocket, http_head: HttpHead, idle_s: float) -> None:
+        self.head: RequestHead = http_head.head
+        self.body = Body(client, http_head, idle_s)
+        self.version = http_head.version
         self.address = client.address
         self.has_begun = False
         self._client = client
-        self._keeps_alive = opening.keeps_alive
-        self._is_head = opening.head.method == "HEAD"
+        self._keeps_alive = http_head.keeps_alive
+        self._is_head = http_head.head.method == "HEAD"
         self._left_bytes = 0
 
     @property
@@ -55,13 +55,13 @@ class Exchange:
         return self._keeps_alive and self.is_over and self.body.is_over
 
     def end_connection(self) -> None:
-        """Let the connection end with this answer, and tell the client; call it before."""
+        """Close the connection after the answer; call it first, as the answer's head says so."""
         self._keeps_alive = False
 
     def answer(self, status: int, headers: Headers, content: bytes = b"") -> None:
         """Send the answer; the headers need no Content-Length.
 
-        To HEAD, the headers tell the length of the content that GET would get.
+        For HEAD, the headers have the length of the content that GET would get.
 
         Raises:
             ClientGoneError: the client does not take it.
@@ -105,7 +105,7 @@ class Exchange:
         self.has_begun = True
         self.body.skip_arrived()
         if not self.body.is_over:
-            # The next request would be taken for the rest of this body.
+            # The rest of this body would be taken for the next request.
             self._keeps_alive = False
         lines = [
             f"{name}: {value}"
@@ -121,7 +121,7 @@ class Exchange:
 
 
 def plain_answer(status: int, message: str) -> bytes:
-    """Return the last answer of a connection whose request is not understood."""
+    """Return the answer to a refused head, after which the connection ends."""
     content = message.encode("latin-1", "replace")
     lines = [
         "Content-Type: text/plain",

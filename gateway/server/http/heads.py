@@ -1,7 +1,7 @@
 """The head of a request, as httptools reports it: the parser of Node.js, which is strict.
 
-What a head says about its body is checked here once more: a server and a proxy in front of it that
-disagree about where a request ends would let one client write another's.
+The length of a body is checked here once more. If the server and a proxy disagreed about the end
+of a request, one client could write another's request.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 
 HEAD_BYTES_MAX = 64 * 1024
 END = b"\r\n\r\n"
@@ -26,8 +26,8 @@ _AUTHORITY = re.compile(rb"^[^/?#]*")
 _BARE_NEWLINE = re.compile(rb"(?<!\r)\n")
 
 
-class RefusedError(Exception):
-    """The connection gets this answer, and ends: nobody knows where the next request begins."""
+class HeadRefusedError(Exception):
+    """The connection gets this answer, and ends: the next request's start is unknown."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -35,15 +35,15 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class HttpHead:
     """A request's head, and what it says about the connection.
 
     length_bytes: of the body; None if it comes in chunks.
-    has_length: whether the client said the length, rather than sent no body.
-    expects_continue: whether the client waits until it is asked for the body.
+    has_length: whether the head has a Content-Length.
+    expects_continue: whether the client waits for 100 Continue before it sends the body.
     """
 
-    head: Head
+    head: RequestHead
     version: str
     length_bytes: int | None
     has_length: bool
@@ -51,55 +51,55 @@ class Opening:
     expects_continue: bool
 
     @property
-    def is_asked_late(self) -> bool:
-        """Whether a waiting client is asked by the first read of the body, after all checks.
+    def defers_continue(self) -> bool:
+        """Whether the first read of the body sends 100 Continue, after all checks.
 
-        Only what a PUT sends is large, and sent by somebody that the head names.
+        Only PUT bodies are large, and only their heads name the sender.
         """
         return self.expects_continue and self.head.method == "PUT"
 
     @property
     def ahead_bytes(self) -> int:
         """How much of the body arrives before the request is served."""
-        return 0 if self.is_asked_late else min(self.length_bytes or 0, AHEAD_BYTES)
+        return 0 if self.defers_continue else min(self.length_bytes or 0, AHEAD_BYTES)
 
 
 def check_begun(data: bytes) -> None:
-    """Check what has arrived of a head, so that nobody waits for the end of what is none.
+    """Reject early what cannot be an HTTP head.
 
     Raises:
-        RefusedError: it is no beginning of a head, or too long.
+        HeadRefusedError: the data cannot begin a head, or are too long.
     """
     if len(data) > HEAD_BYTES_MAX:
-        raise RefusedError(431, "the request's headers are too long")
+        raise HeadRefusedError(431, "the request's headers are too long")
     if not data[:1].isalpha() or _BARE_NEWLINE.search(data):
-        raise RefusedError(400, "malformed request: it is not HTTP/1.1")
+        raise HeadRefusedError(400, "malformed request: it is not HTTP/1.1")
 
 
-def opening_of(data: bytes) -> Opening:
-    """Return the request that begins with the data: a whole head, with its empty line.
+def parse_head(data: bytes) -> HttpHead:
+    """Return the request's head; the data are all of it, with the empty line.
 
     Raises:
-        RefusedError: it is none of HTTP/1.
+        HeadRefusedError: it is not an HTTP/1.x request, or is ambiguous.
     """
     if len(data) > HEAD_BYTES_MAX or data.count(b"\n") > _LINES_MAX:
-        raise RefusedError(431, "the request's headers are too long, or too many")
+        raise HeadRefusedError(431, "the request's headers are too long, or too many")
     parsed = _Parsed()
     parser = HttpRequestParser(parsed)
     try:
         parser.feed_data(data)
     except HttpParserUpgrade:
-        pass  # a wish, which is not granted
+        pass  # ignore Upgrade
     except HttpParserError as error:
-        raise RefusedError(400, f"malformed request: {error}") from error
+        raise HeadRefusedError(400, f"malformed request: {error}") from error
     if not parsed.is_complete:
-        raise RefusedError(400, "malformed request")
+        raise HeadRefusedError(400, "malformed request")
     version = parser.get_http_version()
     if version not in _VERSIONS:
         status = 505 if version > "1.1" else 400
-        raise RefusedError(status, f"HTTP/{version} is not served: send HTTP/1.1")
+        raise HeadRefusedError(status, f"HTTP/{version} is not served: send HTTP/1.1")
     path, _, query = _target_of(parsed.url).partition(b"?")
-    head = Head(
+    head = RequestHead(
         parser.get_method().decode("latin-1"),
         path.decode("latin-1"),
         query.decode("latin-1"),
@@ -108,9 +108,9 @@ def opening_of(data: bytes) -> Opening:
     names = [name for name, _ in parsed.headers]
     # RFC 9112, section 3.2: a proxy could send the request elsewhere.
     if (hosts := names.count("host")) > 1 or (not hosts and version == "1.1"):
-        raise RefusedError(400, "malformed request: send one Host")
+        raise HeadRefusedError(400, "malformed request: send one Host")
     length_bytes = _length_of(head, version) if _BODY_HEADERS.intersection(names) else 0
-    return Opening(
+    return HttpHead(
         head,
         version,
         length_bytes,
@@ -122,7 +122,7 @@ def opening_of(data: bytes) -> Opening:
 
 
 class _Parsed:
-    """Collects what httptools calls it with."""
+    """Collects what httptools reports."""
 
     def __init__(self) -> None:
         self.url = b""
@@ -149,31 +149,31 @@ def _target_of(url: bytes) -> bytes:
         return path if path.startswith(b"/") else b"/" + path
     if url == b"*":
         return url
-    raise RefusedError(400, "malformed request: its target is no path")
+    raise HeadRefusedError(400, "malformed request: its target is no path")
 
 
-def _length_of(head: Head, version: str) -> int | None:
+def _length_of(head: RequestHead, version: str) -> int | None:
     """Return the length of the body; None if it comes in chunks.
 
     Raises:
-        RefusedError: the head says several things about it, or none that is understood.
+        HeadRefusedError: the body's length is conflicting or malformed.
     """
     codings = [value for name, value in head.headers if name == "transfer-encoding"]
     lengths = [value for name, value in head.headers if name == "content-length"]
     if codings:
         if lengths or version != "1.1":
-            raise RefusedError(400, "malformed request: two lengths of one body")
+            raise HeadRefusedError(400, "malformed request: two lengths of one body")
         if len(codings) != 1 or codings[0].lower() != _CHUNKED:
-            raise RefusedError(501, f"Transfer-Encoding {', '.join(codings)!r}: send chunked")
+            raise HeadRefusedError(501, f"Transfer-Encoding {', '.join(codings)!r}: send chunked")
         return None
     if len(lengths) != 1:
-        raise RefusedError(400, "malformed request: several Content-Length")
+        raise HeadRefusedError(400, "malformed request: several Content-Length")
     digits = lengths[0]
     if not (digits.isascii() and digits.isdigit() and len(digits) <= _LENGTH_DIGITS_MAX):
-        raise RefusedError(400, "malformed request: Content-Length is no number")
+        raise HeadRefusedError(400, "malformed request: Content-Length is no number")
     return int(digits)
 
 
-def _keeps_alive(head: Head, version: str) -> bool:
-    wishes = {wish.strip().lower() for wish in (head.header("connection") or "").split(",")}
-    return "close" not in wishes and (version == "1.1" or "keep-alive" in wishes)
+def _keeps_alive(head: RequestHead, version: str) -> bool:
+    options = {option.strip().lower() for option in (head.header("connection") or "").split(",")}
+    return "close" not in options and (version == "1.1" or "keep-alive" in options)

@@ -3,8 +3,8 @@
 Theory of operation. The first process accepts connections and hands them to the others in turn, by
 sockets that carry descriptors (SCM_RIGHTS). So long-lived connections are spread evenly, which the
 kernel does not do for processes that accept themselves. A worker that ends is started again. A
-worker ends when its socket does: nobody serves without the first process. The first signal lets
-requests end, and the second one ends them.
+worker ends when its socket does, so none outlives the first process. The first signal lets
+requests finish, and the second one kills the workers.
 
 A worker is `python -m gateway.server.http.worker MODULE:FUNCTION DESCRIPTOR`; the function returns
 the handler of one process.
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 
 logger = logging.getLogger(__name__)
 
-# The kernel holds no more connections that nobody has accepted.
+# How many connections the kernel holds until they are accepted.
 _BACKLOG = 2048
 _WATCH_S = 0.5
-# A worker that ends soon after its start is started again later, each time twice as late.
+# If a worker ends soon after its start, the restart delay doubles.
 _SOON_S = 10.0
 _DELAY_S_MAX = 8.0
-# How long a connection waits for a worker that takes it, and how often it is offered.
+# How long a connection is offered to the workers, and how often.
 _HAND_ON_S = 1.0
 _AGAIN_S = 0.01
 # What a worker sends when it can serve, and what it gets with each connection: a byte each.
@@ -43,7 +43,7 @@ class _Worker:
     sender: socket.socket
     began_s: float
     delay_s: float = 0.0
-    again_at_s: float | None = None
+    restart_at_s: float | None = None
 
 
 class CannotStartError(Exception):
@@ -98,7 +98,7 @@ class Processes:
             self._hand_on(connected)
 
     def _hand_on(self, connected: socket.socket) -> None:
-        """Give the connection to the next worker that takes it; leave it if none does in time."""
+        """Give the connection to the next worker that takes it; drop it if none does in time."""
         until_s = time.monotonic() + _HAND_ON_S
         while not self._offer(connected) and time.monotonic() < until_s and not self._signals:
             time.sleep(_AGAIN_S)
@@ -124,14 +124,14 @@ class Processes:
             self._was_ready = self._was_ready or _is_ready(worker.sender)
             if worker.process.poll() is None:
                 continue
-            if worker.again_at_s is None:
+            if worker.restart_at_s is None:
                 if not self._was_ready:
                     raise CannotStartError(f"{self._target} cannot serve: see above")
                 was_soon = now_s - worker.began_s < _SOON_S
                 worker.delay_s = min(2 * worker.delay_s or 0.5, _DELAY_S_MAX) if was_soon else 0.0
-                worker.again_at_s = now_s + worker.delay_s
+                worker.restart_at_s = now_s + worker.delay_s
                 logger.warning("a worker ended with %s", worker.process.returncode)
-            if now_s >= worker.again_at_s:
+            if now_s >= worker.restart_at_s:
                 self._restart(at, worker)
 
     def _restart(self, at: int, ended: _Worker) -> None:
@@ -139,7 +139,7 @@ class Processes:
             self._workers[at] = self._started(ended.delay_s)
         except OSError as error:  # such as no memory: it may pass
             logger.warning("a worker cannot be started: %s", error)
-            ended.again_at_s = time.monotonic() + _DELAY_S_MAX
+            ended.restart_at_s = time.monotonic() + _DELAY_S_MAX
         else:
             ended.sender.close()
 
@@ -160,13 +160,13 @@ class Processes:
 
     def _end(self) -> None:
         """End all workers: they finish what they have begun, until a time or the next signal."""
-        # Before a worker is told: whoever sees it end may send the next signal at once.
-        asked = self._signals
+        # Counted before a worker ends: its end may cause the next signal at once.
+        signals = self._signals
         for worker in self._workers:
             worker.sender.close()
         until_s = time.monotonic() + self._stop_s
         while any(worker.process.poll() is None for worker in self._workers):
-            if time.monotonic() >= until_s or self._signals > max(asked, 1):
+            if time.monotonic() >= until_s or self._signals > max(signals, 1):
                 for worker in self._workers:
                     worker.process.kill()
                     worker.process.wait()
@@ -197,6 +197,6 @@ def serve(target: str, host: str, port: int, *, workers: int, stop_s: float) -> 
     target: `module:function`; the function returns the handler and the limits of one process.
 
     Raises:
-        OSError: nobody can listen at the address.
+        OSError: another process listens there, or the address is not this machine's.
     """
     return Processes(target, listen(host, port), workers, stop_s).serve()

@@ -2,9 +2,9 @@
 
 Theory of operation. One thread, the caller's, waits for all connections on which nothing arrives.
 A connection on which something arrives goes to a thread, which serves its requests one after the
-other with blocking calls. If nothing more arrives for _LINGER_S, of the next request, of a head, of
-the first bytes of a body, or of a body that was refused, the thread gives the connection back. So a
-thread is held by a request that has arrived, never by a client that does nothing.
+other with blocking calls. The thread waits for more bytes only for _LINGER_S: of the next request,
+a head, the start of a body, or a refused body. Then it gives the connection back. So only a request
+that has arrived holds a thread, never an idle client.
 
 A client that sends its next request at once keeps its thread, so such requests cost no hand-over.
 
@@ -23,23 +23,23 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
 
-from gateway.server.http.client import Client
-from gateway.server.http.connection import Connection, Limits
+from gateway.server.http.client import ClientSocket
+from gateway.server.http.connection import ClientConnection, Limits
 from gateway.server.http.exchange import ClientGoneError, Exchange, plain_answer
-from gateway.server.http.heads import Opening, RefusedError
+from gateway.server.http.heads import HeadRefusedError, HttpHead
 
 logger = logging.getLogger(__name__)
 
 Handler = Callable[[Exchange], None]
 
-# How long a thread waits for what comes next.
+# How long a thread waits for the next bytes.
 _LINGER_S = 0.05
 _NO_LINGER_S = 0.001
-# How often connections are looked through for those that waited too long.
+# How often overdue connections are sought.
 _SWEEP_S = 5.0
 
 
-class Server:
+class HttpServer:
     """Serves connections that others accept; `run` returns after `stop`.
 
     next_connection: reads one from the intake; returns None if there will be no more, and raises
@@ -61,8 +61,8 @@ class Server:
         self._wake_receiver, self._wake_sender = socket.socketpair()
         self._wake_receiver.setblocking(False)  # noqa: FBT003 - socket's own
         self._wake_sender.setblocking(False)  # noqa: FBT003 - the same
-        self._parked: dict[Connection, None] = {}  # that waits longest first
-        self._returned: deque[Connection] = deque()
+        self._parked: dict[ClientConnection, None] = {}  # the longest waiting first
+        self._returned: deque[ClientConnection] = deque()
         self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="connection")
         # Half of the threads wait for clients that take their answers slowly, at most.
         self._waiting_sends = threading.BoundedSemaphore(max(1, limits.threads // 2))
@@ -116,13 +116,13 @@ class Server:
             connected.close()
             return
         try:
-            client = Client(connected, self._limits.idle_s, self._waiting_sends)
+            client = ClientSocket(connected, self._limits.idle_s, self._waiting_sends)
         except OSError:  # it ended meanwhile
             connected.close()
             return
         with self._lock:
             self._open += 1
-        self._park(Connection(client, self._limits))
+        self._park(ClientConnection(client, self._limits))
 
     def _make_room(self) -> None:
         """Close the connection that waits longest: its client can connect again."""
@@ -137,10 +137,10 @@ class Server:
             self._park(self._returned.popleft())
 
     def _sweep(self) -> None:
-        """End the wait of connections that waited too long."""
+        """Close overdue connections; those with a head get their answer first."""
         for connection in [each for each in self._parked if each.is_overdue]:
             if connection.has_head:  # the handler answers, and reports it
-                connection.press(is_late=True)
+                connection.stop_awaiting_body(is_late=True)
                 self._dispatch(connection)
             else:
                 self._close(self._unparked(connection))
@@ -153,7 +153,7 @@ class Server:
         self._take_back()
         for connection in list(self._parked):
             if connection.has_head:
-                connection.press(is_late=False)
+                connection.stop_awaiting_body(is_late=False)
                 self._dispatch(connection)
             else:
                 self._close(self._unparked(connection))
@@ -162,16 +162,16 @@ class Server:
         self._wake_receiver.close()
         self._wake_sender.close()
 
-    def _park(self, connection: Connection) -> None:
+    def _park(self, connection: ClientConnection) -> None:
         self._parked[connection] = None
         self._selector.register(connection.client.socket, selectors.EVENT_READ, connection)
 
-    def _unparked(self, connection: Connection) -> Connection:
+    def _unparked(self, connection: ClientConnection) -> ClientConnection:
         del self._parked[connection]
         self._selector.unregister(connection.client.socket)
         return connection
 
-    def _dispatch(self, connection: Connection) -> None:
+    def _dispatch(self, connection: ClientConnection) -> None:
         self._unparked(connection)
         with self._lock:
             self._unserved += 1
@@ -181,7 +181,7 @@ class Server:
 
     # In the other threads.
 
-    def _serve(self, connection: Connection) -> None:
+    def _serve(self, connection: ClientConnection) -> None:
         with self._lock:
             self._unserved -= 1
         try:
@@ -191,34 +191,34 @@ class Server:
             logger.exception("a connection failed")
             self._close(connection)
 
-    def _serve_next(self, connection: Connection) -> bool:
+    def _serve_next(self, connection: ClientConnection) -> bool:
         """Serve a request; return whether to look for another one in this thread."""
         try:
             if connection.has_ended:
                 connection.drain(self._linger_s)
                 self._close(connection)
                 return False
-            opening = connection.request(self._linger_s)
+            http_head = connection.request(self._linger_s)
         except BlockingIOError:
-            return self._still_has(connection)
-        except RefusedError as refused:
+            return self._give_back(connection)
+        except HeadRefusedError as refused:
             with contextlib.suppress(OSError):
                 connection.client.send(plain_answer(refused.status, str(refused)))
-                return self._ended(connection)
+                return self._end(connection)
         except OSError:
             pass
         else:
-            return self._answer(connection, opening)
+            return self._answer(connection, http_head)
         self._close(connection)
         return False
 
-    def _answer(self, connection: Connection, opening: Opening) -> bool:
+    def _answer(self, connection: ClientConnection, http_head: HttpHead) -> bool:
         """Answer a request; return whether to look for another one in this thread."""
-        exchange = Exchange(connection.client, opening, connection.idle_s)
+        exchange = Exchange(connection.client, http_head, connection.idle_s)
         if self._is_stopping:
             exchange.end_connection()
         try:
-            # What a request leaves in context variables is not the next one's.
+            # The next request must not see this one's context variables.
             Context().run(self._handler, exchange)
         except ClientGoneError:
             self._close(connection)
@@ -232,18 +232,18 @@ class Server:
         if exchange.keeps_alive:
             connection.begin_next()
             return True
-        # Bytes that nobody has read would make the end a reset, which may overtake the answer.
+        # Closing with unread bytes sends a reset, which may overtake the answer.
         may_send = connection.client.has_buffered or not exchange.body.is_over
         if exchange.is_over and may_send:
-            return self._ended(connection)
+            return self._end(connection)
         self._close(connection)
         return False
 
     def _linger_s(self) -> float:
         return _NO_LINGER_S if self._unserved else _LINGER_S
 
-    def _ended(self, connection: Connection) -> bool:
-        """Let the client see its answer; return whether this thread waits for that."""
+    def _end(self, connection: ClientConnection) -> bool:
+        """End the connection after its answer; return whether this thread drains it."""
         try:
             connection.end()
         except OSError:
@@ -251,15 +251,15 @@ class Server:
             return False
         return True
 
-    def _still_has(self, connection: Connection) -> bool:
-        """Give the connection back; return whether this thread keeps it all the same."""
+    def _give_back(self, connection: ClientConnection) -> bool:
+        """Give the connection back; return True if this thread must finish it instead."""
         with self._lock:
             if not self._is_finishing:
                 self._returned.append(connection)
                 self._wake()
                 return False
         if connection.has_head:
-            connection.press(is_late=False)
+            connection.stop_awaiting_body(is_late=False)
             return True
         self._close(connection)
         return False
@@ -268,7 +268,7 @@ class Server:
         with contextlib.suppress(OSError):  # it is awake already, or has ended
             self._wake_sender.send(b"\0")
 
-    def _close(self, connection: Connection) -> None:
+    def _close(self, connection: ClientConnection) -> None:
         connection.client.close()
         with self._lock:
             self._open -= 1

@@ -14,14 +14,14 @@ from functools import partial
 
 from gateway.server.http.connection import Limits
 from gateway.server.http.processes import CONNECTION, READY
-from gateway.server.http.server import Handler, Server
+from gateway.server.http.server import Handler, HttpServer
 
 _DESCRIPTORS_MAX = 65_536
 
 
 def main(target: str, descriptor: int) -> None:
     """Serve the connections that arrive at the descriptor, until it or this process ends."""
-    # The first process gets the terminal's signal, too, and says when to stop.
+    # The terminal signals the first process as well, and that one says when to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     module, _, function = target.partition(":")
     make: Callable[[], tuple[Handler, Limits]] = getattr(importlib.import_module(module), function)
@@ -30,7 +30,7 @@ def main(target: str, descriptor: int) -> None:
     descriptors_max = _with_all_descriptors()
     # The other half is for the stores, and for files.
     connections = min(limits.connections, descriptors_max // 2)
-    server = Server(
+    server = HttpServer(
         handler, partial(_next, intake), intake, replace(limits, connections=connections)
     )
     signal.signal(signal.SIGTERM, lambda *_: server.stop())
@@ -57,7 +57,7 @@ def _next(intake: socket.socket) -> socket.socket | None:
 
 
 def _with_all_descriptors() -> int:
-    """Return how many descriptors the process may have, as many as the system lets it."""
+    """Raise the limit of open descriptors; return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _DESCRIPTORS_MAX if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS_MAX)
     if soft == resource.RLIM_INFINITY or soft >= wanted:

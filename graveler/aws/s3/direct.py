@@ -17,7 +17,8 @@ from graveler.aws.exchanges.patience import of_answer
 from graveler.aws.exchanges.pool import Pool
 from graveler.aws.exchanges.whole import begin
 from graveler.aws.retries import READ_TIMEOUT_S
-from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, S3Requests, SignedRequest
+from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, S3Requests
+from graveler.ports import SignedS3Request
 
 # Gets each request's service, operation and parameters.
 Observer = Callable[[str, str, Mapping[str, Any]], None]
@@ -114,7 +115,7 @@ class DirectRequests:
 
     def _signed(
         self, method: str, uri: str, content: bytes, headers: dict[str, str]
-    ) -> SignedRequest:
+    ) -> SignedS3Request:
         if method != "PUT":
             return self._requests.sign_read(method, uri, headers)
         headers["content-length"] = str(len(content))

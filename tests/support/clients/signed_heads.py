@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from gateway.protocol.head import Head
-from gateway.protocol.signatures.canonical import canonical_request
+from gateway.protocol.head import RequestHead
+from gateway.protocol.signatures.version4 import canonical_request
 from graveler.aws.signing import ALGORITHM, authorization, derived_key
 
 ACCESS_KEY_ID = "AKIAIOSFODNN7EXAMPLE"
@@ -23,11 +23,11 @@ SHA256_OF_NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b785
 
 def head(
     method: str, target: str, host: str = "examplebucket.s3.amazonaws.com", **headers: str
-) -> Head:
+) -> RequestHead:
     """Return a head; underscores in names of headers become hyphens."""
     path, _, query = target.partition("?")
     named = [(name.replace("_", "-"), value) for name, value in headers.items()]
-    return Head(method, path, query, [("host", host), *named])
+    return RequestHead(method, path, query, [("host", host), *named])
 
 
 def version4_header(scope: str, signed_headers: str, signature: str) -> str:
@@ -38,7 +38,7 @@ def version4_header(scope: str, signed_headers: str, signature: str) -> str:
     )
 
 
-def example_head(target: str, signed_headers: str, signature: str, **headers: str) -> Head:
+def example_head(target: str, signed_headers: str, signature: str, **headers: str) -> RequestHead:
     """Return a GET of AWS's examples of 24 May 2013, signed in its header."""
     return head(
         "GET",
@@ -53,8 +53,8 @@ def example_head(target: str, signed_headers: str, signature: str, **headers: st
 
 
 def signed_head(
-    head: Head, credentials: Credentials, region: str, moment: str, content_sha256: str
-) -> Head:
+    head: RequestHead, credentials: Credentials, region: str, moment: str, content_sha256: str
+) -> RequestHead:
     """Return the head with a signature over all that it says, however odd it is."""
     scope = f"{moment[:8]}/{region}/s3/aws4_request"
     names = sorted({name for name, _ in head.headers})
@@ -66,13 +66,13 @@ def signed_head(
     return replace(head, headers=(*head.headers, ("authorization", value)))
 
 
-def sent(request: AWSRequest) -> Head:
+def sent(request: AWSRequest) -> RequestHead:
     """Return the head that a client sends for botocore's request."""
     url = urlsplit(request.prepare().url)
     headers = [(name.lower(), _text(value)) for name, value in request.headers.items()]
     if "host" not in dict(headers):
         headers.append(("host", url.netloc))
-    return Head(str(request.method), url.path, url.query, headers)
+    return RequestHead(str(request.method), url.path, url.query, headers)
 
 
 def _text(value: str | bytes) -> str:

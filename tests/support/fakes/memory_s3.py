@@ -18,10 +18,10 @@ from gateway.protocol.bodies import trailed
 from gateway.protocol.bodies.decoder import Decoder
 from gateway.protocol.bodies.payload import parse_payload
 from gateway.protocol.bodies.plan import body_plan
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import Verified
+from gateway.protocol.signatures.verified import VerifiedSignature
 from graveler.aws.exchanges.connection import Answer, Connection, Host
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
@@ -57,11 +57,11 @@ class MemoryS3:
     keys: Keys = field(default_factory=Keys)
     answers: deque[bytes | None] = field(default_factory=deque)
     change: Callable[[bytes], bytes] = lambda answer: answer
-    requests: list[Head] = field(default_factory=list)
+    requests: list[RequestHead] = field(default_factory=list)
     # Heads of requests whose body never ended.
-    incomplete: list[Head] = field(default_factory=list)
+    incomplete: list[RequestHead] = field(default_factory=list)
 
-    def answer(self, head: Head, body: bytes) -> bytes:
+    def answer(self, head: RequestHead, body: bytes) -> bytes:
         """Return the answer to a request, as it is on the wire."""
         self.requests.append(head)
         scripted = self.answers.popleft() if self.answers else None
@@ -69,7 +69,7 @@ class MemoryS3:
             return scripted
         return self.change(self._served(head, body))
 
-    def _served(self, head: Head, body: bytes) -> bytes:
+    def _served(self, head: RequestHead, body: bytes) -> bytes:
         try:
             content, checksums = self._checked(head, body)
             target = target_of(head.raw_path, None, ())
@@ -77,15 +77,15 @@ class MemoryS3:
             if head.method == "GET":
                 return self._read(head, uri)
             return self._write(head, uri, content, checksums)
-        except S3Error as error:
+        except S3ResponseError as error:
             document = f"<Error><Code>{error.code.text}</Code><Message>{error.message}</Message>"
             return answer_of(error.code.status, document.encode() + b"</Error>")
 
-    def _checked(self, head: Head, body: bytes) -> tuple[bytes, Mapping[str, str]]:
+    def _checked(self, head: RequestHead, body: bytes) -> tuple[bytes, Mapping[str, str]]:
         """Return the content of a request that may be served, and its checksum by its header."""
         presented = parse(head)
         if presented is None or presented.access_key_id != self.keys.access_key:
-            raise S3Error(Code.INVALID_ACCESS_KEY_ID)
+            raise S3ResponseError(Code.INVALID_ACCESS_KEY_ID)
         presented.verify(head, self.keys.secret_key, self.clock.now_ns() // 10**9)
         is_presigned = "X-Amz-Signature" in head.parameters
         sha256 = head.header("x-amz-content-sha256") or (is_presigned and "UNSIGNED-PAYLOAD")
@@ -94,36 +94,38 @@ class MemoryS3:
             trailed.PAYLOAD_HASH,
             hashlib.sha256(body).hexdigest(),
         }:
-            raise S3Error(Code.CONTENT_SHA256_MISMATCH)
+            raise S3ResponseError(Code.CONTENT_SHA256_MISMATCH)
         md5 = head.header("content-md5")
         if md5 is not None and base64.b64decode(md5) != hashlib.md5(body).digest():
-            raise S3Error(Code.BAD_DIGEST)
+            raise S3ResponseError(Code.BAD_DIGEST)
         if head.method == "PUT" and head.header("content-length") is None:
-            raise S3Error(Code.MISSING_CONTENT_LENGTH)
+            raise S3ResponseError(Code.MISSING_CONTENT_LENGTH)
         payload = parse_payload(sha256 if sha256 == trailed.PAYLOAD_HASH else "UNSIGNED-PAYLOAD")
-        plan = body_plan(head, Verified("", payload))
+        plan = body_plan(head, VerifiedSignature("", payload))
         decoder = Decoder(plan, check_sha256=False, check_md5=False)
         content, checksum = decoder.feed(body), decoder.finish().checksum
         return content, {} if checksum is None else dict([checksum])
 
-    def _read(self, head: Head, uri: str) -> bytes:
+    def _read(self, head: RequestHead, uri: str) -> bytes:
         content = self.objects.contents().get(uri)
         asks = head.header("x-amz-checksum-mode") == "ENABLED" and not head.header("range")
         info = self.objects.head(uri, with_checksums=asks)
         if content is None or info is None:
-            raise S3Error(Code.NO_SUCH_KEY)
+            raise S3ResponseError(Code.NO_SUCH_KEY)
         if head.header("if-match") not in {None, f'"{info.checksum}"'}:
-            raise S3Error(Code.PRECONDITION_FAILED)
+            raise S3ResponseError(Code.PRECONDITION_FAILED)
         kept = [f"{name}: {value}" for name, value in info.headers.items()]
         wanted = re.fullmatch("bytes=([0-9]+)-([0-9]+)", head.header("range") or "")
         if wanted is None:
             return answer_of(200, content, *kept)
         first, last = int(wanted[1]), int(wanted[2])
         if first >= len(content):
-            raise S3Error(Code.INVALID_RANGE)
+            raise S3ResponseError(Code.INVALID_RANGE)
         return answer_of(206, content[first : last + 1], *kept)
 
-    def _write(self, head: Head, uri: str, body: bytes, checksums: Mapping[str, str]) -> bytes:
+    def _write(
+        self, head: RequestHead, uri: str, body: bytes, checksums: Mapping[str, str]
+    ) -> bytes:
         upload_id = head.parameters.get("uploadId")
         told: Mapping[str, str]
         try:
@@ -140,13 +142,13 @@ class MemoryS3:
                 begun = self.objects.headers_of_upload(upload_id)
                 declared = declared_algorithm(begun)
                 if checksums.keys() - ({declared.header} if declared else set()):
-                    raise S3Error(Code.INVALID_REQUEST, "Checksum Type mismatch occurred")
+                    raise S3ResponseError(Code.INVALID_REQUEST, "Checksum Type mismatch occurred")
                 told = {**encryption_of(begun), **checksums}
                 checksum = self.objects.upload_part(uri, upload_id, number, body)
         except UploadNotFoundError as error:
-            raise S3Error(Code.NO_SUCH_UPLOAD) from error
+            raise S3ResponseError(Code.NO_SUCH_UPLOAD) from error
         except GravelerError as error:
-            raise S3Error(Code.NO_SUCH_BUCKET) from error
+            raise S3ResponseError(Code.NO_SUCH_BUCKET) from error
         lines = [f"{name}: {value}" for name, value in told.items()]
         return answer_of(200, b"", f'ETag: "{checksum}"', *lines)
 
@@ -183,7 +185,7 @@ class MemoryConnection(Connection):
             self._s3.incomplete.append(parsed_head)
         self._sent.clear()
 
-    def _head(self) -> Head | None:
+    def _head(self) -> RequestHead | None:
         head, end, _ = bytes(self._sent).partition(b"\r\n\r\n")
         if not end:
             return None
@@ -193,9 +195,9 @@ class MemoryConnection(Connection):
         path, _, query = target.partition("?")
         pairs = [line.partition(":") for line in lines]
         headers = [(name.lower(), value.strip()) for name, _, value in pairs]
-        return Head(method, path, query, headers)
+        return RequestHead(method, path, query, headers)
 
-    def _parsed(self) -> tuple[Head, bytes] | None:
+    def _parsed(self) -> tuple[RequestHead, bytes] | None:
         """Return the request; None if its body is not what its length says."""
         head = self._head()
         if head is None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from http.client import HTTPMessage, HTTPResponse, IncompleteRead
 from typing import Self
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from gateway.server.http.connection import Limits
 from gateway.server.http.exchange import Exchange
-from gateway.server.http.server import Handler, Server
+from gateway.server.http.server import Handler, HttpServer
 
 # A hang fails the test.
 _HANG_S = 20.0
@@ -24,7 +24,7 @@ class RunningServer:
     def __init__(self, handler: Handler, limits: Limits | None = None) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port: int = self._listener.getsockname()[1]
-        self.server = Server(
+        self.server = HttpServer(
             handler, lambda: self._listener.accept()[0], self._listener, limits or Limits()
         )
         self._thread = threading.Thread(target=self.server.run, daemon=True)
@@ -140,7 +140,7 @@ class _Unclosed:
         """Leave the file open."""
 
 
-def head_bytes(head: Head, more: Sequence[tuple[str, str]] = ()) -> bytes:
+def head_bytes(head: RequestHead, more: Sequence[tuple[str, str]] = ()) -> bytes:
     """Return the head as a client sends it."""
     query = f"?{head.raw_query}" if head.raw_query else ""
     lines = [f"{head.method} {head.raw_path}{query} HTTP/1.1"]

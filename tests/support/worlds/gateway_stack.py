@@ -16,9 +16,9 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from gateway.lake.engine.lakes import EngineLakes
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from gateway.server.application import Application, Served
-from gateway.server.log import Record
+from gateway.server.log import AccessLogEntry
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
@@ -70,7 +70,7 @@ class Reply:
     content: bytes
     reads: int
     length_bytes: int | None
-    record: Record
+    record: AccessLogEntry
 
     @property
     def error(self) -> str:
@@ -222,7 +222,9 @@ class GatewayStack:
             S3SigV4QueryAuth(self.credentials, "s3", REGION, expires=expires_s).add_auth(request)
         head = sent(request)
         unsigned = [*head.headers, *length.items()]
-        return self.send(Head(head.method, head.raw_path, head.raw_query, unsigned), CutBody(body))
+        return self.send(
+            RequestHead(head.method, head.raw_path, head.raw_query, unsigned), CutBody(body)
+        )
 
     def signed(
         self,
@@ -233,7 +235,7 @@ class GatewayStack:
         headers: Mapping[str, str] | None = None,
         content_sha256: str = UNSIGNED,
         host: str = HOST,
-    ) -> Head:
+    ) -> RequestHead:
         """Return a head that botocore signs at the time of the gateway."""
         request = AWSRequest(method, _url(host, path, query), headers=dict(headers or {}))
         with self._at_clock():
@@ -248,7 +250,7 @@ class GatewayStack:
         headers: Mapping[str, str],
         body: bytes,
         kind: str,
-    ) -> Head:
+    ) -> RequestHead:
         """Return a head that verifies, whatever it says; botocore would refuse to sign some.
 
         kind is "hash" for the body's, "chunks" for signed chunks, or a x-amz-content-sha256.
@@ -261,10 +263,10 @@ class GatewayStack:
             "x-amz-date": moment,
             "x-amz-content-sha256": digest,
         }
-        head = Head(method, raw_path, raw_query, tuple(sent_headers.items()))
+        head = RequestHead(method, raw_path, raw_query, tuple(sent_headers.items()))
         return signed_head(head, self.credentials, REGION, moment, digest)
 
-    def chunks(self, head: Head, content: bytes, chunk_bytes: int) -> bytes:
+    def chunks(self, head: RequestHead, content: bytes, chunk_bytes: int) -> bytes:
         """Return the content as chunks that continue the head's signature."""
         signer = _Signer(self.credentials, SIGNED_CHUNKS)
         moment = head.header("x-amz-date") or ""
@@ -282,14 +284,14 @@ class GatewayStack:
             made += f"{len(chunk):x};chunk-signature={previous}\r\n".encode() + chunk + b"\r\n"
         return bytes(made)
 
-    def send(self, head: Head, body: CutBody | None = None) -> Reply:
+    def send(self, head: RequestHead, body: CutBody | None = None) -> Reply:
         """Send a head with a body, however they are made; return what the client gets."""
         arriving = body or CutBody(b"")
         served = self.application.serve(head, arriving, "127.0.0.1")
         return self._reply(head, served, arriving)
 
-    def _reply(self, head: Head, served: Served, arriving: CutBody) -> Reply:
-        answer, record = served.answer, served.record
+    def _reply(self, head: RequestHead, served: Served, arriving: CutBody) -> Reply:
+        answer, record = served.response, served.entry
         content = answer.content
         if answer.reading is not None:
             with answer.reading:

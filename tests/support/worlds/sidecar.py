@@ -18,9 +18,9 @@ from functions.api.request import encoded_path_of
 from functions.api.settings import ApiSettings
 from gateway.lake.api.lakes import ApiLakes
 from gateway.lake.api.requests import Requests
-from gateway.lake.api.transport import Reply
+from gateway.lake.api.transport import ApiResponse
 from gateway.lake.port import Lakes
-from gateway.operations.settings import OperationSettings
+from gateway.operations.request import OperationSettings
 from gateway.server.settings import GatewaySettings
 from graveler.engine import Engine
 from graveler.ports import AccountStore
@@ -41,7 +41,9 @@ class AppTransport:
         # Method and target of each request.
         self.sent: list[tuple[str, str]] = []
 
-    def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
+    def send(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> ApiResponse:
         self.sent.append((method, target))
         path, _, query = target.partition("?")
         sent = {**self._credentials, **headers}
@@ -51,7 +53,7 @@ class AppTransport:
         content = base64.b64decode(text) if answer["isBase64Encoded"] else text.encode()
         status, given = answer["statusCode"], answer["headers"]
         check_answer(method, encoded_path_of(asked), status, given, content)
-        return Reply(status, {name.lower(): value for name, value in given.items()}, content)
+        return ApiResponse(status, {name.lower(): value for name, value in given.items()}, content)
 
 
 class SignedUrls:

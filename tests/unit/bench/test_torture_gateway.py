@@ -13,7 +13,7 @@ from bench.torture.client import Client
 from bench.torture.history import Record, Translator
 from bench.torture.http_client import Reply, UnsentError
 from bench.torture.ledger import EQUAL, Content, Ledger, Row, Shown, checksum_of_parts, md5
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
 from graveler.user_metadata import stored_metadata
@@ -106,7 +106,7 @@ def test_requests_are_signed_as_the_gateway_expects(seed):
         path, _, query = url.partition("?")
         named = {name.lower(): str(value) for name, value in headers.items()}
         named |= {"host": wire.address}
-        head = Head(method, path, query, tuple(named.items()))
+        head = RequestHead(method, path, query, tuple(named.items()))
         presented = parse(head)
         assert presented is not None
         assert presented.access_key_id == "AKIA"

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gateway.operations.table import _SUB_RESOURCES, OPERATIONS
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from tests.support.worlds.gateway_calls import REQUESTS, prepared
 from tests.support.worlds.gateway_stack import UNSIGNED, UNSIGNED_CHUNKS, CutBody
 
@@ -212,5 +212,5 @@ def test_no_change_of_a_good_request_is_an_internal_error(world, name, query, he
 )
 def test_no_unsigned_request_does_anything(world, method, path, query, headers):
     raw_query = "&".join(f"{name}={value}" for name, value in query)
-    reply = check(world.stack, Head(method, path, raw_query, tuple(headers)), b"any")
+    reply = check(world.stack, RequestHead(method, path, raw_query, tuple(headers)), b"any")
     assert (400 <= reply.status < 500, reply.reads) == (True, 0) or reply.status == 501

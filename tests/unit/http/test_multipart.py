@@ -1,7 +1,9 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graveler.errors import InvalidInputError
-from graveler.http.multipart import content_part, is_form
+from graveler.http.multipart import FormError, FormParser, PartHead, content_part, is_form
 from tests.support.checks.cases import for_each
 
 TYPE = "multipart/form-data; boundary=xyz"
@@ -134,3 +136,50 @@ def test_a_form_is_whole_or_refused(more):
 @for_each("content_type", ["", "application/json", "multipart/mixed; boundary=xyz"])
 def test_other_types_are_no_forms(content_type):
     assert not is_form(content_type)
+
+
+def parsed(*pieces, is_strict=False):
+    parser = FormParser(b"xyz", is_strict=is_strict)
+    parts: list[tuple[PartHead, list[bytes]]] = []
+    for item in (item for piece in pieces for item in parser.feed(piece)):
+        if isinstance(item, PartHead):
+            parts.append((item, []))
+        else:
+            parts[-1][1].append(item)
+    parser.finish()
+    return [(head, b"".join(content)) for head, content in parts]
+
+
+FORM = (
+    b"preamble\r\n--xyz \r\n\r\nno headers\r\n"
+    + part(b"content", b"a\r\n--xyzzy\r\n\n--xyz\r\r\n--xyz-b", delimiter=b"--xyz\t")
+    + b"--xyz\r\nX: y\r\n\r\n--xyz--epilogue\r\n--xyz\r\n"
+)
+
+
+@given(st.data(), st.sampled_from([FORM, FORM.replace(b"\r\n", b"\n")]))
+def test_a_form_is_the_same_however_it_is_cut(data, body):
+    places = data.draw(st.lists(st.integers(0, len(body)), max_size=8).map(sorted))
+    pieces = [body[a:b] for a, b in zip([0, *places], [*places, len(body)], strict=True)]
+    found = parsed(*pieces)
+    assert found == parsed(body)
+    assert len(found) == 3
+    for head, content in found:
+        assert not content or body[head.content_at :].startswith(content)
+
+
+@for_each(
+    "body",
+    [
+        b"preamble\r\n" + form(b"x"),
+        b"\r\n" + form(b"x"),
+        form(b"x").replace(b"\r\n", b"\n"),
+        form(b"x").replace(b"--xyz\r\n", b"--xyz \r\n"),
+        form(b"a\r\n--xyzzy\r\nb"),
+        b'--xyz\r\nContent-Disposition: form-data; name="content"\r\n\r\n--xyz--',
+    ],
+)
+def test_a_strict_parser_refuses_what_no_browser_sends(body):
+    assert parsed(body)
+    with pytest.raises(FormError):
+        parsed(body, is_strict=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.lake.api.presigned import request_of
-from gateway.lake.port import Description, Place, Stored
+from gateway.lake.api.rows import presigned_request
+from gateway.lake.port import Description, ObjectPlace
 from gateway.transfer.store import Transfers
 from graveler.errors import AccessDeniedError, ContentionError
 from graveler.http.rights import RIGHTS_AGE_MAX_S
@@ -17,7 +17,7 @@ from tests.support.fakes.engines import memory_world
 from tests.support.fakes.memory_s3 import MemoryPool, MemoryS3
 from tests.support.worlds.sidecar import api_lakes
 
-A = Place("repo", "main", b"a")
+A = ObjectPlace("repo", "main", b"a")
 PLAIN = Description("text/plain")
 
 
@@ -41,7 +41,7 @@ class World:
         writing = self.lake.write(place, PLAIN, requirement or Requirement())
         headers = {"content-length": str(len(content))}
         stored = self.transfers.write(lambda: writing.request(headers, ""), content)
-        return writing.finish(Stored(len(content), stored.checksum))
+        return writing.finish(len(content), stored.checksum)
 
     def read(self, found, first, last):
         with self.transfers.read(self.lake.reading(found), first, last) as reading:
@@ -78,7 +78,7 @@ def test_a_copy_is_of_the_object_that_was_seen(world):
     found = world.put(b"old")
     world.put(b"new")
     with pytest.raises(ContentionError):
-        world.lake.copy(found, "repo", Place("repo", "main", b"b"), None)
+        world.lake.copy(found, "repo", ObjectPlace("repo", "main", b"b"), None)
 
 
 def test_each_try_of_a_write_has_an_address_of_its_own_and_the_last_one_counts(world):
@@ -86,7 +86,7 @@ def test_each_try_of_a_write_has_an_address_of_its_own_and_the_last_one_counts(w
     headers = {"content-length": "3"}
     writing.request(headers, "")
     stored = world.transfers.write(lambda: writing.request(headers, ""), b"new")
-    writing.finish(Stored(3, stored.checksum))
+    writing.finish(3, stored.checksum)
     assert world.read(world.lake.stat(A), 0, 2) == b"new"
 
 
@@ -115,10 +115,11 @@ def test_only_the_own_key_pair_is_known_and_its_user_is_asked_for_once(world):
 
 def test_a_presigned_url_becomes_a_request_without_headers_that_it_does_not_sign():
     headers = {"content-length": "3", "x-amz-meta-k": "v"}
-    made = request_of("PUT", "https://b.s3.amazonaws.com/a%20b?X-Amz-Signature=1", headers)
+    made = presigned_request("PUT", "https://b.s3.amazonaws.com/a%20b?X-Amz-Signature=1", headers)
     assert (made.scheme, made.host, made.port) == ("https", "b.s3.amazonaws.com", 443)
     assert made.target == "/a%20b?X-Amz-Signature=1"
     assert made.headers == {"content-length": "3", "host": "b.s3.amazonaws.com"}
     assert (
-        request_of("GET", "http://127.0.0.1:9000/b/k?x=1", {}).headers["host"] == "127.0.0.1:9000"
+        presigned_request("GET", "http://127.0.0.1:9000/b/k?x=1", {}).headers["host"]
+        == "127.0.0.1:9000"
     )

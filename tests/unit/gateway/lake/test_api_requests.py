@@ -5,16 +5,16 @@ import json
 import pytest
 
 from gateway.lake.api.requests import Requests, conditions_of
-from gateway.lake.api.transport import NoReplyError, NotSentError, Reply
+from gateway.lake.api.transport import ApiNoResponseError, ApiResponse, ApiUnreachableError
 from graveler import errors
 from graveler.http.errors import KIND_HEADER
 from graveler.http.write_conditions import requirement_of
 from graveler.model import Requirement
 from tests.support.checks.cases import for_each
 
-DONE = Reply(200, {}, b'{"a": 1}')
-BROKEN = NoReplyError("reset")
-UNREACHABLE = NotSentError("refused")
+DONE = ApiResponse(200, {}, b'{"a": 1}')
+BROKEN = ApiNoResponseError("reset")
+UNREACHABLE = ApiUnreachableError("refused")
 
 
 class Scripted:
@@ -36,7 +36,7 @@ def refusal(status, kind="", *, retry_after="", message="m", details=""):
     headers = {KIND_HEADER.lower(): kind} if kind else {}
     waiting = {"retry-after": retry_after} if retry_after else {}
     body = json.dumps({"message": message, "details": details}).encode()
-    return Reply(status, {**headers, **waiting}, body)
+    return ApiResponse(status, {**headers, **waiting}, body)
 
 
 def asked(method, *answers):
@@ -132,12 +132,12 @@ def test_an_error_keeps_its_message_details_and_reason():
 
 @for_each("content", [b"", b"<html>", b"\xff", b'{"other": 1}'])
 def test_an_answer_of_something_else_is_an_error_with_its_status(content):
-    outcome, _, _ = asked("GET", Reply(404, {}, content))
+    outcome, _, _ = asked("GET", ApiResponse(404, {}, content))
     assert (type(outcome), str(outcome)) == (errors.NotFoundError, "the API answered 404")
 
 
 def test_an_answer_that_is_no_document_of_the_api_is_reported():
-    requests = Requests(Scripted(Reply(200, {}, b"<html>")))
+    requests = Requests(Scripted(ApiResponse(200, {}, b"<html>")))
     with pytest.raises(errors.ThrottledError, match="does not answer like the API"):
         requests.ask(dict, "GET", ("user",))
 

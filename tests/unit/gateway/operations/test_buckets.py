@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.operations.settings import OperationSettings
-from gateway.protocol.head import Head
+from gateway.operations.request import OperationSettings
+from gateway.protocol.head import RequestHead
 from gateway.server.settings import GatewaySettings
 from tests.support.fakes.access import allowing
 from tests.support.worlds.gateway_stack import HOST, CutBody, GatewayStack
@@ -71,7 +71,7 @@ def test_a_bucket_is_in_the_region_of_the_gateway(region, constraint):
 @pytest.mark.parametrize("bucket", ["repo", "nothing"])
 def test_who_does_not_sign_is_told_the_region_and_nothing_else(bucket):
     stack = GatewayStack(GatewaySettings(operations=OperationSettings(region="eu-central-1")))
-    reply = stack.send(Head("HEAD", f"/{bucket}", "", [("host", HOST)]), CutBody(b""))
+    reply = stack.send(RequestHead("HEAD", f"/{bucket}", "", [("host", HOST)]), CutBody(b""))
     assert (reply.status, reply.headers["x-amz-bucket-region"]) == (403, "eu-central-1")
 
 

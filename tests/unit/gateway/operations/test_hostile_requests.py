@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures.version2 import sign
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
@@ -50,7 +50,7 @@ def form(stack, fields, content, *, covers_bucket=True, end=b"--\r\n"):
         "content-type": "multipart/form-data; boundary=B",
         "content-length": str(len(body)),
     }
-    return stack.send(Head("POST", f"/{REPO}", "", list(headers.items())), CutBody(body))
+    return stack.send(RequestHead("POST", f"/{REPO}", "", list(headers.items())), CutBody(body))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_form_whose_policy_names_no_bucket_is_refused(stack):
 
 
 def test_a_form_with_a_larger_file_than_s3_takes_at_once_is_refused(stack, monkeypatch):
-    monkeypatch.setattr("gateway.operations.forms.PUT_BYTES_MAX", 6)
+    monkeypatch.setattr("gateway.operations.post_object.PUT_BYTES_MAX", 6)
     assert form(stack, {"key": "main/c"}, b"content").code == "EntityTooLarge"
     assert form(stack, {"key": "main/c"}, b"conten").status == 204
 
@@ -142,7 +142,7 @@ def test_scripts_of_an_object_do_not_run_in_the_origin_of_the_api(stack):
     ("sent", "header"), [("%FF", "\xff"), ("%C3%A9", "\xc3\xa9"), ("a+b", "a b"), ("%25", "%")]
 )
 def test_hoisted_headers_have_a_character_for_each_byte(sent, header):
-    head = Head("PUT", "/", f"X-Amz-Meta-a={sent}", ())
+    head = RequestHead("PUT", "/", f"X-Amz-Meta-a={sent}", ())
     assert head.with_hoisted_headers().header("x-amz-meta-a") == header
 
 

@@ -5,21 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.protocol.addressing import (
+    BucketAndKey,
     CopySource,
     RefAndPath,
-    Target,
     copy_source,
     split_key,
     target_of,
 )
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from tests.support.checks.cases import for_each
 
 DOMAINS = ["example.org", "S3.example.org"]
 
 
 def code_of(call, *arguments) -> Code:
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         call(*arguments)
     return caught.value.code
 
@@ -43,7 +43,7 @@ def code_of(call, *arguments) -> Code:
     ],
 )
 def test_a_path_names_bucket_and_key(raw_path, bucket, key):
-    assert target_of(raw_path, "localhost:8000", DOMAINS) == Target(bucket, key)
+    assert target_of(raw_path, "localhost:8000", DOMAINS) == BucketAndKey(bucket, key)
 
 
 @for_each(
@@ -57,9 +57,9 @@ def test_a_path_names_bucket_and_key(raw_path, bucket, key):
     ],
 )
 def test_a_host_below_a_domain_names_the_bucket(host, bucket):
-    assert target_of("/main/a", host, DOMAINS) == Target(bucket, b"main/a")
-    assert target_of("//a/", host, DOMAINS) == Target(bucket, b"/a/")
-    assert target_of("/", host, DOMAINS) == Target(bucket, b"")
+    assert target_of("/main/a", host, DOMAINS) == BucketAndKey(bucket, b"main/a")
+    assert target_of("//a/", host, DOMAINS) == BucketAndKey(bucket, b"/a/")
+    assert target_of("/", host, DOMAINS) == BucketAndKey(bucket, b"")
 
 
 @for_each(
@@ -76,7 +76,7 @@ def test_a_host_below_a_domain_names_the_bucket(host, bucket):
     ],
 )
 def test_any_other_host_means_path_style(host):
-    assert target_of("/lake/main/a", host, DOMAINS) == Target("lake", b"main/a")
+    assert target_of("/lake/main/a", host, DOMAINS) == BucketAndKey("lake", b"main/a")
 
 
 @for_each(
@@ -105,15 +105,17 @@ def test_a_key_needs_a_bucket():
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(["", "/", "/a%"]))
 def test_any_encoded_key_arrives_unchanged(key, safe):
     encoded = quote(key, safe=safe.replace("%", ""))
-    assert target_of(f"/lake/{encoded}", "localhost", DOMAINS) == Target("lake", key.encode())
-    assert target_of(f"/{encoded}", "lake.example.org", DOMAINS) == Target("lake", key.encode())
+    assert target_of(f"/lake/{encoded}", "localhost", DOMAINS) == BucketAndKey("lake", key.encode())
+    assert target_of(f"/{encoded}", "lake.example.org", DOMAINS) == BucketAndKey(
+        "lake", key.encode()
+    )
 
 
 @given(st.text(), st.text())
 def test_any_head_is_read_or_refused(raw_path, host):
     try:
         target = target_of(raw_path, host, DOMAINS)
-    except S3Error:
+    except S3ResponseError:
         return
     target.key.decode()
 

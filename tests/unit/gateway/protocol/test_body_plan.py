@@ -4,8 +4,8 @@ import pytest
 
 from gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind, parse_payload
 from gateway.protocol.bodies.plan import body_plan
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.signatures.verified import ChunkSeed, Verified
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.signatures.verified import ChunkSeed, VerifiedSignature
 from tests.support.checks.cases import for_each
 from tests.support.clients.signed_heads import head
 
@@ -15,13 +15,13 @@ UNSIGNED_CHUNKS = Payload(PayloadKind.UNSIGNED_CHUNKS_AND_TRAILER)
 def plan(payload=UNSIGNED, method="PUT", seed=None, has_checksum_of_body=True, **headers):
     return body_plan(
         head(method, "/repo/main/key", **headers),
-        Verified("key", payload, seed),
+        VerifiedSignature("key", payload, seed),
         has_checksum_of_body=has_checksum_of_body,
     )
 
 
 def refusal(*args, **kwargs):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         plan(*args, **kwargs)
     return caught.value.code, caught.value.message
 
@@ -39,7 +39,7 @@ def refusal(*args, **kwargs):
     ],
 )
 def test_an_unknown_payload_is_refused(text, code):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         parse_payload(text)
     assert caught.value.code is code
 

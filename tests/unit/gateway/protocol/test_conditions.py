@@ -4,15 +4,15 @@ from hypothesis import strategies as st
 
 from gateway.protocol import dates
 from gateway.protocol.conditions import (
-    Verdict,
+    ConditionVerdict,
     WriteCondition,
     copy_verdict,
     details_of_refusal,
     read_verdict,
     write_condition,
 )
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from tests.support.checks.cases import for_each
 
 ETAG = "abc"
@@ -22,7 +22,11 @@ BEFORE = "Mon, 23 Nov 2026 09:05:45 GMT"
 AT = "Mon, 23 Nov 2026 09:05:46 GMT"
 AFTER = "Mon, 23 Nov 2026 09:05:47 GMT"
 
-PROCEED, NOT_MODIFIED, FAILED = Verdict.PROCEED, Verdict.NOT_MODIFIED, Verdict.PRECONDITION_FAILED
+PROCEED, NOT_MODIFIED, FAILED = (
+    ConditionVerdict.PROCEED,
+    ConditionVerdict.NOT_MODIFIED,
+    ConditionVerdict.PRECONDITION_FAILED,
+)
 
 TABLE = [
     ({}, PROCEED),
@@ -65,8 +69,8 @@ TABLE = [
 ]
 
 
-def head(headers: dict[str, str]) -> Head:
-    return Head("GET", "/lake/main/a", "", list(headers.items()))
+def head(headers: dict[str, str]) -> RequestHead:
+    return RequestHead("GET", "/lake/main/a", "", list(headers.items()))
 
 
 @for_each(("headers", "verdict"), TABLE)
@@ -115,7 +119,7 @@ def test_a_write_requires_what_its_headers_say(headers, condition):
     ],
 )
 def test_other_conditions_of_writes_are_not_implemented(headers):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         write_condition(head(headers))
     assert caught.value.code is Code.NOT_IMPLEMENTED
 
@@ -160,7 +164,7 @@ def test_no_text_breaks_the_reading_of_dates(text):
     ],
 )
 def test_a_failed_condition_is_named(method, headers, named):
-    head = Head(method, "/", "", tuple(headers.items()))
-    failed, missing = S3Error(Code.PRECONDITION_FAILED), S3Error(Code.NO_SUCH_KEY)
+    head = RequestHead(method, "/", "", tuple(headers.items()))
+    failed, missing = S3ResponseError(Code.PRECONDITION_FAILED), S3ResponseError(Code.NO_SUCH_KEY)
     assert details_of_refusal(head, failed) == {"Condition": named}
     assert details_of_refusal(head, missing) == {}

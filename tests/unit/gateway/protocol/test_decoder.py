@@ -11,7 +11,7 @@ from gateway.protocol.bodies.chunk_signatures import ChunkSignatures
 from gateway.protocol.bodies.decoder import Decoder
 from gateway.protocol.bodies.payload import Payload, PayloadKind
 from gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.verified import ChunkSeed
 from tests.support.checks.cases import for_each
@@ -75,7 +75,7 @@ def decode(body_plan, *pieces, **checks):
 
 
 def refusal(body_plan, *pieces):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         decode(body_plan, *pieces)
     return caught.value.code
 
@@ -123,7 +123,7 @@ def test_an_altered_body_never_yields_other_content(data, kind, chunks):
     body[at] ^= data.draw(st.integers(1, 255))
     try:
         content, _ = decode(plan(kind, len(b"".join(chunks)), checksum), bytes(body))
-    except S3Error:
+    except S3ResponseError:
         return
     assert content == b"".join(chunks)  # the case of a hex digit, for example
 
@@ -134,7 +134,7 @@ def test_an_altered_body_never_yields_other_content(data, kind, chunks):
 def test_random_bytes_raise_nothing_but_errors_of_s3(kind, pieces):
     try:
         content, _ = decode(plan(kind, 5), *pieces)
-    except S3Error:
+    except S3ResponseError:
         return
     assert len(content) == 5
 
@@ -161,7 +161,7 @@ def test_a_chunk_that_is_larger_than_the_content_is_refused_at_its_first_line():
     decoder = Decoder(
         plan(PayloadKind.UNSIGNED_CHUNKS_AND_TRAILER, 9), check_sha256=False, check_md5=False
     )
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         decoder.feed(b"ffffffffffffffff\r\n")
     assert caught.value.code is Code.INCOMPLETE_BODY
 
@@ -174,7 +174,7 @@ def test_a_chunk_that_is_larger_than_the_content_is_refused_at_its_first_line():
 )
 def test_an_endless_line_is_refused_early(kind, endless):
     decoder = Decoder(plan(kind, 9), check_sha256=False, check_md5=False)
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         b"".join(map(decoder.feed, [endless] * 3))
     assert caught.value.code is Code.INVALID_REQUEST
 
@@ -184,7 +184,7 @@ def test_an_endless_trailer_is_refused_early():
         plan(PayloadKind.UNSIGNED_CHUNKS_AND_TRAILER, 0), check_sha256=False, check_md5=False
     )
     decoder.feed(b"0\r\n")
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         b"".join(map(decoder.feed, [b"a:b\r\n" * 200] * 5))
     assert caught.value.code is Code.INVALID_REQUEST
 
@@ -301,7 +301,7 @@ def test_digests_are_checked_only_if_asked(check):
     ):
         decoder.feed(b"abc")
         if check:
-            with pytest.raises(S3Error) as caught:
+            with pytest.raises(S3ResponseError) as caught:
                 decoder.finish()
             assert caught.value.code is code
         else:
@@ -354,5 +354,5 @@ def test_a_chain_accepts_only_its_next_signature():
     chain.end()
     chain.begin(first)
     chain.update(b"a")
-    with pytest.raises(S3Error):
+    with pytest.raises(S3ResponseError):
         chain.end()

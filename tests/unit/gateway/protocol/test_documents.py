@@ -11,7 +11,7 @@ from botocore.parsers import create_parser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol import documents
+from gateway.protocol.documents import deletions, multipart_uploads, pages, results
 from gateway.protocol.listings import (
     ObjectsQuery,
     PartsQuery,
@@ -55,7 +55,7 @@ def query(**parameters: str) -> ObjectsQuery:
 
 
 def test_an_error_arrives_with_its_details():
-    body = documents.error(
+    body = results.error(
         "NoSuchKey",
         "The key <a&b> does not exist.",
         resource="/lake/main/a<b",
@@ -77,13 +77,13 @@ def test_an_error_arrives_with_its_details():
 
 
 def test_a_result_begins_with_the_declaration_and_is_in_s3s_namespace():
-    body = documents.versioning()
+    body = results.versioning()
     assert body.startswith(b'<?xml version="1.0" encoding="UTF-8"?>')
     assert ET.fromstring(body).tag.startswith("{http://s3.amazonaws.com/doc/2006-03-01/}")
 
 
 def test_buckets_arrive_with_their_creation():
-    body = documents.buckets("me", [("lake", TIME_NS // NS), ("pond", 0)], "p", "t")
+    body = results.buckets("me", [("lake", TIME_NS // NS), ("pond", 0)], "p", "t")
     assert parsed("ListBuckets", body) == {
         "Owner": OWNER,
         "Buckets": [
@@ -97,45 +97,36 @@ def test_buckets_arrive_with_their_creation():
 
 @for_each(("region", "text"), [("us-east-1", ""), ("eu-west-1", "eu-west-1")])
 def test_the_location_is_empty_in_the_first_region_only(region, text):
-    assert (ET.fromstring(documents.location(region)).text or "") == text
+    assert (ET.fromstring(results.location(region)).text or "") == text
 
 
 def test_a_bucket_has_no_versions():
-    assert parsed("GetBucketVersioning", documents.versioning()) == {}
-
-
-def test_the_owner_has_full_control():
-    answer = parsed("GetBucketAcl", documents.acl("me"))
-    grantee = {**OWNER, "Type": "CanonicalUser"}
-    assert answer == {
-        "Owner": OWNER,
-        "Grants": [{"Grantee": grantee, "Permission": "FULL_CONTROL"}],
-    }
+    assert parsed("GetBucketVersioning", results.versioning()) == {}
 
 
 def test_copies_arrive_with_etag_and_time():
     result = {"ETag": f'"{ETAG}"', "LastModified": TIME}
-    copy = parsed("CopyObject", documents.copied(ETAG, TIME_NS))
-    part = parsed("UploadPartCopy", documents.copied(ETAG, TIME_NS, is_part=True))
+    copy = parsed("CopyObject", results.copied(ETAG, TIME_NS))
+    part = parsed("UploadPartCopy", results.copied(ETAG, TIME_NS, is_part=True))
     assert copy == {"CopyObjectResult": result}
     assert part == {"CopyPartResult": result}
-    assert b"<CopyPartResult" in documents.copied(ETAG, TIME_NS, is_part=True)
+    assert b"<CopyPartResult" in results.copied(ETAG, TIME_NS, is_part=True)
 
 
 def test_attributes_arrive_without_quotes_and_only_as_asked():
-    everything = documents.Attributes(ETAG, "STANDARD", 0, 3)
-    assert parsed("GetObjectAttributes", documents.object_attributes(everything)) == {
+    everything = results.Attributes(ETAG, "STANDARD", 0, 3)
+    assert parsed("GetObjectAttributes", results.object_attributes(everything)) == {
         "ETag": ETAG,
         "StorageClass": "STANDARD",
         "ObjectSize": 0,
         "ObjectParts": {"TotalPartsCount": 3},
     }
-    nothing = documents.object_attributes(documents.Attributes())
+    nothing = results.object_attributes(results.Attributes())
     assert parsed("GetObjectAttributes", nothing) == {}
 
 
 def test_the_answer_to_a_form_names_the_object():
-    root = ET.fromstring(documents.post_response("http://h/b/k", "b", "k", ETAG))
+    root = ET.fromstring(results.post_response("http://h/b/k", "b", "k", ETAG))
     assert [(child.tag, child.text) for child in root] == [
         ("Location", "http://h/b/k"),
         ("Bucket", "b"),
@@ -145,8 +136,8 @@ def test_the_answer_to_a_form_names_the_object():
 
 
 def test_deletions_arrive_with_what_failed():
-    failed = documents.DeletionError("main/b", "AccessDenied", "Access Denied")
-    body = documents.deletion_result(["main/a", "main/a&"], [failed])
+    failed = deletions.FailedDeletion("main/b", "AccessDenied", "Access Denied")
+    body = deletions.deletion_result(["main/a", "main/a&"], [failed])
     assert parsed("DeleteObjects", body) == {
         "Deleted": [{"Key": "main/a"}, {"Key": "main/a&"}],
         "Errors": [{"Key": "main/b", "Code": "AccessDenied", "Message": "Access Denied"}],
@@ -154,7 +145,7 @@ def test_deletions_arrive_with_what_failed():
 
 
 def test_an_upload_arrives_with_its_id():
-    body = documents.upload_created("lake", "main/a b", "u1")
+    body = multipart_uploads.upload_created("lake", "main/a b", "u1")
     assert parsed("CreateMultipartUpload", body) == {
         "Bucket": "lake",
         "Key": "main/a b",
@@ -163,7 +154,7 @@ def test_an_upload_arrives_with_its_id():
 
 
 def test_a_completed_upload_arrives_with_its_checksums():
-    body = documents.completed(
+    body = multipart_uploads.completed(
         "http://h/k", "lake", "main/a", f"{ETAG}-2", {"ChecksumCRC32": "AAAAAA=="}
     )
     assert parsed("CompleteMultipartUpload", body) == {
@@ -176,9 +167,9 @@ def test_a_completed_upload_arrives_with_its_checksums():
 
 
 def test_parts_arrive_with_the_marker_of_the_next_page():
-    rows = [documents.PartRow(number, TIME_NS, ETAG, 5) for number in (3, 7)]
+    rows = [multipart_uploads.PartElement(number, TIME_NS, ETAG, 5) for number in (3, 7)]
     asked = parts_query({"uploadId": "u1", "part-number-marker": "2", "max-parts": "2"})
-    body = documents.parts("lake", "main/a", asked, rows, is_truncated=True, owner_id="me")
+    body = multipart_uploads.parts("lake", "main/a", asked, rows, is_truncated=True, owner_id="me")
     part = {"LastModified": TIME, "ETag": f'"{ETAG}"', "Size": 5}
     assert parsed("ListParts", body) == {
         "Bucket": "lake",
@@ -196,7 +187,7 @@ def test_parts_arrive_with_the_marker_of_the_next_page():
 
 
 def test_an_upload_without_parts_has_an_empty_list():
-    body = documents.parts(
+    body = multipart_uploads.parts(
         "lake", "k", PartsQuery("u1", 0, 1000), [], is_truncated=False, owner_id="me"
     )
     answer = parsed("ListParts", body)
@@ -215,12 +206,12 @@ def test_uploads_arrive_encoded_as_asked():
             "encoding-type": "url",
         }
     )
-    row = documents.UploadRow("main/ü b", "u1", TIME_NS)
-    page = documents.UploadsPage(
+    row = multipart_uploads.UploadElement("main/ü b", "u1", TIME_NS)
+    page = multipart_uploads.UploadsPage(
         [row], ["main/ü/"], is_truncated=True, next_key_marker="main/ü b",
         next_upload_id_marker="u1",
     )  # fmt: skip
-    assert parsed("ListMultipartUploads", documents.uploads("lake", asked, page, "me")) == {
+    assert parsed("ListMultipartUploads", multipart_uploads.uploads("lake", asked, page, "me")) == {
         "Bucket": "lake",
         "KeyMarker": "main/%C3%BC%01",
         "UploadIdMarker": "u0",
@@ -245,7 +236,7 @@ def test_uploads_arrive_encoded_as_asked():
     }
 
 
-ROW = documents.ObjectRow("main/a", TIME_NS, ETAG, 5)
+ROW = pages.ObjectElement("main/a", TIME_NS, ETAG, 5)
 CONTENT = {
     "Key": "main/a",
     "LastModified": TIME,
@@ -257,8 +248,8 @@ CONTENT = {
 
 def test_a_listing_of_version_1_arrives_with_owners_and_markers():
     asked = query(prefix="main/", delimiter="/", marker="main/0", max_keys="2")
-    page = documents.ObjectsPage([ROW], ["main/b/"], is_truncated=True, next_marker="main/b/")
-    assert parsed("ListObjects", documents.objects_v1("lake", asked, page, "me")) == {
+    page = pages.ObjectsPage([ROW], ["main/b/"], is_truncated=True, next_marker="main/b/")
+    assert parsed("ListObjects", pages.objects_v1("lake", asked, page, "me")) == {
         "Name": "lake",
         "Prefix": "main/",
         "Marker": "main/0",
@@ -273,8 +264,8 @@ def test_a_listing_of_version_1_arrives_with_owners_and_markers():
 
 def test_a_listing_of_version_2_arrives_with_its_token():
     asked = query(list_type="2", prefix="main/", start_after="main/0", continuation_token="bWFpbg")
-    page = documents.ObjectsPage([ROW], ["main/b/"], is_truncated=True, next_marker="TOKEN")
-    assert parsed("ListObjectsV2", documents.objects_v2("lake", asked, page, "me")) == {
+    page = pages.ObjectsPage([ROW], ["main/b/"], is_truncated=True, next_marker="TOKEN")
+    assert parsed("ListObjectsV2", pages.objects_v2("lake", asked, page, "me")) == {
         "Name": "lake",
         "Prefix": "main/",
         "StartAfter": "main/0",
@@ -290,18 +281,18 @@ def test_a_listing_of_version_2_arrives_with_its_token():
 
 def test_version_2_has_owners_only_if_they_are_fetched():
     asked = query(list_type="2", fetch_owner="true")
-    body = documents.objects_v2("lake", asked, documents.ObjectsPage([ROW], []), "me")
+    body = pages.objects_v2("lake", asked, pages.ObjectsPage([ROW], []), "me")
     answer = parsed("ListObjectsV2", body)
     assert answer["Contents"] == [{**CONTENT, "Owner": OWNER}]
 
 
 @given(XML_TEXT, XML_TEXT)
 def test_any_key_that_xml_can_carry_arrives_unchanged(key, prefix):
-    row = documents.ObjectRow(key, TIME_NS, ETAG, 5)
+    row = pages.ObjectElement(key, TIME_NS, ETAG, 5)
     asked = query(prefix=prefix)
     answer = parsed(
         "ListObjects",
-        documents.objects_v1("lake", asked, documents.ObjectsPage([row], [prefix]), "me"),
+        pages.objects_v1("lake", asked, pages.ObjectsPage([row], [prefix]), "me"),
     )
     assert answer["Contents"][0]["Key"] == key
     assert answer["CommonPrefixes"] == [{"Prefix": prefix}]
@@ -310,11 +301,11 @@ def test_any_key_that_xml_can_carry_arrives_unchanged(key, prefix):
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_any_key_arrives_unchanged_with_url_encoding(key, prefix):
-    row = documents.ObjectRow(key, TIME_NS, ETAG, 5)
+    row = pages.ObjectElement(key, TIME_NS, ETAG, 5)
     asked = query(list_type="2", prefix=prefix, encoding_type="url")
     answer = parsed(
         "ListObjectsV2",
-        documents.objects_v2("lake", asked, documents.ObjectsPage([row], [prefix]), "me"),
+        pages.objects_v2("lake", asked, pages.ObjectsPage([row], [prefix]), "me"),
     )
     assert unquote_plus(answer["Contents"][0]["Key"]) == key
     assert unquote_plus(answer["CommonPrefixes"][0]["Prefix"]) == prefix
@@ -324,7 +315,7 @@ def test_any_key_arrives_unchanged_with_url_encoding(key, prefix):
 
 @given(st.text())
 def test_no_key_makes_the_document_unreadable(key):
-    body = documents.error("NoSuchKey", key, resource=key, request_id="7", details={"Key": key})
+    body = results.error("NoSuchKey", key, resource=key, request_id="7", details={"Key": key})
     read = parsed("GetObject", body, 404)["Error"]["Key"] or ""
     assert len(read) == len(key)
     assert all(
@@ -336,8 +327,8 @@ def test_no_key_makes_the_document_unreadable(key):
 def test_bytes_that_are_no_text_arrive_with_url_encoding(key):
     text = key.decode("utf-8", "surrogateescape")
     asked = query(encoding_type="url")
-    row = documents.ObjectRow(text, TIME_NS, ETAG, 5)
-    body = documents.objects_v1("lake", asked, documents.ObjectsPage([row], []), "me")
+    row = pages.ObjectElement(text, TIME_NS, ETAG, 5)
+    body = pages.objects_v1("lake", asked, pages.ObjectsPage([row], []), "me")
     answer = parsed("ListObjects", body)
     read = unquote_plus(answer["Contents"][0]["Key"], errors="surrogateescape")
     assert read.encode("utf-8", "surrogateescape") == key

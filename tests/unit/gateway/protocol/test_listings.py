@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.listings import (
     BucketsQuery,
     ObjectsQuery,
@@ -18,8 +18,8 @@ from gateway.protocol.listings import (
 from tests.support.checks.cases import for_each
 
 
-def refusal(call, *arguments) -> S3Error:
-    with pytest.raises(S3Error) as caught:
+def refusal(call, *arguments) -> S3ResponseError:
+    with pytest.raises(S3ResponseError) as caught:
         call(*arguments)
     assert caught.value.code is Code.INVALID_ARGUMENT
     return caught.value

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from gateway.protocol.metadata import (
     content_type,
     metadata_headers,
@@ -17,8 +17,8 @@ from tests.support.checks.cases import for_each
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 
 
-def head(*headers: tuple[str, str]) -> Head:
-    return Head("PUT", "/lake/main/a", "", headers)
+def head(*headers: tuple[str, str]) -> RequestHead:
+    return RequestHead("PUT", "/lake/main/a", "", headers)
 
 
 def read(value: str) -> str:
@@ -111,7 +111,7 @@ def test_more_metadata_than_clients_read_is_counted():
 
 def test_metadata_has_at_most_2_kb_of_names_and_values():
     assert user_metadata(head(("x-amz-meta-name", "x" * 2044))) == {"name": "x" * 2044}
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         user_metadata(head(("x-amz-meta-name", "x" * 2000), ("x-amz-meta-more", "x" * 41)))
     assert caught.value.code is Code.METADATA_TOO_LARGE
     assert caught.value.details == {"Size": "2049", "MaxSizeAllowed": "2048"}
@@ -145,7 +145,7 @@ def test_a_get_may_replace_headers_of_the_answer():
 
 @for_each("value", ["a\r\nSet-Cookie: b", "a\nb", "a\n", "€", "\x00", "\x85", "\udcff"])
 def test_a_value_that_no_header_can_carry_is_refused(value):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         response_overrides({"response-expires": value})
     assert caught.value.code is Code.INVALID_ARGUMENT
     assert caught.value.details == {"ArgumentName": "response-expires", "ArgumentValue": value}

@@ -2,15 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.ranges import ByteRange, copy_range, read_range
 from tests.support.checks.cases import for_each
 
 NINES = "9" * 20
 
 
-def refusal(call, *arguments) -> S3Error:
-    with pytest.raises(S3Error) as caught:
+def refusal(call, *arguments) -> S3ResponseError:
+    with pytest.raises(S3ResponseError) as caught:
         call(*arguments)
     return caught.value
 
@@ -103,7 +103,7 @@ def test_a_read_gets_the_slice_of_the_content(size_bytes, first, last):
         expected = content[first : None if last is None else last + 1]
     try:
         found = read_range(header, size_bytes)
-    except S3Error:
+    except S3ResponseError:
         assert expected == b""
         return
     assert (content if found is None else content[found.first : found.last + 1]) == expected

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol import documents
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.documents import deletions, multipart_uploads, tagging
+from gateway.protocol.errors import Code, S3ResponseError
 from tests.support.checks.cases import for_each
 
 PARSERS = {
-    "Delete": documents.parse_delete,
-    "CompleteMultipartUpload": documents.parse_completion,
-    "Tagging": documents.parse_tagging,
+    "Delete": deletions.parse_delete,
+    "CompleteMultipartUpload": multipart_uploads.parse_completion,
+    "Tagging": tagging.parse_tagging,
 }
 VALID = {
     "Delete": "<Object><Key>a</Key></Object>",
@@ -22,17 +22,17 @@ VALID = {
 }
 
 
-def deletion(inner: str) -> documents.Deletion:
-    return documents.parse_delete(f"<Delete>{inner}</Delete>".encode())
+def deletion(inner: str) -> deletions.DeleteRequest:
+    return deletions.parse_delete(f"<Delete>{inner}</Delete>".encode())
 
 
-def completion(inner: str) -> list[documents.CompletedPart]:
+def completion(inner: str) -> list[multipart_uploads.CompletedPart]:
     body = f"<CompleteMultipartUpload>{inner}</CompleteMultipartUpload>"
-    return documents.parse_completion(body.encode())
+    return multipart_uploads.parse_completion(body.encode())
 
 
 def tags(inner: str) -> dict[str, str]:
-    return documents.parse_tagging(f"<Tagging><TagSet>{inner}</TagSet></Tagging>".encode())
+    return tagging.parse_tagging(f"<Tagging><TagSet>{inner}</TagSet></Tagging>".encode())
 
 
 def part(number: object, etag: str = "e") -> str:
@@ -44,7 +44,7 @@ def tag(key: str, value: str = "v") -> str:
 
 
 def code_of(call, *arguments) -> Code:
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         call(*arguments)
     return caught.value.code
 
@@ -52,7 +52,7 @@ def code_of(call, *arguments) -> Code:
 def refusal_of(call, *arguments) -> int | None:
     try:
         call(*arguments)
-    except S3Error as error:
+    except S3ResponseError as error:
         return error.code.status
     return None
 
@@ -101,7 +101,7 @@ def test_a_wrong_document_is_malformed(name, wrong):
 @for_each("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_another_encoding_hides_no_document_type(encoding):
     body = "<!DOCTYPE Delete><Delete><Object><Key>a</Key></Object></Delete>".encode(encoding)
-    assert code_of(documents.parse_delete, body) is Code.MALFORMED_XML
+    assert code_of(deletions.parse_delete, body) is Code.MALFORMED_XML
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -125,12 +125,12 @@ def test_a_damaged_document_is_read_or_malformed(name, data):
 )
 def test_namespaces_and_declarations_make_no_difference(root):
     body = f"{root}<Object><Key>a</Key></Object></Delete>"
-    assert documents.parse_delete(body.encode()).objects == (documents.DeletedObject("a"),)
+    assert deletions.parse_delete(body.encode()).objects == (deletions.DeletedObject("a"),)
 
 
 def test_prefixes_of_namespaces_make_no_difference():
     body = b'<s:Delete xmlns:s="urn:s3"><s:Object><s:Key>a</s:Key></s:Object></s:Delete>'
-    assert documents.parse_delete(body).objects == (documents.DeletedObject("a"),)
+    assert deletions.parse_delete(body).objects == (deletions.DeletedObject("a"),)
 
 
 def test_a_deletion_is_read_in_any_order_and_ignores_the_unknown():
@@ -139,10 +139,10 @@ def test_a_deletion_is_read_in_any_order_and_ignores_the_unknown():
         "<Quiet>true</Quiet>"
         "<Object><Key>main/</Key><ETag>&quot;e&quot;</ETag></Object><Future/>"
     )
-    assert request == documents.Deletion(
+    assert request == deletions.DeleteRequest(
         (
-            documents.DeletedObject(" a/ü&\r", None, "null"),
-            documents.DeletedObject("main/", "e", None),
+            deletions.DeletedObject(" a/ü&\r", None, "null"),
+            deletions.DeletedObject("main/", "e", None),
         ),
         quiet=True,
     )
@@ -201,8 +201,8 @@ def test_a_completion_is_read_with_or_without_quotes_and_with_checksums():
         "<PartNumber> 1 </PartNumber></Part>" + part(10_000, "e2")
     )
     assert found == [
-        documents.CompletedPart(1, "e1", {"ChecksumCRC32": "AA=="}),
-        documents.CompletedPart(10_000, "e2"),
+        multipart_uploads.CompletedPart(1, "e1", {"ChecksumCRC32": "AA=="}),
+        multipart_uploads.CompletedPart(10_000, "e2"),
     ]
 
 
@@ -234,7 +234,7 @@ def test_a_wrong_completion_is_refused(inner, code):
     st.text("abcü &<>", min_size=1, max_size=128), st.text("abcü &<>", max_size=256), max_size=10
 ))  # fmt: skip
 def test_tags_survive_the_document(given_tags):
-    assert documents.parse_tagging(documents.tagging(given_tags)) == given_tags
+    assert tagging.parse_tagging(tagging.tagging(given_tags)) == given_tags
 
 
 @for_each(
@@ -255,13 +255,13 @@ def test_wrong_tags_are_refused(inner, code):
 
 
 def test_a_tagging_needs_one_set():
-    assert code_of(documents.parse_tagging, b"<Tagging/>") is Code.MALFORMED_XML
+    assert code_of(tagging.parse_tagging, b"<Tagging/>") is Code.MALFORMED_XML
     twice = b"<Tagging><TagSet/><TagSet/></Tagging>"
-    assert code_of(documents.parse_tagging, twice) is Code.MALFORMED_XML
+    assert code_of(tagging.parse_tagging, twice) is Code.MALFORMED_XML
     assert tags("") == {}
 
 
 def test_a_document_of_very_many_elements_is_refused():
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         deletion("<Object><Key>a</Key></Object>" + "<a/>" * 200_000)
     assert caught.value.code is Code.MALFORMED_XML

@@ -9,9 +9,9 @@ from gateway.protocol.bodies.algorithms import ALGORITHMS
 from gateway.protocol.bodies.decoder import Decoder
 from gateway.protocol.bodies.payload import parse_payload
 from gateway.protocol.bodies.plan import body_plan
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
-from gateway.protocol.signatures.verified import Verified
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
+from gateway.protocol.signatures.verified import VerifiedSignature
 from tests.support.fakes.part_checksums import checksum_of
 
 CRC32 = ALGORITHMS["x-amz-checksum-crc32"]
@@ -30,14 +30,14 @@ def test_the_body_is_as_long_as_its_head_says_and_has_the_content(algorithm, siz
         trailed.framed(pieces, size, algorithm, lambda: checksum_of(algorithm, content))
     )
     assert len(body) == int(headers["content-length"])
-    head = Head("PUT", "/b/k", "", tuple(headers.items()))
-    plan = body_plan(head, Verified("", parse_payload(trailed.PAYLOAD_HASH)))
+    head = RequestHead("PUT", "/b/k", "", tuple(headers.items()))
+    plan = body_plan(head, VerifiedSignature("", parse_payload(trailed.PAYLOAD_HASH)))
     decoder = Decoder(plan, check_sha256=True, check_md5=True)
     assert decoder.feed(body) == content
     assert decoder.finish().checksum == (algorithm.header, checksum_of(algorithm, content))
 
 
 def test_a_content_that_is_longer_than_its_size_is_not_sent():
-    with pytest.raises(S3Error) as error:
+    with pytest.raises(S3ResponseError) as error:
         list(trailed.framed([b"abc", b"d"], 3, CRC32, lambda: ""))
     assert error.value.code is Code.INCOMPLETE_BODY

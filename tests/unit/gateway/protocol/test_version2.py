@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.protocol.bodies.payload import UNSIGNED, PayloadKind
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import Kind
+from gateway.protocol.signatures.verified import SignatureKind
 from gateway.protocol.signatures.version2 import sign
 from tests.support.clients.signed_heads import ACCESS_KEY_ID, CREDENTIALS, SECRET, head, sent
 
@@ -87,14 +87,14 @@ def verify(request_head, now_s=None, bucket=""):
 
 
 def refusal(request_head, *args):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         verify(request_head, *args)
     return caught.value.code
 
 
 @pytest.mark.parametrize(("request_head", "bucket"), EXAMPLES)
 def test_a_published_signature_verifies(request_head, bucket):
-    assert parse(request_head).kind is Kind.VERSION_2_HEADER
+    assert parse(request_head).kind is SignatureKind.VERSION_2_HEADER
     assert verify(request_head, bucket=bucket).access_key_id == ACCESS_KEY_ID
     assert refusal(request_head, None, "other") is Code.SIGNATURE_DOES_NOT_MATCH
 
@@ -102,7 +102,7 @@ def test_a_published_signature_verifies(request_head, bucket):
 def signed(kind, key="key", query="", headers=None):
     url = "http://lake.example:8000/repo/main/" + quote(key, safe="/~") + query
     request = AWSRequest("PUT", url, headers=headers or {})
-    if kind is Kind.VERSION_2_HEADER:
+    if kind is SignatureKind.VERSION_2_HEADER:
         HmacV1Auth(CREDENTIALS).add_auth(request)
         return sent(request)
     HmacV1QueryAuth(CREDENTIALS, expires=60).add_auth(request)
@@ -115,7 +115,9 @@ def now_of(request_head):
     return int(expires) if expires else None
 
 
-KINDS = pytest.mark.parametrize("kind", [Kind.VERSION_2_HEADER, Kind.VERSION_2_QUERY])
+KINDS = pytest.mark.parametrize(
+    "kind", [SignatureKind.VERSION_2_HEADER, SignatureKind.VERSION_2_QUERY]
+)
 VALUES = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=20)
 
 
@@ -189,7 +191,7 @@ def test_a_header_is_good_for_fifteen_minutes(seconds, accepted):
 
 
 def test_a_presigned_url_is_refused_after_its_time():
-    request_head = signed(Kind.VERSION_2_QUERY)
+    request_head = signed(SignatureKind.VERSION_2_QUERY)
     expires_s = now_of(request_head)
     assert verify(request_head, expires_s)
     assert refusal(request_head, expires_s + 1) is Code.EXPIRED_PRESIGNED_REQUEST
@@ -207,14 +209,16 @@ def test_a_published_presigned_url_verifies():
 
 def test_metadata_may_be_utf8():
     value = "é".encode().decode("latin-1")
-    assert verify(signed(Kind.VERSION_2_HEADER)) is not None
+    assert verify(signed(SignatureKind.VERSION_2_HEADER)) is not None
     text = f"PUT\n\n\nTue, 27 Mar 2007 19:36:42 +0000\nx-amz-meta-a:{value}\n/r/k"
     signature = sign(SECRET, text.encode("latin-1"))
     assert verify(example("PUT", "/r/k", signature, x_amz_meta_a=value))
 
 
 def test_what_is_hashed_is_said_of_the_body():
-    request_head = signed(Kind.VERSION_2_HEADER, headers={"x-amz-content-sha256": "0" * 64})
+    request_head = signed(
+        SignatureKind.VERSION_2_HEADER, headers={"x-amz-content-sha256": "0" * 64}
+    )
     assert verify(request_head).payload.kind is PayloadKind.HASHED
 
 

@@ -10,11 +10,11 @@ from botocore.awsrequest import AWSRequest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures import keys
 from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import Kind
+from gateway.protocol.signatures.verified import SignatureKind
 from tests.support.checks.cases import for_each
 from tests.support.clients.signed_heads import CREDENTIALS, EXAMPLE_TIME_S, SECRET, head, sent
 
@@ -24,7 +24,7 @@ META = st.dictionaries(
     st.text("abcxyz-09", min_size=1, max_size=8).map("x-amz-meta-{}".format), VALUES, max_size=3
 )
 QUERY = st.dictionaries(KEYS.filter(lambda name: "X-Amz" not in name), KEYS, max_size=3)
-KINDS = st.sampled_from([Kind.VERSION_4_HEADER, Kind.VERSION_4_QUERY])
+KINDS = st.sampled_from([SignatureKind.VERSION_4_HEADER, SignatureKind.VERSION_4_QUERY])
 
 
 def signed(kind, key="key", query=None, headers=None, region="eu-west-1", method="PUT"):
@@ -33,7 +33,7 @@ def signed(kind, key="key", query=None, headers=None, region="eu-west-1", method
     if query:
         url += "?" + urlencode(query, quote_via=quote, safe="~")
     request = AWSRequest(method, url, headers=headers or {})
-    if kind is Kind.VERSION_4_HEADER:
+    if kind is SignatureKind.VERSION_4_HEADER:
         request.data = b"body"
         S3SigV4Auth(CREDENTIALS, "s3", region).add_auth(request)
         timestamp = request.headers["X-Amz-Date"]
@@ -45,7 +45,7 @@ def signed(kind, key="key", query=None, headers=None, region="eu-west-1", method
 
 
 def refusal(request_head, now_s, secret=SECRET):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         parse(request_head).verify(request_head, secret, now_s)
     return caught.value.code
 
@@ -85,12 +85,12 @@ def test_any_altered_byte_of_what_is_signed_is_refused(data):
             request_head, **{field: altered(getattr(request_head, field), at, change)}
         )
     assume(field != "raw_query" or changed.parameters != request_head.parameters)
-    with pytest.raises((S3Error, UnknownError)):
+    with pytest.raises((S3ResponseError, UnknownError)):
         verify(changed, now_s)
 
 
 class UnknownError(Exception):
-    """Nobody has signed, or nobody that we know."""
+    """The request is unsigned, or signed with an unknown key."""
 
 
 def verify(request_head, now_s):
@@ -115,33 +115,35 @@ def verify(request_head, now_s):
     ],
 )
 def test_a_key_verifies_however_the_client_encodes_it(sent_path, signed_key):
-    request_head, now_s = signed(Kind.VERSION_4_HEADER, signed_key)
+    request_head, now_s = signed(SignatureKind.VERSION_4_HEADER, signed_key)
     assert verify(replace(request_head, raw_path=sent_path), now_s)
 
 
 def test_a_plus_in_the_query_is_a_space_as_in_the_answer():
-    request_head, now_s = signed(Kind.VERSION_4_HEADER, query={"prefix": "a b"})
+    request_head, now_s = signed(SignatureKind.VERSION_4_HEADER, query={"prefix": "a b"})
     assert verify(replace(request_head, raw_query="prefix=a+b"), now_s)
 
 
 def test_a_key_cannot_be_split_or_normalised_after_it_was_signed():
-    request_head, now_s = signed(Kind.VERSION_4_HEADER, "a//b")
+    request_head, now_s = signed(SignatureKind.VERSION_4_HEADER, "a//b")
     changed = replace(request_head, raw_path="/repo/main/a/b")
     assert refusal(changed, now_s) is Code.SIGNATURE_DOES_NOT_MATCH
 
 
 def test_blanks_in_values_and_repeated_headers_verify():
-    request_head, now_s = signed(Kind.VERSION_4_HEADER, headers={"x-amz-meta-a": "one two,three"})
+    request_head, now_s = signed(
+        SignatureKind.VERSION_4_HEADER, headers={"x-amz-meta-a": "one two,three"}
+    )
     others = [pair for pair in request_head.headers if pair[0] != "x-amz-meta-a"]
     repeated = [("x-amz-meta-a", " one \t  two "), ("x-amz-meta-a", "three")]
     assert verify(replace(request_head, headers=[*repeated, *others]), now_s)
 
 
-@for_each("kind", [Kind.VERSION_4_HEADER, Kind.VERSION_4_QUERY])
+@for_each("kind", [SignatureKind.VERSION_4_HEADER, SignatureKind.VERSION_4_QUERY])
 def test_an_amz_header_that_is_not_signed_is_refused(kind):
     request_head, now_s = signed(kind)
     added = replace(request_head, headers=[*request_head.headers, ("x-amz-acl", "public-read")])
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         verify(added, now_s)
     assert caught.value.code is Code.ACCESS_DENIED
     assert caught.value.details == {"HeadersNotSigned": "x-amz-acl"}
@@ -150,7 +152,7 @@ def test_an_amz_header_that_is_not_signed_is_refused(kind):
 @for_each(("seconds", "accepted"), [(900, True), (901, False)])
 @for_each("direction", [1, -1])
 def test_a_header_is_good_for_fifteen_minutes(seconds, accepted, direction):
-    request_head, now_s = signed(Kind.VERSION_4_HEADER)
+    request_head, now_s = signed(SignatureKind.VERSION_4_HEADER)
     if accepted:
         assert verify(request_head, now_s + direction * seconds)
     else:
@@ -159,14 +161,14 @@ def test_a_header_is_good_for_fifteen_minutes(seconds, accepted, direction):
 
 @for_each("seconds", [-901, 61])
 def test_a_presigned_url_is_refused_before_its_time_and_after(seconds):
-    request_head, now_s = signed(Kind.VERSION_4_QUERY)
+    request_head, now_s = signed(SignatureKind.VERSION_4_QUERY)
     assert refusal(request_head, now_s + seconds) is Code.EXPIRED_PRESIGNED_REQUEST
     assert verify(request_head, now_s - 900)
     assert verify(request_head, now_s + 60)
 
 
 def test_an_expiry_cannot_be_prolonged():
-    request_head, now_s = signed(Kind.VERSION_4_QUERY)
+    request_head, now_s = signed(SignatureKind.VERSION_4_QUERY)
     longer = request_head.raw_query.replace("X-Amz-Expires=60", "X-Amz-Expires=600")
     changed = replace(request_head, raw_query=longer)
     assert refusal(changed, now_s) is Code.SIGNATURE_DOES_NOT_MATCH
@@ -174,9 +176,9 @@ def test_an_expiry_cannot_be_prolonged():
 
 @for_each("expires", ["0", "604801", "-1", "1e3", "\u0661", ""])
 def test_an_expiry_of_no_time_or_more_than_a_week_is_refused(expires):
-    request_head, _ = signed(Kind.VERSION_4_QUERY)
+    request_head, _ = signed(SignatureKind.VERSION_4_QUERY)
     query = request_head.raw_query.replace("Expires=60", f"Expires={quote(expires)}")
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         parse(replace(request_head, raw_query=query))
     assert caught.value.code is Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
 
@@ -184,15 +186,15 @@ def test_an_expiry_of_no_time_or_more_than_a_week_is_refused(expires):
 @for_each("added", ["X-Amz-Expires=9", "X-Amz-Exp%69res=9", "X-Amz-Signature=0"])
 @for_each("is_first", [True, False])
 def test_a_parameter_of_the_signature_cannot_be_there_twice(added, is_first):
-    request_head, _ = signed(Kind.VERSION_4_QUERY)
+    request_head, _ = signed(SignatureKind.VERSION_4_QUERY)
     parts = [added, request_head.raw_query] if is_first else [request_head.raw_query, added]
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         parse(replace(request_head, raw_query="&".join(parts)))
     assert caught.value.code is Code.AUTHORIZATION_QUERY_PARAMETERS_ERROR
 
 
 def test_a_cached_signing_key_is_used():
-    request_head, now_s = signed(Kind.VERSION_4_HEADER)
+    request_head, now_s = signed(SignatureKind.VERSION_4_HEADER)
     asked = []
 
     def cached(secret, date, region, service):
@@ -208,12 +210,12 @@ def test_a_request_without_signature_is_anonymous():
 
 
 def malformed(replaced, replacement):
-    request_head, _ = signed(Kind.VERSION_4_HEADER)
+    request_head, _ = signed(SignatureKind.VERSION_4_HEADER)
     headers = [
         (name, value.replace(replaced, replacement)) if name == "authorization" else (name, value)
         for name, value in request_head.headers
     ]
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         parse(replace(request_head, headers=headers))
     return caught.value.code
 
@@ -253,16 +255,16 @@ def test_another_authorization_is_refused(replacement, code):
     [("x-amz-content-sha256", Code.INVALID_REQUEST), ("x-amz-date", Code.ACCESS_DENIED)],
 )
 def test_a_header_that_the_signature_needs_cannot_be_absent(name, code):
-    request_head, _ = signed(Kind.VERSION_4_HEADER)
+    request_head, _ = signed(SignatureKind.VERSION_4_HEADER)
     headers = [pair for pair in request_head.headers if pair[0] != name]
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         parse(replace(request_head, headers=headers))
     assert caught.value.code is code
 
 
 def test_the_date_header_serves_without_x_amz_date():
     date = "Mon, 23 Nov 2026 09:00:00 GMT"
-    request_head, _ = signed(Kind.VERSION_4_HEADER)
+    request_head, _ = signed(SignatureKind.VERSION_4_HEADER)
     headers = [
         ("date", date) if name == "x-amz-date" else (name, value)
         for name, value in request_head.headers
@@ -276,9 +278,9 @@ def test_the_date_header_serves_without_x_amz_date():
 
 
 def test_two_signatures_are_refused():
-    in_header, _ = signed(Kind.VERSION_4_HEADER)
-    in_query, _ = signed(Kind.VERSION_4_QUERY)
-    with pytest.raises(S3Error) as caught:
+    in_header, _ = signed(SignatureKind.VERSION_4_HEADER)
+    in_query, _ = signed(SignatureKind.VERSION_4_QUERY)
+    with pytest.raises(S3ResponseError) as caught:
         parse(replace(in_header, raw_query=in_query.raw_query))
     assert caught.value.code is Code.INVALID_ARGUMENT
     assert "Only one auth mechanism allowed" in caught.value.message
@@ -315,6 +317,6 @@ AUTHORIZATIONS = st.one_of(
 def test_no_head_raises_anything_but_an_error_of_s3(authorization, path, query, headers):
     if authorization is not None:
         headers = [("authorization", authorization), *headers]
-    request_head = Head("GET", path, "&".join(query), headers)
-    with pytest.raises((S3Error, UnknownError)):
+    request_head = RequestHead("GET", path, "&".join(query), headers)
+    with pytest.raises((S3ResponseError, UnknownError)):
         verify(request_head, EXAMPLE_TIME_S)

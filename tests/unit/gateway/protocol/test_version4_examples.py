@@ -13,9 +13,9 @@ import pytest
 from gateway.protocol.bodies.decoder import Decoder
 from gateway.protocol.bodies.payload import PayloadKind
 from gateway.protocol.bodies.plan import body_plan
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import Kind
+from gateway.protocol.signatures.verified import SignatureKind
 from tests.support.clients.signed_heads import (
     ACCESS_KEY_ID,
     EXAMPLE_TIME,
@@ -129,11 +129,11 @@ BODIES += [
 @pytest.mark.parametrize(
     ("request_head", "kind"),
     [
-        pytest.param(GET, Kind.VERSION_4_HEADER, id="get"),
-        pytest.param(PUT, Kind.VERSION_4_HEADER, id="put"),
-        pytest.param(LIFECYCLE, Kind.VERSION_4_HEADER, id="lifecycle"),
-        pytest.param(LIST, Kind.VERSION_4_HEADER, id="list"),
-        pytest.param(PRESIGNED, Kind.VERSION_4_QUERY, id="presigned"),
+        pytest.param(GET, SignatureKind.VERSION_4_HEADER, id="get"),
+        pytest.param(PUT, SignatureKind.VERSION_4_HEADER, id="put"),
+        pytest.param(LIFECYCLE, SignatureKind.VERSION_4_HEADER, id="lifecycle"),
+        pytest.param(LIST, SignatureKind.VERSION_4_HEADER, id="list"),
+        pytest.param(PRESIGNED, SignatureKind.VERSION_4_QUERY, id="presigned"),
     ],
 )
 def test_a_published_signature_verifies(request_head, kind):
@@ -144,7 +144,7 @@ def test_a_published_signature_verifies(request_head, kind):
 
 @pytest.mark.parametrize("request_head", [GET, PUT, LIFECYCLE, LIST, PRESIGNED])
 def test_another_secret_does_not_verify(request_head):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         parse(request_head).verify(request_head, SECRET[::-1], EXAMPLE_TIME_S)
     assert caught.value.code is Code.SIGNATURE_DOES_NOT_MATCH
 
@@ -179,7 +179,7 @@ def test_a_changed_byte_of_published_chunks_is_refused(request_head, body, check
     changed = bytearray(body)
     changed[changed_at] ^= 1
     chunks = decoder(request_head)
-    with pytest.raises(S3Error):  # noqa: PT012 - either call may find it
+    with pytest.raises(S3ResponseError):  # noqa: PT012 - either call may find it
         chunks.feed(bytes(changed))
         chunks.finish()
 
@@ -187,7 +187,7 @@ def test_a_changed_byte_of_published_chunks_is_refused(request_head, body, check
 def test_chunks_cannot_change_places():
     second_at, last_at = CHUNKS.index(b"400;"), CHUNKS.rindex(b"0;chunk")
     first, second = CHUNKS[:second_at], CHUNKS[second_at:last_at]
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         decoder(CHUNKED).feed(second + first)
     assert caught.value.code is Code.SIGNATURE_DOES_NOT_MATCH
 
@@ -202,6 +202,6 @@ def test_a_changed_method_path_query_or_host_is_refused(request_head):
         replace(request_head, raw_query=request_head.raw_query + "&acl"),
         replace(request_head, headers=[("host", "other.example"), *without_host]),
     ):
-        with pytest.raises(S3Error) as caught:
+        with pytest.raises(S3ResponseError) as caught:
             presented.verify(changed, SECRET, EXAMPLE_TIME_S)
         assert caught.value.code is Code.SIGNATURE_DOES_NOT_MATCH

@@ -5,9 +5,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from gateway.protocol.head import Head
+from gateway.protocol.head import RequestHead
 from gateway.server.http.connection import Limits
-from gateway.server.serving import Gateway
+from gateway.server.serving import GatewayHandler
 from graveler.data_headers import DataHeaders
 from tests.support.servers.http_server import RawClient, head_bytes, running, until
 from tests.support.worlds.gateway_stack import HOST, REPO, UNSIGNED, UNSIGNED_CHUNKS, GatewayStack
@@ -35,7 +35,7 @@ class Asked:
     """
 
     def __init__(self, stack, head, body=(), *, leaves=False, takes_bytes=None, idle_s=5.0):
-        handler = Gateway(stack.application, 2)
+        handler = GatewayHandler(stack.application, 2)
         limits = Limits(threads=4, idle_s=idle_s)
         buffer_bytes = None if takes_bytes is None else 4096
         with (
@@ -118,7 +118,7 @@ def test_a_client_that_waits_to_send_is_asked_after_all_checks(stack):
     head = stack.signed(
         "PUT", "/repo/main/b", headers={"content-length": "5", "expect": "100-continue"}
     )
-    with running(Gateway(stack.application, 2)) as server:
+    with running(GatewayHandler(stack.application, 2)) as server:
         with RawClient(server.port) as client:
             client.send(head_bytes(head))
             assert (client.line(), client.line()) == (b"HTTP/1.1 100 Continue\r\n", b"\r\n")
@@ -151,7 +151,7 @@ def test_a_refused_client_that_sends_gets_its_answer(stack, size_bytes):
 def test_a_refused_client_whose_body_has_arrived_keeps_its_connection(stack):
     stack.may()
     head = head_bytes(stack.signed("PUT", "/repo/main/b", headers={"content-length": "5"}))
-    with running(Gateway(stack.application, 2)) as server, RawClient(server.port) as client:
+    with running(GatewayHandler(stack.application, 2)) as server, RawClient(server.port) as client:
         for _ in range(2):
             answer = client.ask(head + b"small")
             assert (answer.status, answer.headers["connection"]) == (403, None)
@@ -216,7 +216,7 @@ def test_slow_readers_do_not_stop_others(stack):
     stack.put("main/huge", HUGE)
     slow_head = head_bytes(stack.signed("GET", "/repo/main/huge"))
     quick_head = head_bytes(stack.signed("HEAD", "/repo/main/a"))
-    with running(Gateway(stack.application, 2), Limits(threads=16)) as server:
+    with running(GatewayHandler(stack.application, 2), Limits(threads=16)) as server:
         slow = [RawClient(server.port, receive_buffer_bytes=4096) for _ in range(4)]
         for client in slow:
             client.send(slow_head)
@@ -232,7 +232,7 @@ def test_a_request_beyond_all_places_is_told_to_come_later_and_health_is_answere
     stack.put("main/huge", HUGE)
     slow_head = head_bytes(stack.signed("GET", "/repo/main/huge"))
     with (
-        running(Gateway(stack.application, 1), Limits(threads=8)) as server,
+        running(GatewayHandler(stack.application, 1), Limits(threads=8)) as server,
         ExitStack() as slow,
         RawClient(server.port) as other,
     ):
@@ -257,14 +257,14 @@ def test_a_request_beyond_all_places_is_told_to_come_later_and_health_is_answere
 
 def form_head(length_headers):
     content_type = ("content-type", "multipart/form-data; boundary=B")
-    return Head("POST", f"/{REPO}", "", [("host", HOST), content_type, *length_headers])
+    return RequestHead("POST", f"/{REPO}", "", [("host", HOST), content_type, *length_headers])
 
 
 @pytest.mark.parametrize("more", [[], [("expect", "100-continue")]])
 def test_forms_that_do_not_arrive_hold_no_thread(stack, more):
     head = stack.signed("GET", f"/{REPO}/main/a")
     form = head_bytes(form_head([("content-length", "1000000"), *more]))
-    with running(Gateway(stack.application, 1), Limits(threads=1)) as server:
+    with running(GatewayHandler(stack.application, 1), Limits(threads=1)) as server:
         forms = [RawClient(server.port) for _ in range(4)]
         for client in forms:
             client.send(form + b"--B\r\n")
@@ -277,7 +277,10 @@ def test_forms_that_do_not_arrive_hold_no_thread(stack, more):
 def test_a_form_in_chunks_is_refused_before_it_is_read(stack):
     form = head_bytes(form_head([("transfer-encoding", "chunked")]))
     limits = Limits(threads=1)
-    with running(Gateway(stack.application, 1), limits) as server, RawClient(server.port) as client:
+    with (
+        running(GatewayHandler(stack.application, 1), limits) as server,
+        RawClient(server.port) as client,
+    ):
         assert client.ask(form).status == 411
 
 
@@ -365,7 +368,7 @@ def test_a_request_has_one_line_without_secrets(stack, capsys):
 def test_no_request_writes_more_than_a_line(stack, capsys, path):
     head = stack.signed("GET", "/repo/main/a")
     capsys.readouterr()
-    forged = Head("GET", path, "", [*head.headers, ("user-agent", "a\xff\x85b")])
+    forged = RequestHead("GET", path, "", [*head.headers, ("user-agent", "a\xff\x85b")])
     Asked(stack, forged)
     text = capsys.readouterr().out
     assert (text.count("\n"), json.loads(text)["status"]) == (1, 403)

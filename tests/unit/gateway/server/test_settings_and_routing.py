@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.operations.settings import OperationSettings
+from gateway.operations.request import OperationSettings
 from gateway.server.routing import is_for_gateway
 from gateway.server.settings import PREFIX, GatewaySettings, ServerSettings
 from tests.support.checks.cases import for_each

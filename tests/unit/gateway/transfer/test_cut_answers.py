@@ -5,10 +5,10 @@ import threading
 
 import pytest
 
-from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.exchange import store_pool
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.transfer.store import Transfers
-from graveler.aws.s3.requests import SignedRequest
+from gateway.transfer.store_exchange import store_pool
+from graveler.ports import SignedS3Request
 
 _HOST = "127.0.0.1"
 
@@ -38,8 +38,8 @@ def hanging():
         each.close()
 
 
-def _request(method: str, port: int) -> SignedRequest:
-    return SignedRequest(method, "http", _HOST, port, "/b/k", {"host": _HOST})
+def _request(method: str, port: int) -> SignedS3Request:
+    return SignedS3Request(method, "http", _HOST, port, "/b/k", {"host": _HOST})
 
 
 @pytest.mark.parametrize("status", [b"200 OK", b"403 Forbidden", b"404 Not Found"])
@@ -47,7 +47,7 @@ def test_a_write_whose_answer_stops_can_be_repeated(hanging, status):
     port, statuses = hanging
     statuses[0] = status
     transfers = Transfers(store_pool(0.3))
-    with pytest.raises(S3Error) as raised:
+    with pytest.raises(S3ResponseError) as raised:
         transfers.write(lambda: _request("PUT", port), b"")
     assert raised.value.code is Code.SERVICE_UNAVAILABLE
 
@@ -57,6 +57,6 @@ def test_a_read_whose_refusal_stops_can_be_repeated(hanging, status):
     port, statuses = hanging
     statuses[0] = status
     transfers = Transfers(store_pool(0.3))
-    with pytest.raises(S3Error) as raised:
+    with pytest.raises(S3ResponseError) as raised:
         transfers.read(lambda _first, _last: _request("GET", port), 0, 9)
     assert raised.value.code is Code.SERVICE_UNAVAILABLE

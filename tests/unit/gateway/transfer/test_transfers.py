@@ -8,13 +8,18 @@ import threading
 
 import pytest
 
-from gateway.operations.content import Content
+from gateway.operations.content import RequestContent
 from gateway.protocol.bodies.algorithms import ALGORITHMS
 from gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind
 from gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
-from gateway.protocol.errors import Code, S3Error
-from gateway.transfer.exchange import NoAnswerError, NotSentError, send, store_pool
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.transfer.store import DataMissingError, Transfers
+from gateway.transfer.store_exchange import (
+    StoreNoResponseError,
+    StoreUnreachableError,
+    send,
+    store_pool,
+)
 from tests.support.fakes.scripted_s3 import Act, ScriptedS3, answer_of, refusal
 from tests.support.worlds.gateway_stack import CutBody
 
@@ -52,7 +57,7 @@ def read(transfers, s3, first=0, last=4095):
 
 
 def refused(transfers, call):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         call()
     return caught.value.code
 
@@ -97,7 +102,7 @@ def test_a_connection_is_dropped_if_s3_says_so(transfers, s3):
 @pytest.mark.parametrize("cut_bytes", [0, 10, 60, 500])
 def test_a_connection_whose_answer_was_cut_is_not_kept(pool, s3, cut_bytes):
     s3.acts.append(Act(cut_bytes=cut_bytes))
-    with pytest.raises(NoAnswerError), send(pool, s3.request(0, 4095)) as answer:
+    with pytest.raises(StoreNoResponseError), send(pool, s3.request(0, 4095)) as answer:
         b"".join(answer.pieces())
     assert not any(pool._idle.values())
 
@@ -118,7 +123,7 @@ def test_a_server_that_is_not_there_got_nothing(pool, s3):
         request = type(request)(
             "GET", "http", "127.0.0.1", taken.getsockname()[1], "/", request.headers
         )
-        with pytest.raises(NotSentError):
+        with pytest.raises(StoreUnreachableError):
             send(pool, request)
 
 
@@ -196,7 +201,7 @@ def test_missing_data_are_said_to_be_so(transfers, s3, answer):
 )
 def test_a_bucket_that_refuses_us_is_named_without_its_message(transfers, s3, status, code):
     s3.acts.append(Act(refusal(status, code)))
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         read(transfers, s3)
     assert caught.value.code is Code.ACCESS_DENIED
     assert "why" not in caught.value.message
@@ -288,7 +293,7 @@ def test_a_stream_that_breaks_off_stores_nothing(transfers, s3, at):
     def content():
         for number in range(3):
             if number == at:
-                raise S3Error(Code.INCOMPLETE_BODY)
+                raise S3ResponseError(Code.INCOMPLETE_BODY)
             yield b"xx"
 
     code = refused(transfers, lambda: transfers.write(lambda: s3.put(6), content()))
@@ -331,7 +336,7 @@ def test_s3_gets_the_last_piece_once_all_is_checked(transfers, s3, promise, piec
         "missing": content[:-1],
         "more": content + b"x",
     }[change]
-    body = Content(PROMISES[promise](content), CutBody(changed, piece_bytes))
+    body = RequestContent(PROMISES[promise](content), CutBody(changed, piece_bytes))
     pieces = body.pieces(checks_digests=True)
     if change == "nothing":
         transfers.write(lambda: s3.put(len(content)), pieces)
@@ -354,7 +359,7 @@ def test_a_trailer_is_checked_before_the_last_piece(transfers, s3):
     wrong = base64.b64encode(crc32(b"other")).decode()
     framed = b"%x\r\n%s\r\n0\r\nx-amz-checksum-crc32:%s\r\n\r\n"
     body = framed % (len(content), content, wrong.encode())
-    pieces = Content(plan, CutBody(body)).pieces(checks_digests=False)
+    pieces = RequestContent(plan, CutBody(body)).pieces(checks_digests=False)
     code = refused(transfers, lambda: transfers.write(lambda: s3.put(len(content)), pieces))
     assert code is Code.BAD_DIGEST
     assert [got.is_whole for got in s3.wait_for(1)] == [False]

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from gateway.protocol.errors import S3Error
-from gateway.transfer.exchange import store_pool
+from gateway.protocol.errors import S3ResponseError
 from gateway.transfer.store import DataMissingError, Transfers
+from gateway.transfer.store_exchange import store_pool
 from graveler.aws.exchanges.pool import Pool
-from graveler.aws.s3.requests import SignedRequest
+from graveler.ports import SignedS3Request
 
 _STORED = b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 0\r\n\r\n'
 _BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n"
@@ -50,9 +50,9 @@ class Wire:
         self._listening.close()
         self._thread.join()
 
-    def request(self, method: str, **headers: str) -> SignedRequest:
+    def request(self, method: str, **headers: str) -> SignedS3Request:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return SignedRequest(method, "http", "127.0.0.1", self.port, "/key", named)
+        return SignedS3Request(method, "http", "127.0.0.1", self.port, "/key", named)
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def wire(answers: list[bytes], *, ends: bool = True) -> Iterator[tuple[Wire, Poo
 def read(made: Wire, transfers: Transfers, size_bytes: int) -> list[bytes]:
     got: list[bytes] = []
 
-    def request(first: int, last: int) -> SignedRequest:
+    def request(first: int, last: int) -> SignedS3Request:
         return made.request("GET", range=f"bytes={first}-{last}")
 
     with transfers.read(request, 0, size_bytes - 1) as reading:
@@ -86,7 +86,7 @@ def test_content_of_another_length_than_announced_is_refused_and_its_connection_
     content,
 ) -> None:
     with wire([_STORED], ends=False) as (made, connections, transfers):
-        with pytest.raises(S3Error) as refused:
+        with pytest.raises(S3ResponseError) as refused:
             transfers.write(lambda: made.request("PUT", content_length="4"), iter(content))
         assert refused.value.code.text == "IncompleteBody"
         assert not any(connections._idle.values())
@@ -95,7 +95,7 @@ def test_content_of_another_length_than_announced_is_refused_and_its_connection_
 def test_a_connection_is_not_used_again_if_s3_answered_before_it_took_the_content() -> None:
     with wire([_BUSY], ends=False) as (made, connections, transfers):
         size_bytes = 64 * 1024 * 1024
-        with pytest.raises(S3Error):
+        with pytest.raises(S3ResponseError):
             transfers.write(
                 lambda: made.request("PUT", content_length=str(size_bytes)),
                 iter([bytes(1024 * 1024)] * 64),
@@ -106,7 +106,7 @@ def test_a_connection_is_not_used_again_if_s3_answered_before_it_took_the_conten
 def test_an_answer_of_unknown_length_that_is_too_short_fails_and_does_not_hang() -> None:
     short = partial("Transfer-Encoding: chunked", b"3\r\nabc\r\n0\r\n\r\n")
     broken = [b"HTTP/1.1 500 Broken\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"] * 5
-    with wire([short, *broken]) as (made, _, transfers), pytest.raises(S3Error):
+    with wire([short, *broken]) as (made, _, transfers), pytest.raises(S3ResponseError):
         read(made, transfers, 10)
 
 
@@ -138,13 +138,19 @@ def test_a_read_that_broke_off_goes_on_in_the_same_data() -> None:
 @pytest.mark.parametrize("content", [b"abcd", [b"abcd"]])
 def test_an_answer_to_a_write_that_hangs_is_a_passing_failure(status, content) -> None:
     hanging = b"HTTP/1.1 " + status + b"\r\nContent-Length: 9\r\n\r\n<Err"
-    with wire([hanging], ends=False) as (made, _, transfers), pytest.raises(S3Error) as refused:
+    with (
+        wire([hanging], ends=False) as (made, _, transfers),
+        pytest.raises(S3ResponseError) as refused,
+    ):
         transfers.write(lambda: made.request("PUT", content_length="4"), content)
     assert refused.value.code.status == 503
 
 
 def test_a_refused_read_whose_answer_hangs_is_a_passing_failure() -> None:
     hanging = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 9\r\n\r\n<Err"
-    with wire([hanging], ends=False) as (made, _, transfers), pytest.raises(S3Error) as refused:
+    with (
+        wire([hanging], ends=False) as (made, _, transfers),
+        pytest.raises(S3ResponseError) as refused,
+    ):
         read(made, transfers, 3)
     assert refused.value.code.status == 503

@@ -2,18 +2,18 @@
 
 import pytest
 
-from gateway.server.http.heads import HEAD_BYTES_MAX, RefusedError, check_begun, opening_of
+from gateway.server.http.heads import HEAD_BYTES_MAX, HeadRefusedError, check_begun, parse_head
 from tests.support.checks.cases import for_each
 
 HOST = "Host: any\r\n"
 
 
 def opening(text):
-    return opening_of(text.encode("latin-1"))
+    return parse_head(text.encode("latin-1"))
 
 
 def status_of(text):
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(HeadRefusedError) as caught:
         opening(text)
     return caught.value.status
 
@@ -125,7 +125,7 @@ def test_very_many_or_very_long_headers_are_refused():
     ],
 )
 def test_what_cannot_become_a_head_is_refused_before_it_ends(data, status):
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(HeadRefusedError) as caught:
         check_begun(data)
     assert caught.value.status == status
 
@@ -196,11 +196,11 @@ def test_a_wish_for_another_protocol_is_not_granted():
 
 
 @for_each(
-    ("method", "version", "is_asked_late"),
+    ("method", "version", "defers_continue"),
     [("PUT", "1.1", True), ("POST", "1.1", False), ("PUT", "1.0", False)],
 )
-def test_only_a_put_waits_for_the_checks_of_its_head(method, version, is_asked_late):
+def test_only_a_put_waits_for_the_checks_of_its_head(method, version, defers_continue):
     length = "Content-Length: 5\r\n"
     made = opening(f"{method} / HTTP/{version}\r\n{HOST}{length}Expect: 100-Continue\r\n\r\n")
-    assert made.is_asked_late is is_asked_late
-    assert made.ahead_bytes == (0 if is_asked_late else 5)
+    assert made.defers_continue is defers_continue
+    assert made.ahead_bytes == (0 if defers_continue else 5)

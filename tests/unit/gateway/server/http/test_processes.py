@@ -254,7 +254,7 @@ def test_a_second_signal_counts_although_not_every_worker_was_told_of_the_first(
     class Sender(socket.socket):
         def close(self):
             super().close()
-            first._stop()  # somebody saw that the worker ended
+            first._stop()  # as a reaction to the worker's end
 
     command = [sys.executable, "-c", "input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process, socket.socket() as listener:

@@ -9,10 +9,10 @@ import pytest
 
 from gateway.server.http.body import SlowBodyError
 from gateway.server.http.chunks import BrokenBodyError
-from gateway.server.http.client import Client
+from gateway.server.http.client import ClientSocket
 from gateway.server.http.connection import Limits
 from gateway.server.http.exchange import ClientGoneError
-from gateway.server.http.server import Server
+from gateway.server.http.server import HttpServer
 from tests.support.servers.http_server import RawClient, read_whole, running, until
 
 HOST = b"Host: any\r\n"
@@ -483,7 +483,7 @@ def test_a_connection_that_is_lost_for_want_of_descriptors_stops_nobody(caplog):
             raise lost.pop()
         return connected
 
-    server = Server(echo, next_connection, listener, Limits())
+    server = HttpServer(echo, next_connection, listener, Limits())
     thread = threading.Thread(target=server.run)
     thread.start()
     port = listener.getsockname()[1]
@@ -577,7 +577,7 @@ def test_a_client_that_was_reset_before_it_was_served_stops_nobody(monkeypatch):
 
     with running(echo) as server:
         with monkeypatch.context() as patched:
-            patched.setattr(Client, "__init__", gone)
+            patched.setattr(ClientSocket, "__init__", gone)
             with RawClient(server.port) as client:
                 assert client.is_ended()
         with RawClient(server.port) as client:

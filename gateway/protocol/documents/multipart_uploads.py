@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from gateway.protocol import dates
 from gateway.protocol.checksums import ELEMENTS
-from gateway.protocol.documents.answers import owner
 from gateway.protocol.documents.markup import (
     Markup,
     branch,
@@ -21,7 +20,8 @@ from gateway.protocol.documents.markup import (
 )
 from gateway.protocol.documents.pages import common_prefixes
 from gateway.protocol.documents.reading import Element, malformed, root_of
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.documents.results import owner
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.listings import PartsQuery, UploadsQuery
 
 # S3's limit.
@@ -45,7 +45,7 @@ class CompletedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class PartRow:
+class PartElement:
     """An uploaded part in a listing."""
 
     number: int
@@ -56,7 +56,7 @@ class PartRow:
 
 
 @dataclass(frozen=True, slots=True)
-class UploadRow:
+class UploadElement:
     """An upload in a listing."""
 
     key: str
@@ -68,7 +68,7 @@ class UploadRow:
 class UploadsPage:
     """A page of uploads; the markers are those of the next page, empty on the last one."""
 
-    rows: Sequence[UploadRow]
+    rows: Sequence[UploadElement]
     common_prefixes: Sequence[str] = ()
     is_truncated: bool = False
     next_key_marker: str = ""
@@ -87,7 +87,7 @@ def parse_completion(body: bytes) -> list[CompletedPart]:
     """Return the parts of CompleteMultipartUpload, whose numbers ascend.
 
     Raises:
-        S3Error: MALFORMED_XML, also for no part or more than 10,000; INVALID_PART_ORDER;
+        S3ResponseError: MALFORMED_XML, also for no part or more than 10,000; INVALID_PART_ORDER;
             INVALID_ARGUMENT or INVALID_PART for a number that no part can have.
     """
     root = root_of(body, "CompleteMultipartUpload")
@@ -96,11 +96,11 @@ def parse_completion(body: bytes) -> list[CompletedPart]:
         raise malformed()
     numbers = [part.number for part in found]
     if any(number >= following for number, following in itertools.pairwise(numbers)):
-        raise S3Error(Code.INVALID_PART_ORDER)
+        raise S3ResponseError(Code.INVALID_PART_ORDER)
     if numbers[0] < 1:
-        raise S3Error(Code.INVALID_ARGUMENT, "PartNumber must be >= 1")
+        raise S3ResponseError(Code.INVALID_ARGUMENT, "PartNumber must be >= 1")
     if numbers[-1] > PARTS_MAX:
-        raise S3Error(Code.INVALID_PART)
+        raise S3ResponseError(Code.INVALID_PART)
     return found
 
 
@@ -124,7 +124,7 @@ def parts(
     bucket: str,
     key: str,
     query: PartsQuery,
-    rows: Sequence[PartRow],
+    rows: Sequence[PartElement],
     *,
     is_truncated: bool,
     owner_id: str,
@@ -154,7 +154,7 @@ def uploads(bucket: str, query: UploadsQuery, page: UploadsPage, owner_id: str) 
     def encoded(text: str) -> str:
         return url_encoded(text) if query.url_encoded else text
 
-    def upload(row: UploadRow) -> Markup:
+    def upload(row: UploadElement) -> Markup:
         return branch(
             "Upload",
             [
@@ -186,7 +186,7 @@ def uploads(bucket: str, query: UploadsQuery, page: UploadsPage, owner_id: str) 
     )
 
 
-def _part(row: PartRow) -> Markup:
+def _part(row: PartElement) -> Markup:
     return branch(
         "Part",
         [

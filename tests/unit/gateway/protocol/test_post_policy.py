@@ -13,8 +13,8 @@ from botocore.awsrequest import AWSRequest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.policy import LengthRange, check_policy, form_access_key_id
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.post_policy import LengthRange, check_policy, form_access_key_id
 from gateway.protocol.signatures.version2 import sign
 from tests.support.checks.cases import for_each
 from tests.support.clients.signed_heads import ACCESS_KEY_ID, CREDENTIALS, SECRET
@@ -42,7 +42,7 @@ def check(fields, now_s=NOW_S, secret=SECRET):
 
 
 def refusal(*args, **kwargs):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         check(*args, **kwargs)
     return caught.value.code
 
@@ -83,7 +83,7 @@ def test_the_published_form_verifies():
     now_s = int(datetime(2015, 12, 29, tzinfo=UTC).timestamp())
     assert form_access_key_id(EXAMPLE) == ACCESS_KEY_ID
     assert check_policy(EXAMPLE, SECRET, now_s, "sigv4examplebucket") == LengthRange()
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         check_policy(EXAMPLE, SECRET, now_s, "other")
     assert caught.value.code is Code.POST_POLICY_FAILED
 
@@ -149,7 +149,7 @@ def test_all_ranges_of_the_policy_limit_the_file():
     lengths.check(3)
     lengths.check(5)
     for size_bytes, code in ((2, Code.ENTITY_TOO_SMALL), (6, Code.ENTITY_TOO_LARGE)):
-        with pytest.raises(S3Error) as caught:
+        with pytest.raises(S3ResponseError) as caught:
             lengths.check(size_bytes)
         assert caught.value.code is code
 
@@ -174,7 +174,7 @@ def test_a_field_of_the_signature_cannot_be_absent():
     for name in needed:
         without = {key: value for key, value in form.items() if key != name}
         assert refusal(without) is Code.INVALID_ARGUMENT
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         form_access_key_id({"policy": form["policy"]})
     assert caught.value.code is Code.INVALID_ARGUMENT
 

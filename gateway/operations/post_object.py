@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import cached_property
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from gateway.lake.port import Description, Stored
-from gateway.operations.answers import DOCUMENT_HEADERS, Answer, etag_of
-from gateway.operations.call import Call
-from gateway.operations.content import Arriving, Content
+from gateway.lake.port import Description
+from gateway.operations.content import BodyStream, RequestContent
+from gateway.operations.request import S3Request
+from gateway.operations.responses import DOCUMENT_HEADERS, S3Response, etag_of
 from gateway.operations.table import check_headers
 from gateway.operations.writes import (
     PUT_BYTES_MAX,
@@ -21,48 +21,49 @@ from gateway.operations.writes import (
     described,
     requirement_of,
 )
-from gateway.protocol.addressing import Target
+from gateway.protocol.addressing import BucketAndKey
 from gateway.protocol.bodies import payload
 from gateway.protocol.bodies.algorithms import ALGORITHMS
 from gateway.protocol.bodies.plan import BodyPlan, body_plan
-from gateway.protocol.documents import parse_tagging, post_response
 from gateway.protocol.documents.markup import url_encoded
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.forms import FormParser
-from gateway.protocol.head import Head
-from gateway.protocol.policy import LengthRange, check_policy, form_access_key_id
-from gateway.protocol.signatures.verified import Verified
+from gateway.protocol.documents.results import post_response
+from gateway.protocol.documents.tagging import parse_tagging
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
+from gateway.protocol.post_form import PostFormParser
+from gateway.protocol.post_policy import LengthRange, check_policy, form_access_key_id
+from gateway.protocol.signatures.verified import VerifiedSignature
 from gateway.transfer.store import Written
 
 _CONTENT_TYPE = "multipart/form-data"
 _CHECKSUMS = frozenset({"content-md5", *ALGORITHMS})
 
 
-def has_form(head: Head) -> bool:
+def has_form(head: RequestHead) -> bool:
     """Whether the body is a form."""
     content_type = (head.header("content-type") or "").lower()
     return head.method == "POST" and content_type.startswith(_CONTENT_TYPE)
 
 
-def is_form(head: Head, target: Target) -> bool:
+def is_form(head: RequestHead, target: BucketAndKey) -> bool:
     """Whether the request is a form for a bucket."""
     return has_form(head) and not target.key
 
 
-class Form:
-    """A form on its way: the fields are here, and the file can be read once."""
+class PostForm:
+    """A form whose fields are read, and whose file can be read once."""
 
-    def __init__(self, head: Head, arriving: Arriving) -> None:
+    def __init__(self, head: RequestHead, body: BodyStream) -> None:
         """Read the fields.
 
         Raises:
-            S3Error: the form is malformed, or has no file or no length.
+            S3ResponseError: the form is malformed, or has no file or no length.
         """
-        # Nobody knows yet who sends it, and of a form in chunks nothing has arrived with its head.
+        # The sender is still unknown, and of a form in chunks nothing has arrived with its head.
         self._length_bytes = _length_of(head)
-        self._arriving = arriving
+        self._body = body
         content_type = head.header("content-type") or ""
-        self._parser = FormParser(content_type)
+        self._parser = PostFormParser(content_type)
         self._first = b""
         while self._parser.fields is None:
             self._first = self._parser.feed(self._more())
@@ -78,7 +79,7 @@ class Form:
         """Check the policy's signature, and the form against the policy.
 
         Raises:
-            S3Error: the policy does not allow the form.
+            S3ResponseError: the policy does not allow the form.
         """
         self.lengths = check_policy(self.fields, secret, now_s, bucket)
 
@@ -91,10 +92,10 @@ class Form:
         """Yield the file; the last piece comes after the whole form.
 
         Raises:
-            S3Error: the form is incomplete, or the policy does not allow the file's size.
+            S3ResponseError: the form is incomplete, or the policy does not allow the file's size.
         """
         held, size_bytes = self._first, len(self._first)
-        while data := self._arriving.read():
+        while data := self._body.read():
             piece = self._parser.feed(data)
             if piece:
                 if held:
@@ -106,68 +107,76 @@ class Form:
             yield held
 
     def _more(self) -> bytes:
-        data = self._arriving.read()
+        data = self._body.read()
         if not data:
-            raise S3Error(Code.INCOMPLETE_BODY, "The form ends before its file.")
+            raise S3ResponseError(Code.INCOMPLETE_BODY, "The form ends before its file.")
         return data
 
 
-def _length_of(head: Head) -> int:
+def _length_of(head: RequestHead) -> int:
     """Return the length of the form.
 
     Raises:
-        S3Error: it is unknown.
+        S3ResponseError: it is unknown.
     """
     length = head.header("content-length") or ""
     if not (length.isascii() and length.isdigit()):
-        raise S3Error(Code.MISSING_CONTENT_LENGTH)
+        raise S3ResponseError(Code.MISSING_CONTENT_LENGTH)
     return int(length[:19])
 
 
-def post_object(call: Call, form: Form) -> Answer:
+def post_object(request: S3Request, form: PostForm) -> S3Response:
     """Store the form's file as the object that the field `key` names."""
     key = form.fields.get("key", "")
     if not key:
         message = "Bucket POST must contain a field named 'key'."
-        raise S3Error(Code.INVALID_ARGUMENT, message, details={"ArgumentName": "key"})
-    call = replace(call, target=Target(call.bucket, key.encode()), head=_head_of(call.head, form))
-    check_headers(call.head)
-    file = Content(_plan(call.head), _File(form))
-    writing = call.lake.write(call.place, _description(call, form), requirement_of(call))
+        raise S3ResponseError(Code.INVALID_ARGUMENT, message, details={"ArgumentName": "key"})
+    request = replace(
+        request,
+        target=BucketAndKey(request.bucket, key.encode()),
+        head=_head_of(request.head, form),
+    )
+    check_headers(request.head)
+    file = RequestContent(_plan(request.head), _File(form))
+    writing = request.lake.write(
+        request.place, _description(request, form), requirement_of(request)
+    )
     content, size_bytes = _content(form, file)
     headers = {"content-length": str(size_bytes)}
     if writing.takes_checksums:
         headers |= file.checksums
-    written = call.transfers.write(lambda: writing.request(headers, UNSIGNED), content)
-    writing.finish(Stored(size_bytes, written.checksum))
-    return _answer(call, form, written)
+    written = request.transfers.write(lambda: writing.request(headers, UNSIGNED), content)
+    writing.finish(size_bytes, written.checksum)
+    return _answer(request, form, written)
 
 
 class _File:
     """A form's file as it arrives."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: PostForm) -> None:
         self._pieces = form.pieces()
 
     def read(self) -> bytes:
         return next(self._pieces, b"")
 
 
-def _plan(fields: Head) -> BodyPlan:
-    """Return what the fields promise of the file: the form tells its size, they its checksums.
+def _plan(fields: RequestHead) -> BodyPlan:
+    """Return the plan of the file: its size from the form, its checksums from the fields.
 
     Raises:
-        S3Error: a checksum is malformed, or there is more than one.
+        S3ResponseError: a checksum is malformed, or there is more than one.
     """
     given = [each for each in fields.headers if each[0] in _CHECKSUMS]
-    head = Head(fields.method, fields.raw_path, "", tuple(given))
-    return replace(body_plan(head, Verified("", payload.UNSIGNED)), decoded_length_bytes=None)
+    head = RequestHead(fields.method, fields.raw_path, "", tuple(given))
+    return replace(
+        body_plan(head, VerifiedSignature("", payload.UNSIGNED)), decoded_length_bytes=None
+    )
 
 
-def _content(form: Form, file: Content) -> tuple[bytes | Iterable[bytes], int]:
-    """Return the file and its size: of a small one, whatever follows it in the form."""
+def _content(form: PostForm, file: RequestContent) -> tuple[bytes | Iterable[bytes], int]:
+    """Return the file and its size; only a small file may have fields behind it."""
     if form.size_bytes > PUT_BYTES_MAX:
-        raise S3Error(Code.ENTITY_TOO_LARGE)
+        raise S3ResponseError(Code.ENTITY_TOO_LARGE)
     pieces = file.pieces(checks_digests=True)
     if form.size_bytes > SMALL_BYTES_MAX:
         form.lengths.check(form.size_bytes)
@@ -176,27 +185,27 @@ def _content(form: Form, file: Content) -> tuple[bytes | Iterable[bytes], int]:
     return whole, len(whole)
 
 
-def _head_of(head: Head, form: Form) -> Head:
+def _head_of(head: RequestHead, form: PostForm) -> RequestHead:
     """Return a head with the fields as headers, as a PUT of the same object would have them."""
-    return Head("POST", head.raw_path, "", tuple(form.fields.items()))
+    return RequestHead("POST", head.raw_path, "", tuple(form.fields.items()))
 
 
-def _description(call: Call, form: Form) -> Description:
+def _description(request: S3Request, form: PostForm) -> Description:
     tags = parse_tagging(form.fields["tagging"].encode()) if form.fields.get("tagging") else {}
-    return described(call.head, tags)
+    return described(request.head, tags)
 
 
-def _answer(call: Call, form: Form, written: Written) -> Answer:
-    location, checksum = url_encoded(f"/{call.bucket}/{call.key}"), written.checksum
+def _answer(request: S3Request, form: PostForm, written: Written) -> S3Response:
+    location, checksum = url_encoded(f"/{request.bucket}/{request.key}"), written.checksum
     headers = {"ETag": etag_of(checksum), "Location": location, **written.headers}
     redirect = form.fields.get("success_action_redirect") or form.fields.get("redirect", "")
     if urlsplit(redirect).scheme in {"http", "https"} and redirect.isprintable():
         split = urlsplit(redirect)
-        told = {"bucket": call.bucket, "key": call.key, "etag": etag_of(checksum)}
-        query = urlencode([*parse_qsl(split.query, keep_blank_values=True), *told.items()])
-        return Answer(303, {**headers, "Location": split._replace(query=query).geturl()})
+        reported = {"bucket": request.bucket, "key": request.key, "etag": etag_of(checksum)}
+        query = urlencode([*parse_qsl(split.query, keep_blank_values=True), *reported.items()])
+        return S3Response(303, {**headers, "Location": split._replace(query=query).geturl()})
     status = form.fields.get("success_action_status")
     if status == "201":
-        document = post_response(location, call.bucket, call.key, checksum)
-        return Answer(201, {**headers, **DOCUMENT_HEADERS}, document)
-    return Answer(200 if status == "200" else 204, headers)
+        document = post_response(location, request.bucket, request.key, checksum)
+        return S3Response(201, {**headers, **DOCUMENT_HEADERS}, document)
+    return S3Response(200 if status == "200" else 204, headers)

@@ -17,7 +17,6 @@ from gateway.protocol.documents.markup import (
 
 # S3 leaves out the name of its first region.
 _REGION_WITHOUT_NAME = "us-east-1"
-_SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
 
 def error(
@@ -85,16 +84,6 @@ def versioning() -> bytes:
     return document("VersioningConfiguration", [])
 
 
-def acl(owner_id: str) -> bytes:
-    """Return AccessControlPolicy: the owner may do everything."""
-    grantee = Markup(
-        f'<Grantee xmlns:xsi="{_SCHEMA_INSTANCE}" xsi:type="CanonicalUser">'
-        f"{leaf('ID', owner_id)}{leaf('DisplayName', owner_id)}</Grantee>"
-    )
-    grant = branch("Grant", [grantee, leaf("Permission", "FULL_CONTROL")])
-    return document("AccessControlPolicy", [owner(owner_id), branch("AccessControlList", [grant])])
-
-
 def copied(
     etag: str, last_modified_ns: int, checksums: Mapping[str, str] = {}, *, is_part: bool = False
 ) -> bytes:
@@ -111,7 +100,7 @@ def copied(
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What GetObjectAttributes may return; None for what the request does not ask for."""
+    """The attributes of an object; None for those that the request does not want."""
 
     etag: str | None = None
     storage_class: str | None = None

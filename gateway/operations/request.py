@@ -1,15 +1,14 @@
-"""One request on its way through an operation: who asks, for what, with which body."""
+"""A request of S3 as its operation gets it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from gateway.lake.port import Lake, Place
-from gateway.operations.content import Content
-from gateway.operations.settings import OperationSettings
-from gateway.protocol.addressing import KEY_BYTES_MAX, Target, split_key
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.head import Head
+from gateway.lake.port import ObjectPlace, UserLake
+from gateway.operations.content import RequestContent
+from gateway.protocol.addressing import KEY_BYTES_MAX, BucketAndKey, split_key
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.head import RequestHead
 from gateway.transfer.store import Transfers
 
 # An operation's XML document. The longest, 10,000 parts with all checksums, has about 4 MB.
@@ -18,19 +17,33 @@ DOCUMENT_BYTES_MAX = 8 * 1024 * 1024
 NULL_VERSION = "null"
 
 
-@dataclass(frozen=True)
-class Call:
-    """An authenticated request; content is read only after all that may refuse the request."""
+@dataclass(frozen=True, slots=True)
+class OperationSettings:
+    """A deployment's choices about the operations.
 
-    head: Head
-    target: Target
-    lake: Lake
-    content: Content
+    region: the one that GetBucketLocation answers.
+    redirects: reads of clients that follow redirects are sent to presigned URLs.
+    hashed_bytes_max: the largest content whose SHA-256 the store is asked to check.
+    """
+
+    region: str = "us-east-1"
+    redirects: bool = False
+    hashed_bytes_max: int = 5 * 1024**3
+
+
+@dataclass(frozen=True)
+class S3Request:
+    """An authenticated request; an operation reads the content only after all of its checks."""
+
+    head: RequestHead
+    target: BucketAndKey
+    lake: UserLake
+    content: RequestContent
     transfers: Transfers
     settings: OperationSettings
     now_s: int
     user: str
-    # Neither a presigned URL nor a form: the client itself signs, and may be told more.
+    # The client itself signs: it uses no presigned URL, and no form.
     is_signed_by_header: bool
 
     @property
@@ -51,25 +64,27 @@ class Call:
         return self.target.key.decode("utf-8", "replace")
 
     @cached_property
-    def place(self) -> Place:
+    def place(self) -> ObjectPlace:
         """The place that the key names.
 
         Raises:
-            S3Error: the key names only a ref, its path is too long, or a version is named.
+            S3ResponseError: the key names only a ref, its path is too long, or a version is named.
         """
         if (self.parameters.get("versionId") or NULL_VERSION) != NULL_VERSION:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.NO_SUCH_VERSION, "Objects have no versions here: read them at a commit's ID"
             )
         named = split_key(self.target.key)
         if not named.path:
-            raise S3Error(Code.NO_SUCH_KEY, f"{self.key!r} names only a ref: a key is <ref>/<path>")
+            raise S3ResponseError(
+                Code.NO_SUCH_KEY, f"{self.key!r} names only a ref: a key is <ref>/<path>"
+            )
         if len(named.path) > KEY_BYTES_MAX:
-            raise S3Error(
+            raise S3ResponseError(
                 Code.KEY_TOO_LONG,
                 details={"Size": str(len(named.path)), "MaxSizeAllowed": str(KEY_BYTES_MAX)},
             )
-        return Place(self.bucket, named.ref, named.path)
+        return ObjectPlace(self.bucket, named.ref, named.path)
 
     @property
     def is_root(self) -> bool:

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3Error
-from gateway.protocol.forms import FormParser
+from gateway.protocol.errors import Code, S3ResponseError
+from gateway.protocol.post_form import PostFormParser
 from tests.support.checks.cases import for_each
 
 CONTENT_TYPE = "multipart/form-data; boundary=9431149156168"
@@ -25,14 +25,14 @@ def form(content, fields=None, filename="photo.jpg", end=b"\r\n--9431149156168--
 
 
 def parse(*pieces, content_type=CONTENT_TYPE):
-    parser = FormParser(content_type)
+    parser = PostFormParser(content_type)
     content = b"".join([parser.feed(piece) for piece in pieces])
     parser.finish()
     return content, parser.fields
 
 
 def refusal(*pieces, **kwargs):
-    with pytest.raises(S3Error) as caught:
+    with pytest.raises(S3ResponseError) as caught:
         parse(*pieces, **kwargs)
     return caught.value.code
 
@@ -68,7 +68,7 @@ def test_a_form_that_is_cut_off_is_refused(data, content):
 def test_random_bytes_raise_nothing_but_errors_of_s3(pieces):
     try:
         content, _ = parse(*pieces)
-    except S3Error:
+    except S3ResponseError:
         return
     assert pieces[0].startswith(b"--9431149156168") or content
 
@@ -77,14 +77,14 @@ def test_random_bytes_raise_nothing_but_errors_of_s3(pieces):
 def test_any_content_type_is_read_or_refused(content_type):
     refusal = None
     try:
-        FormParser(content_type)
-    except S3Error as error:
+        PostFormParser(content_type)
+    except S3ResponseError as error:
         refusal = error.code
     assert refusal in {None, Code.MALFORMED_POST}
 
 
 def test_fields_are_there_once_the_file_begins():
-    parser = FormParser(CONTENT_TYPE)
+    parser = PostFormParser(CONTENT_TYPE)
     body = form(b"abc")
     begin = body.index(b"abc")
     assert parser.feed(body[: begin - 1]) == b""
@@ -183,7 +183,7 @@ def test_too_many_fields_are_refused(body, step):
 
 
 def test_content_is_handed_on_without_a_copy():
-    parser = FormParser(CONTENT_TYPE)
+    parser = PostFormParser(CONTENT_TYPE)
     parser.feed(form(b"", end=b""))
     data = b"a" * (1 << 20)
     assert parser.feed(data) is data

@@ -6,19 +6,32 @@ from dataclasses import dataclass
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.engine.objects import object_of, stat_of, text_of
-from gateway.lake.port import Description, Object, Part, Place, Upload
-from graveler.aws.s3.requests import S3Requests, SignedRequest
+from gateway.lake.port import (
+    Description,
+    ListedPart,
+    ListedUpload,
+    Object,
+    ObjectPlace,
+)
+from graveler.aws.s3.requests import S3Requests
 from graveler.branches import data
 from graveler.engine import Engine
 from graveler.http.rights import RequestRights
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads, upload_listing
-from graveler.ports import NOTHING_EXPECTED, BegunUpload, CopiedPart, ExpectedObject, UploadedPart
+from graveler.ports import (
+    NOTHING_EXPECTED,
+    BegunUpload,
+    CopiedPart,
+    ExpectedObject,
+    SignedS3Request,
+    UploadedPart,
+)
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 
 @dataclass(frozen=True, slots=True)
-class EngineSending:
+class EnginePartWriting:
     """A part that the engine has allowed."""
 
     requests: S3Requests
@@ -27,7 +40,7 @@ class EngineSending:
     number: int
     takes_checksums: bool
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         return self.requests.sign_part(self.uri, self.store_id, self.number, headers, payload_hash)
 
 
@@ -39,7 +52,7 @@ class EngineUploads:
     _access: RequestRights
 
     @in_time
-    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+    def create_upload(self, place: ObjectPlace, description: Description) -> BegunUpload:
         self._access.require(rights.writing(place.repository, place.path))
         upload = recorded_uploads.create(
             self._engine,
@@ -53,29 +66,29 @@ class EngineUploads:
         return BegunUpload(upload.id, upload.headers)
 
     @in_time
-    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
+    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[ListedUpload]:
         self._access.require(rights.listing_objects(repository))
         page = upload_listing.list_uploads(self._engine, repository, query, after_id=after_id)
-        results: list[Upload | CommonPrefix] = [
+        results: list[ListedUpload | CommonPrefix] = [
             item
             if isinstance(item, CommonPrefix)
-            else Upload(item.id, item.branch, item.path, item.created_ns)
+            else ListedUpload(item.id, item.branch, item.path, item.created_ns)
             for item in page.results
         ]
         return ListPage(results, page.next_after)
 
     @in_time
-    def part(self, place: Place, upload_id: str, number: int) -> EngineSending:
+    def part(self, place: ObjectPlace, upload_id: str, number: int) -> EnginePartWriting:
         self._access.require(rights.writing(place.repository, place.path))
         uri, upload = recorded_uploads.find(
             self._engine, place.repository, place.ref, place.path, upload_id
         )
-        return EngineSending(self._requests, uri, upload.store_id, number, upload.has_checksums)
+        return EnginePartWriting(self._requests, uri, upload.store_id, number, upload.has_checksums)
 
     @in_time_of_copies
     def copy_part(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         number: int,
         source: Object,
@@ -89,8 +102,8 @@ class EngineUploads:
 
     @in_time
     def parts(
-        self, place: Place, upload_id: str, after: int, amount: int
-    ) -> tuple[Sequence[Part], bool]:
+        self, place: ObjectPlace, upload_id: str, after: int, amount: int
+    ) -> tuple[Sequence[ListedPart], bool]:
         self._access.require(rights.writing(place.repository, place.path))
         uri, store_id = recorded_uploads.location(
             self._engine, place.repository, place.ref, place.path, upload_id
@@ -99,7 +112,9 @@ class EngineUploads:
             return (), False
         page = self._engine.objects.list_parts(uri, store_id, after, amount)
         rows = [
-            Part(part.number, part.checksum, part.size_bytes, part.last_modified_ns, part.checksums)
+            ListedPart(
+                part.number, part.checksum, part.size_bytes, part.last_modified_ns, part.checksums
+            )
             for part in page.parts
         ]
         return rows, page.has_more
@@ -107,7 +122,7 @@ class EngineUploads:
     @in_time_of_copies
     def complete_upload(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
@@ -127,6 +142,6 @@ class EngineUploads:
         return object_of(found)
 
     @in_time
-    def abort_upload(self, place: Place, upload_id: str) -> None:
+    def abort_upload(self, place: ObjectPlace, upload_id: str) -> None:
         self._access.require(rights.writing(place.repository, place.path))
         recorded_uploads.abort(self._engine, place.repository, place.ref, place.path, upload_id)

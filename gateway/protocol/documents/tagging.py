@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from gateway.protocol.documents.markup import branch, document, leaf
 from gateway.protocol.documents.reading import malformed, root_of
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 
 # S3's limits.
 _TAGS_MAX = 10
@@ -25,7 +25,7 @@ def parse_tagging(body: bytes) -> dict[str, str]:
     """Return the tags of the document.
 
     Raises:
-        S3Error: MALFORMED_XML; INVALID_TAG if S3's limits refuse a tag.
+        S3ResponseError: MALFORMED_XML; INVALID_TAG if S3's limits refuse a tag.
     """
     sets = list(root_of(body, "Tagging").named("TagSet"))
     if len(sets) != 1:
@@ -43,7 +43,7 @@ def checked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the tags of keys and values.
 
     Raises:
-        S3Error: INVALID_TAG if S3's limits refuse a tag.
+        S3ResponseError: INVALID_TAG if S3's limits refuse a tag.
     """
     tags: dict[str, str] = {}
     for key, value in pairs:
@@ -52,7 +52,7 @@ def checked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
         _check(key, value)
         tags[key] = value
     if len(tags) > _TAGS_MAX:
-        raise S3Error(Code.INVALID_TAG, f"Object tags cannot be greater than {_TAGS_MAX}")
+        raise S3ResponseError(Code.INVALID_TAG, f"Object tags cannot be greater than {_TAGS_MAX}")
     return tags
 
 
@@ -63,5 +63,5 @@ def _check(key: str, value: str) -> None:
         raise _invalid("The TagValue you have provided is invalid", key)
 
 
-def _invalid(message: str, key: str) -> S3Error:
-    return S3Error(Code.INVALID_TAG, message, details={"TagKey": key})
+def _invalid(message: str, key: str) -> S3ResponseError:
+    return S3ResponseError(Code.INVALID_TAG, message, details={"TagKey": key})

@@ -1,4 +1,4 @@
-"""Policies of POST object: what a signed form may contain.
+"""Policies of POST object: a signed form may contain only what its policy allows.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.signatures import keys, times, version2, version4
 
 _UNCOVERED = frozenset({"awsaccesskeyid", "file", "policy", "signature", "x-amz-signature"})
@@ -27,14 +27,14 @@ class LengthRange:
     def check(self, size_bytes: int) -> None:
         """Refuse a file that is too small or too large."""
         if size_bytes < self.min_bytes:
-            raise S3Error(Code.ENTITY_TOO_SMALL)
+            raise S3ResponseError(Code.ENTITY_TOO_SMALL)
         if self.max_bytes is not None and size_bytes > self.max_bytes:
-            raise S3Error(Code.ENTITY_TOO_LARGE)
+            raise S3ResponseError(Code.ENTITY_TOO_LARGE)
 
 
 @dataclass(frozen=True)
 class _Condition:
-    """What one field must be: equal to the value, or begin with it."""
+    """A condition on one field: it equals the value, or begins with it."""
 
     field: str
     value: str
@@ -54,7 +54,7 @@ def form_access_key_id(fields: Mapping[str, str]) -> str | None:
     Names of fields are in lower case, here and in check_policy.
 
     Raises:
-        S3Error: A field of the signature is missing or malformed.
+        S3ResponseError: A field of the signature is missing or malformed.
     """
     if _is_version4(fields):
         return _scope(fields).access_key_id
@@ -69,7 +69,7 @@ def check_policy(fields: Mapping[str, str], secret: str, now_s: int, bucket: str
     """Return the sizes that the file may have; refuse a form that its policy does not allow.
 
     Raises:
-        S3Error: The signature is wrong, the policy is malformed or expired, or a field differs.
+        S3ResponseError: The signature is wrong, or the policy is malformed, expired or not met.
     """
     policy = _required(fields, "policy")
     document = _base64(policy)
@@ -99,7 +99,7 @@ def _check_signature(fields: Mapping[str, str], secret: str, policy: str) -> Non
         presented = _required(fields, "Signature")
         computed = version2.sign(secret, policy.encode())
     if not keys.is_same(presented, computed):
-        raise S3Error(
+        raise S3ResponseError(
             Code.SIGNATURE_DOES_NOT_MATCH,
             details={"StringToSign": policy, "SignatureProvided": presented},
         )
@@ -111,10 +111,12 @@ def _is_version4(fields: Mapping[str, str]) -> bool:
 
 def _scope(fields: Mapping[str, str]) -> version4.Scope:
     if _required(fields, "X-Amz-Algorithm") != version4.ALGORITHM:
-        raise S3Error(Code.INVALID_ARGUMENT, f"X-Amz-Algorithm only supports {version4.ALGORITHM}")
+        raise S3ResponseError(
+            Code.INVALID_ARGUMENT, f"X-Amz-Algorithm only supports {version4.ALGORITHM}"
+        )
     time = times.parse_basic(_required(fields, "X-Amz-Date"))
     if time is None:
-        raise S3Error(Code.INVALID_ARGUMENT, "X-Amz-Date must be YYYYMMDDTHHMMSSZ")
+        raise S3ResponseError(Code.INVALID_ARGUMENT, "X-Amz-Date must be YYYYMMDDTHHMMSSZ")
     return version4.parse_scope(_required(fields, "X-Amz-Credential"), time, Code.INVALID_ARGUMENT)
 
 
@@ -186,8 +188,8 @@ def _required(fields: Mapping[str, str], name: str) -> str:
     raise _missing(name)
 
 
-def _missing(name: str) -> S3Error:
-    return S3Error(
+def _missing(name: str) -> S3ResponseError:
+    return S3ResponseError(
         Code.INVALID_ARGUMENT,
         f"Bucket POST must contain a field named '{name}'. If it is specified, please check the "
         "order of the fields.",
@@ -195,9 +197,9 @@ def _missing(name: str) -> S3Error:
     )
 
 
-def _invalid(message: str) -> S3Error:
-    return S3Error(Code.INVALID_ARGUMENT, f"Invalid Policy: {message}")
+def _invalid(message: str) -> S3ResponseError:
+    return S3ResponseError(Code.INVALID_ARGUMENT, f"Invalid Policy: {message}")
 
 
-def _failed(message: str) -> S3Error:
-    return S3Error(Code.POST_POLICY_FAILED, f"{Code.POST_POLICY_FAILED.message}: {message}")
+def _failed(message: str) -> S3ResponseError:
+    return S3ResponseError(Code.POST_POLICY_FAILED, f"{Code.POST_POLICY_FAILED.message}: {message}")

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from typing import Self
 
-from gateway.protocol.errors import Code, S3Error
+from gateway.protocol.errors import Code, S3ResponseError
 from graveler.aws.exchanges import connection
 from graveler.aws.exchanges.connection import Connection, Host
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
-from graveler.aws.s3.requests import SignedRequest
+from graveler.ports import SignedS3Request
 
 # S3 may take so long for any byte of an exchange. It answers within seconds.
 _SILENCE_S = 30.0
@@ -17,19 +17,19 @@ _CONNECT_S = 10.0
 
 # A piece of an answer. Smaller ones cost more calls, larger ones more memory for each client.
 PIECE_BYTES = 512 * 1024
-# What is read of an error's document.
+# The most that is read of an error's document.
 _DOCUMENT_BYTES_MAX = 64 * 1024
 
 
-class NotSentError(Exception):
+class StoreUnreachableError(Exception):
     """S3 got nothing of the request."""
 
 
-class NoAnswerError(Exception):
+class StoreNoResponseError(Exception):
     """S3 may have got the request, but did not answer it whole."""
 
 
-class Answer:
+class StoreResponse:
     """S3's answer, whose content is read once."""
 
     def __init__(self, answer: connection.Answer, used: Connection, pool: Pool) -> None:
@@ -47,25 +47,25 @@ class Answer:
         """Yield the content in pieces of at most PIECE_BYTES.
 
         Raises:
-            NoAnswerError: the connection broke, or content is missing.
+            StoreNoResponseError: the connection broke, or content is missing.
         """
         try:
             while piece := self._answer.read(PIECE_BYTES):
                 yield piece
-                self._connection.patience.begin_anew()  # the client took its time
+                self._connection.patience.begin_anew()  # the client's time does not count
         except OSError as error:
-            raise NoAnswerError(f"S3's answer broke off: {error!r}") from error
+            raise StoreNoResponseError(f"S3's answer broke off: {error!r}") from error
 
     def document(self) -> bytes:
         """Return the beginning of the content, which is all of an error's document.
 
         Raises:
-            NoAnswerError: the connection broke, or content is missing.
+            StoreNoResponseError: the connection broke, or content is missing.
         """
         try:
             return self._answer.read_all(_DOCUMENT_BYTES_MAX)
         except OSError as error:
-            raise NoAnswerError(f"S3's answer broke off: {error!r}") from error
+            raise StoreNoResponseError(f"S3's answer broke off: {error!r}") from error
 
     def close(self) -> None:
         """Keep the connection if the answer was read to its end, else close it."""
@@ -83,21 +83,23 @@ def store_pool(silence_s: float = _SILENCE_S) -> Pool:
     return Pool(lambda: Patience(silence_s, is_silence=True), _CONNECT_S)
 
 
-def send(pool: Pool, request: SignedRequest, content: bytes | Iterable[bytes] = b"") -> Answer:
+def send(
+    pool: Pool, request: SignedS3Request, content: bytes | Iterable[bytes] = b""
+) -> StoreResponse:
     """Send the request with its content; return the answer.
 
     If the iterable raises, the connection is closed, so S3 stores nothing of a content whose
     length it was promised.
 
     Raises:
-        NotSentError: S3 got nothing, so the request can be sent again.
-        NoAnswerError: S3 may have got the request.
-        S3Error: the content is longer or shorter than the request says.
+        StoreUnreachableError: S3 got nothing, so the request can be sent again.
+        StoreNoResponseError: S3 may have got the request.
+        S3ResponseError: the content is longer or shorter than the request says.
     """
     try:
         used = pool.take(Host(request.scheme, request.host, request.port))
     except OSError as error:
-        raise NotSentError(f"{request.host} cannot be reached: {error}") from error
+        raise StoreUnreachableError(f"{request.host} cannot be reached: {error}") from error
     try:
         is_whole = _sent(used, request, content)
         answer = _answer_of(used)
@@ -107,26 +109,26 @@ def send(pool: Pool, request: SignedRequest, content: bytes | Iterable[bytes] = 
     if not is_whole:
         # S3 would take the next request for the rest of this one.
         used.is_spoiled = True
-    return Answer(answer, used, pool)
+    return StoreResponse(answer, used, pool)
 
 
-def _sent(used: Connection, request: SignedRequest, content: bytes | Iterable[bytes]) -> bool:
+def _sent(used: Connection, request: SignedS3Request, content: bytes | Iterable[bytes]) -> bool:
     """Send the request; return whether S3 took all of it."""
     # A small content goes out together with the headers.
     first = content if isinstance(content, bytes) else b""
     try:
         used.send(request.method, request.target, request.headers, first)
     except OSError as error:
-        raise NoAnswerError(f"S3 did not take the request: {error!r}") from error
+        raise StoreNoResponseError(f"S3 did not take the request: {error!r}") from error
     if isinstance(content, bytes):
         return True
     for piece in _of_length(content, int(request.headers["content-length"])):
-        used.patience.begin_anew()  # the client took its time
+        used.patience.begin_anew()  # the client's time does not count
         try:
             used.send_more(piece)
         except OSError:
             used.patience.begin_anew()
-            return False  # S3 may have refused the request, and says why
+            return False  # S3 may have refused the request, with a reason
     return True
 
 
@@ -139,11 +141,11 @@ def _of_length(content: Iterable[bytes], length_bytes: int) -> Iterator[bytes]:
             break
         yield piece
     if left:
-        raise S3Error(Code.INCOMPLETE_BODY)
+        raise S3ResponseError(Code.INCOMPLETE_BODY)
 
 
 def _answer_of(used: Connection) -> connection.Answer:
     try:
         return used.answer()
     except OSError as error:
-        raise NoAnswerError(f"S3 did not answer: {error!r}") from error
+        raise StoreNoResponseError(f"S3 did not answer: {error!r}") from error

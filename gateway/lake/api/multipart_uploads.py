@@ -3,56 +3,64 @@
 from collections.abc import Mapping, Sequence
 
 from gateway.lake.api.objects import branch_of, path_of
-from gateway.lake.api.presigned import request_of
 from gateway.lake.api.requests import Requests, amount_of, conditions_of, text_of
 from gateway.lake.api.rows import (
     Listing,
-    ObjectRow,
+    ObjectStats,
     PartLocation,
-    PartRow,
     PlacedObject,
-    UploadRow,
+    RecordedPartRow,
+    RecordedUploadRow,
     listed_upload,
     object_of,
     part_of,
+    presigned_request,
 )
-from gateway.lake.port import Description, Object, Part, Place, Upload
-from graveler.aws.s3.requests import SignedRequest
+from gateway.lake.port import Description, ListedPart, ListedUpload, Object, ObjectPlace
 from graveler.data_headers import of_write
 from graveler.errors import UploadNotFoundError
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.ports import NOTHING_EXPECTED, BegunUpload, CopiedPart, ExpectedObject, UploadedPart
+from graveler.ports import (
+    NOTHING_EXPECTED,
+    BegunUpload,
+    CopiedPart,
+    ExpectedObject,
+    SignedS3Request,
+    UploadedPart,
+)
 from graveler.staging.listing import ListPage, PageQuery
 
 
-def _upload(place: Place, upload_id: str, *rest: str) -> tuple[str, ...]:
+def _upload(place: ObjectPlace, upload_id: str, *rest: str) -> tuple[str, ...]:
     """Return the segments of a path below an upload.
 
     Raises:
-        UploadNotFoundError: no ID is like this, and no path can have it.
+        UploadNotFoundError: the ID is empty or only dots, which no upload's is.
     """
     if not upload_id.strip("."):
         raise UploadNotFoundError(f"upload {upload_id!r} does not exist")
     return branch_of(place, "uploads", upload_id, *rest)
 
 
-class ApiSending:
+class ApiPartWriting:
     """A part that the API has allowed, with a presigned URL for the first try."""
 
     takes_checksums = False  # presigned URLs do not sign them
 
-    def __init__(self, requests: Requests, names: Sequence[str], query: Mapping[str, str]) -> None:
+    def __init__(
+        self, requests: Requests, segments: Sequence[str], query: Mapping[str, str]
+    ) -> None:
         self._requests = requests
-        self._names = names
+        self._segments = segments
         self._query = query
         self._url = self._presigned()
 
     def _presigned(self) -> str:
-        return self._requests.ask(PartLocation, "PUT", self._names, self._query).presigned_url
+        return self._requests.ask(PartLocation, "PUT", self._segments, self._query).presigned_url
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:  # noqa: ARG002 - a presigned URL signs no hash
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:  # noqa: ARG002 - a presigned URL signs no hash
         url, self._url = self._url or self._presigned(), ""
-        return request_of("PUT", url, headers)
+        return presigned_request("PUT", url, headers)
 
 
 class ApiUploads:
@@ -60,7 +68,7 @@ class ApiUploads:
 
     _requests: Requests
 
-    def create_upload(self, place: Place, description: Description) -> BegunUpload:
+    def create_upload(self, place: ObjectPlace, description: Description) -> BegunUpload:
         reply = self._requests.send(
             "POST",
             branch_of(place, "uploads"),
@@ -72,12 +80,12 @@ class ApiUploads:
                 "encryption": description.headers.encryption,
             },
         )
-        row = self._requests.read(UploadRow, reply)
+        row = self._requests.read(RecordedUploadRow, reply)
         return BegunUpload(row.upload_id, of_write(reply.headers))
 
-    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
+    def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[ListedUpload]:
         page = self._requests.ask(
-            Listing[UploadRow],
+            Listing[RecordedUploadRow],
             "GET",
             ("repositories", repository, "uploads"),
             {
@@ -95,13 +103,13 @@ class ApiUploads:
             page.pagination.next_offset.encode() if page.pagination.has_more else b"",
         )
 
-    def part(self, place: Place, upload_id: str, number: int) -> ApiSending:
-        names = _upload(place, upload_id, "parts", str(number))
-        return ApiSending(self._requests, names, path_of(place))
+    def part(self, place: ObjectPlace, upload_id: str, number: int) -> ApiPartWriting:
+        segments = _upload(place, upload_id, "parts", str(number))
+        return ApiPartWriting(self._requests, segments, path_of(place))
 
     def copy_part(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         number: int,
         source: Object,
@@ -125,10 +133,10 @@ class ApiUploads:
         return CopiedPart(checksum, of_write(reply.headers))
 
     def parts(
-        self, place: Place, upload_id: str, after: int, amount: int
-    ) -> tuple[Sequence[Part], bool]:
+        self, place: ObjectPlace, upload_id: str, after: int, amount: int
+    ) -> tuple[Sequence[ListedPart], bool]:
         page = self._requests.ask(
-            Listing[PartRow],
+            Listing[RecordedPartRow],
             "GET",
             _upload(place, upload_id, "parts"),
             {**path_of(place), "after": str(after), "amount": amount_of(amount)},
@@ -139,7 +147,7 @@ class ApiUploads:
 
     def complete_upload(
         self,
-        place: Place,
+        place: ObjectPlace,
         upload_id: str,
         parts: Sequence[UploadedPart],
         requirement: Requirement = NO_REQUIREMENT,
@@ -153,8 +161,8 @@ class ApiUploads:
             body={"parts": rows, "size_bytes": expected.size_bytes},
             headers=conditions_of(requirement),
         )
-        row = self._requests.read(ObjectRow, reply)
+        row = self._requests.read(ObjectStats, reply)
         return object_of(row, place.repository, place.ref, reply.headers)
 
-    def abort_upload(self, place: Place, upload_id: str) -> None:
+    def abort_upload(self, place: ObjectPlace, upload_id: str) -> None:
         self._requests.send("DELETE", _upload(place, upload_id), path_of(place))
