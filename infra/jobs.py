@@ -86,7 +86,7 @@ class Jobs(Construct):
             self._schedule(settings, events_)
 
     def _make_security(self) -> glue.CfnSecurityConfiguration:
-        """Return the encryption of what Glue itself writes; buckets encrypt our objects."""
+        """Return the encryption of Glue's own logs and bookmarks; buckets encrypt our objects."""
         key = self._storage.key
         logs: dict[str, str] = {"cloudWatchEncryptionMode": "DISABLED"}
         bookmarks: dict[str, str] = {"jobBookmarksEncryptionMode": "DISABLED"}

@@ -101,7 +101,7 @@ class RolePermissions:
                 (*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:UpdateItem"), (CLEANUPS, *_OF_REPOSITORIES)
             ),
             self._index(),
-            # It seals what is restored meanwhile, and stages copies and moves of prefixes.
+            # It stages copies and moves of prefixes, and seals restored entries.
             self._staging((*_READ_ITEMS, *_PUT_ITEMS)),
             self._refs(("dynamodb:DeleteItem",), (CLEANUPS,), "TakeOffers"),
             *self._tables_key(),
