@@ -19,7 +19,7 @@ from infra.role import make_role
 from infra.role_permissions import RolePermissions
 from infra.schedules import longest_gap_s
 from infra.settings import DeploymentSettings
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 # Spark 3.5.4 and Python 3.11, as of November 2026, from "AWS Glue versions" in Glue's guide. The
 # jobs are tested with its packages, which tests/infra/glue-5.0.txt lists.
@@ -46,7 +46,7 @@ class Jobs(Construct):
         self,
         scope: Construct,
         settings: DeploymentSettings,
-        storage: Storage,
+        storage: StorageStack,
         events_: Events,
         permissions: RolePermissions,
     ) -> None:

@@ -25,7 +25,7 @@ from graveler.aws.dynamodb.models import (
 from graveler.aws.hook_targets import PARAMETER_STORE, SECRETS_MANAGER
 from infra.settings import DeploymentSettings
 from infra.settings.s3_locations import S3Location
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 _OF_REPOSITORIES = (REPOSITORIES, "repository#*")
 
@@ -60,7 +60,7 @@ class RolePermissions:
     """The statements of one deployment's roles, which are in the stack."""
 
     stack: Stack
-    storage: Storage
+    storage: StorageStack
     settings: DeploymentSettings
 
     @property

@@ -39,7 +39,7 @@ _PRIVATE_BUCKET: Mapping[str, Any] = {
 }
 
 
-class Storage(Stack):
+class StorageStack(Stack):
     """The stateful part of a deployment."""
 
     def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:
