@@ -289,6 +289,6 @@ def watched_collections(settings: DeploymentSettings) -> list[str]:
 
 
 def collection_age_max_s(settings: DeploymentSettings) -> int:
-    """Return the age of the last successful collection that raises the alarm."""
+    """Return the age of the last successful collection at which the alarm fires."""
     # The last run may have been the shortest possible, and the next one may be the longest.
     return longest_gap_s(settings.gc_schedule) + _GC_MINUTES_MAX * 60 + _COLLECTION_START_S

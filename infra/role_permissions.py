@@ -73,7 +73,7 @@ class RolePermissions:
     # Roles
 
     def api(self, tasks_arn: str, collection_job_arn: str) -> list[iam.PolicyStatement]:
-        """Return the api function's, for all actions of users.
+        """Return the api function's: all actions of users.
 
         The only object that it deletes is its own mark.
         """
@@ -95,7 +95,7 @@ class RolePermissions:
         ]
 
     def tasks(self, queue_arn: str, slices_arn: str) -> list[iam.PolicyStatement]:
-        """Return the tasks function's, for large changes. It changes no data of users."""
+        """Return the tasks function's: large changes. It changes no object of users."""
         return [
             self._refs(
                 (*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:UpdateItem"), (CLEANUPS, *_OF_REPOSITORIES)
