@@ -135,7 +135,7 @@ REQUEST_S_MAX = 26.0
 
 # Lambda accepts and returns 6 MB of JSON, in which base64 makes binary data a third larger.
 LAMBDA_PAYLOAD_BYTES_MAX = 6 * 1024 * 1024
-GATEWAY_BODY_BYTES_MAX = 10 * 1024 * 1024
+API_GATEWAY_BODY_BYTES_MAX = 10 * 1024 * 1024
 
 # Where ranges end (docs/adr/0004). Settings of a deployment; a change affects later IDs only.
 RANGE_RAGGEDNESS_RECORDS = 8_192

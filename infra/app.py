@@ -14,9 +14,9 @@ from infra.gateway.stack import GatewayStack
 from infra.nag_suppressions import add_nag_suppressions
 from infra.portable import add_parameters, portable_synthesizer
 from infra.sample_policies import write_sample_policies
-from infra.service import Service
+from infra.service import ServiceStack
 from infra.settings import DeploymentSettings, NoStageError, SettingsError
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 
 def build(app: aws_cdk.App) -> DeploymentSettings:
@@ -26,8 +26,8 @@ def build(app: aws_cdk.App) -> DeploymentSettings:
         SettingsError: the context cannot be deployed.
     """
     settings = DeploymentSettings.of(app.node.get_all_context())
-    storage = Storage(app, settings)
-    service = Service(app, settings, storage)
+    storage = StorageStack(app, settings)
+    service = ServiceStack(app, settings, storage)
     gateway = GatewayStack(app, settings, storage, service.topic) if settings.has_gateway else None
     Tags.of(app).add("graveler:stage", settings.stage)
     Tags.of(app).add("graveler:name", settings.name)

@@ -1,7 +1,7 @@
 """CloudFront in front of the HTTP API, if the settings ask for it.
 
-CloudFront caches the page's assets, and passes everything else on. The API decides what a path
-means, so a deep link needs no function at the edge, and no error is rewritten.
+CloudFront caches the page's assets, and passes everything else on. The API interprets all paths.
+So a deep link needs no function at the edge, and no error is rewritten.
 """
 
 from aws_cdk import Stack

@@ -21,7 +21,7 @@ from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
 from infra.function import Function, Shape
 from infra.role import make_role
 from infra.settings import DeploymentSettings
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 EVENTS = Shape(
     name="events",
@@ -189,7 +189,7 @@ class Events(Construct):
         )
         rule.add_target(targets.SqsQueue(queue, dead_letter_queue=self.undelivered))
 
-    def publish_from(self, storage: Storage, function: Function) -> None:
+    def publish_from(self, storage: StorageStack, function: Function) -> None:
         """Deliver the outbox of the refs table to the function, in order, until it is published.
 
         Batches are not bisected: the function reports the first record to deliver again. The

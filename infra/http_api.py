@@ -24,7 +24,7 @@ SHAPE = Shape(
     # start for imports. The caches of settings.py fit into this memory.
     memory_mb=1769,
     timeout=Duration.seconds(29),
-    # Bounds what a flood of requests can cost, and leaves concurrency to others in the account.
+    # Bounds the cost of a flood of requests, and leaves concurrency to others in the account.
     reserved=200,
 )
 

@@ -19,7 +19,7 @@ from infra.role import make_role
 from infra.role_permissions import RolePermissions
 from infra.schedules import longest_gap_s
 from infra.settings import DeploymentSettings
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 # Spark 3.5.4 and Python 3.11, as of November 2026, from "AWS Glue versions" in Glue's guide. The
 # jobs are tested with its packages, which tests/infra/glue-5.0.txt lists.
@@ -46,7 +46,7 @@ class Jobs(Construct):
         self,
         scope: Construct,
         settings: DeploymentSettings,
-        storage: Storage,
+        storage: StorageStack,
         events_: Events,
         permissions: RolePermissions,
     ) -> None:
@@ -86,7 +86,7 @@ class Jobs(Construct):
             self._schedule(settings, events_)
 
     def _make_security(self) -> glue.CfnSecurityConfiguration:
-        """Return the encryption of what Glue itself writes; buckets encrypt our objects."""
+        """Return the encryption of Glue's own logs and bookmarks; buckets encrypt our objects."""
         key = self._storage.key
         logs: dict[str, str] = {"cloudWatchEncryptionMode": "DISABLED"}
         bookmarks: dict[str, str] = {"jobBookmarksEncryptionMode": "DISABLED"}
@@ -289,6 +289,6 @@ def watched_collections(settings: DeploymentSettings) -> list[str]:
 
 
 def collection_age_max_s(settings: DeploymentSettings) -> int:
-    """Return the age of the last successful collection that raises the alarm."""
+    """Return the age of the last successful collection at which the alarm fires."""
     # The last run may have been the shortest possible, and the next one may be the longest.
     return longest_gap_s(settings.gc_schedule) + _GC_MINUTES_MAX * 60 + _COLLECTION_START_S

@@ -14,7 +14,7 @@ from infra.http_api import HttpApi
 from infra.jobs import Jobs
 from infra.rest_api import RestApi
 from infra.settings import DeploymentSettings
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 PERIOD = Duration.minutes(5)
 
@@ -24,7 +24,7 @@ class MonitoredParts:
     """The parts of one deployment that have metrics."""
 
     settings: DeploymentSettings
-    storage: Storage
+    storage: StorageStack
     api: HttpApi | RestApi
     events: Events
     jobs: Jobs

@@ -12,6 +12,7 @@ from infra.settings import DeploymentSettings
 _PACK = "AwsSolutions"
 
 _END = "It is itself a dead-letter queue: an alarm watches it."
+_AUTHENTICATES = "The function authenticates: clients of lakeFS send its key pairs and tokens."
 _FUNCTION = {
     "L1": "tests/infra/test_runtime.py runs the archives of all functions on this Python, under "
     "Lambda's runtime client. A newer one needs wheels of all dependencies, and the same tests."
@@ -19,7 +20,7 @@ _FUNCTION = {
 
 # By the path of a construct in its stack; a suppression covers the construct and all below it.
 _OF_STORAGE: Mapping[str, Mapping[str, str]] = {
-    "Artefacts": {"S1": "It is the bucket of access logs; it holds reports of jobs otherwise."},
+    "Artefacts": {"S1": "It is the bucket of access logs itself; it also has reports of jobs."},
     "SetupToken": {
         "SMG4": "The token works once, until there is an administrator, so it needs no rotation."
     },
@@ -46,18 +47,15 @@ _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     "Events/Undelivered": {"SQS3": _END},
     "Events/FailedExports": {"SQS3": _END},
     "Events/FailedTasks": {"SQS3": _END},
-    "Api/Http": {
-        "APIG4": "The function authenticates: clients of lakeFS send its key pairs and tokens."
-    },
+    "Api/Http": {"APIG4": _AUTHENTICATES},
 }
 
-_AUTHENTICATES = "The function authenticates: clients of lakeFS send its key pairs and tokens."
 # With CloudFront.
 _OF_DISTRIBUTION: Mapping[str, Mapping[str, str]] = {
     "Api/Distribution/Default": {
         "CFR1": "Users may be anywhere.",
-        "CFR2": "The API refuses who has no key pair, and API Gateway throttles requests.",
-        "CFR3": "The API's access log has a line for each request that is no asset of the page.",
+        "CFR2": "The API refuses requests without credentials, and API Gateway throttles requests.",
+        "CFR3": "The API's access log has a line for each request except for the page's assets.",
         "CFR4": "Without a domain, the certificate is CloudFront's own, whose minimum is fixed.",
     },
 }
@@ -74,12 +72,12 @@ _OF_REST_API: Mapping[str, Mapping[str, str]] = {
 
 _OF_GATEWAY: Mapping[str, Mapping[str, str]] = {
     "Network": {
-        "EC23": "Clients of S3 may be anywhere, and sign each request; a setting names networks.",
+        "EC23": "Clients of S3 may be anywhere, and sign each request; a setting limits networks.",
         "VPC7": "The gateway's log has each request with its user; a flow log has bytes only.",
     },
     "Task/Definition": {"ECS2": "No variable is a secret: they name tables, a key and a domain."},
     "Cluster": {
-        "ECS4": "The service's own metrics have processors and memory; Container Insights costs."
+        "ECS4": "The service's own metrics have CPU and memory; Container Insights costs extra."
     },
     "Balancer": {"ELB2": "The gateway's log has a line for each request; this one has none."},
 }
@@ -106,10 +104,10 @@ OF_STATEMENTS: Mapping[str, str] = {
     "WritePieces": _OBJECTS,
     "WriteReports": _OBJECTS,
     "WriteReportsElsewhere": _OBJECTS,
-    "GlueLog": "Streams of logs are named by runs; the job's own logs are named.",
+    "GlueLog": "Runs name the streams of logs; the statement names the job's logs.",
     "ReadHookSecrets": "Users name the secrets of their hooks; the statement names the prefix.",
     "ListStreams": _NO_RESOURCE,
-    "NetworkInterfaces": "Lambda makes network interfaces, whose names nobody knows before.",
+    "NetworkInterfaces": "Lambda creates network interfaces, whose names are unknown before.",
     "Measure": f"{_NO_RESOURCE} The namespace of the metrics is named.",
     "ReadSecurity": _NO_RESOURCE,
     "Trace": _NO_RESOURCE,

@@ -3,7 +3,7 @@
 import aws_cdk
 from aws_cdk import CfnParameter, DefaultStackSynthesizer, Stack
 
-from infra.service import Service
+from infra.service import ServiceStack
 
 BUCKET = "AssetsBucket"
 PREFIX = "AssetsPrefix"
@@ -21,7 +21,7 @@ def portable_synthesizer() -> DefaultStackSynthesizer:
 def add_parameters(app: aws_cdk.App) -> None:
     """Add the parameters to the service's stack. The storage's stack has no archives."""
     for stack in app.node.children:
-        if isinstance(stack, Service):
+        if isinstance(stack, ServiceStack):
             _add_parameters(stack)
 
 

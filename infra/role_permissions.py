@@ -25,7 +25,7 @@ from graveler.aws.dynamodb.models import (
 from graveler.aws.hook_targets import PARAMETER_STORE, SECRETS_MANAGER
 from infra.settings import DeploymentSettings
 from infra.settings.s3_locations import S3Location
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 _OF_REPOSITORIES = (REPOSITORIES, "repository#*")
 
@@ -60,7 +60,7 @@ class RolePermissions:
     """The statements of one deployment's roles, which are in the stack."""
 
     stack: Stack
-    storage: Storage
+    storage: StorageStack
     settings: DeploymentSettings
 
     @property
@@ -73,7 +73,7 @@ class RolePermissions:
     # Roles
 
     def api(self, tasks_arn: str, collection_job_arn: str) -> list[iam.PolicyStatement]:
-        """Return the api function's, for all actions of users.
+        """Return the api function's: all actions of users.
 
         The only object that it deletes is its own mark.
         """
@@ -95,13 +95,13 @@ class RolePermissions:
         ]
 
     def tasks(self, queue_arn: str, slices_arn: str) -> list[iam.PolicyStatement]:
-        """Return the tasks function's, for large changes. It changes no data of users."""
+        """Return the tasks function's: large changes. It changes no object of users."""
         return [
             self._refs(
                 (*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:UpdateItem"), (CLEANUPS, *_OF_REPOSITORIES)
             ),
             self._index(),
-            # It seals what is restored meanwhile, and stages copies and moves of prefixes.
+            # It stages copies and moves of prefixes, and seals restored entries.
             self._staging((*_READ_ITEMS, *_PUT_ITEMS)),
             self._refs(("dynamodb:DeleteItem",), (CLEANUPS,), "TakeOffers"),
             *self._tables_key(),

@@ -26,13 +26,15 @@ from infra.rest_api import RestApi
 from infra.role_permissions import RolePermissions
 from infra.rollout import Rollout, is_gradual
 from infra.settings import DeploymentSettings
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 
-class Service(Stack):
+class ServiceStack(Stack):
     """The stateless part of a deployment, over its storage."""
 
-    def __init__(self, scope: Construct, settings: DeploymentSettings, storage: Storage) -> None:
+    def __init__(
+        self, scope: Construct, settings: DeploymentSettings, storage: StorageStack
+    ) -> None:
         super().__init__(scope, settings.name, description="Graveler: functions, jobs and alarms")
         self._settings = settings
         self._storage = storage

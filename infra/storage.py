@@ -19,7 +19,7 @@ from infra.settings.rules import CREATE, NONE
 
 # An unfinished upload of a week ago was abandoned. Its parts cost as much as objects.
 _UPLOAD_LIFE = Duration.days(7)
-# Long enough to examine what went wrong in a job.
+# Long enough to examine a failed job.
 _ARTEFACT_LIFE = Duration.days(30)
 
 # The methods of presigned URLs that browsers use.
@@ -39,7 +39,7 @@ _PRIVATE_BUCKET: Mapping[str, Any] = {
 }
 
 
-class Storage(Stack):
+class StorageStack(Stack):
     """The stateful part of a deployment."""
 
     def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:

@@ -9,7 +9,7 @@ from functions.web.paths import METHODS, PATHS
 from infra import origins
 from infra.function import Function, Shape
 from infra.settings import DeploymentSettings
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 SHAPE = Shape(
     name="web",
@@ -21,7 +21,7 @@ SHAPE = Shape(
 )
 
 
-def make_function(stack: Stack, settings: DeploymentSettings, storage: Storage) -> Function:
+def make_function(stack: Stack, settings: DeploymentSettings, storage: StorageStack) -> Function:
     """Make the function, whose environment has the origins of presigned URLs."""
     buckets = origins.of_buckets(stack, settings, storage.repositories_name)
     return Function(

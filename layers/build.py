@@ -1,4 +1,4 @@
-"""Builds what needs the package index: `python -m layers.build [NAME …]` (make layer).
+"""Builds the archives that need the package index: `python -m layers.build [NAME …]` (make layer).
 
 It builds the layer for both architectures, and the archive of the jobs. Wheels are checked by the
 hashes in layers/graveler/requirements.txt; the same input gives the same archives.
@@ -50,7 +50,7 @@ ARCHIVES: Mapping[str, Archive] = {
     "jobs": Archive(jobs.jobs_path, jobs.build, jobs.is_current, compiled=False),
 }
 
-# What a deployment uploads.
+# The archives that a deployment uploads.
 DEPLOYED = ("layer-arm64", "jobs")
 
 

@@ -17,7 +17,7 @@ from local.serving import one_port, wsgi
 from local.tcp_ports import HOST
 
 # For two cores, which the stores use as well. On a busy machine, one to three processes and eight
-# or sixteen requests at once performed alike, except that branch reads were faster with eight.
+# or sixteen requests at once had the same speed. Only branch reads were faster with eight.
 PROCESSES = 2
 REQUESTS_AT_ONCE = 8
 STOP_S = 2.0

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 import msgspec
 
-from graveler.limits import GATEWAY_BODY_BYTES_MAX
+from graveler.limits import API_GATEWAY_BODY_BYTES_MAX
 from local.lambda_runtime import ACCOUNT, LocalFunction, PayloadTooLargeError
 
 logger = logging.getLogger(__name__)
@@ -129,13 +129,13 @@ def _body_of(environ: Environ) -> bytes:
     if "CONTENT_LENGTH" not in environ and _ends_with_the_connection(environ):
         raise _RefusedError(411, _NO_LENGTH)
     length = int(environ.get("CONTENT_LENGTH") or 0)
-    if length > GATEWAY_BODY_BYTES_MAX:
+    if length > API_GATEWAY_BODY_BYTES_MAX:
         raise _RefusedError(413, _TOO_LARGE)
     coding = environ.get("HTTP_TRANSFER_ENCODING", "")
     if coding.lower() not in {"", "chunked"}:
         raise _RefusedError(400, f"Transfer-Encoding {coding!r} is not served: send chunked")
     body: bytes = environ["wsgi.input"].read()
-    if len(body) > GATEWAY_BODY_BYTES_MAX:
+    if len(body) > API_GATEWAY_BODY_BYTES_MAX:
         raise _RefusedError(413, _TOO_LARGE)
     if not coding and len(body) != length:
         raise _RefusedError(400, _CUT_OFF)

@@ -92,8 +92,8 @@ class StackConfig:
     def handler_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of the Lambda functions, for their settings classes.
 
-        It drops variables that could select another AWS account or a proxy, and those that the WSGI
-        server would take for headers of a request.
+        It drops variables that could select another AWS account or a proxy. It also drops those
+        that the WSGI server would take for headers of a request.
         """
         kept = {
             name: value

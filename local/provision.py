@@ -1,4 +1,4 @@
-"""Creates what a deployment creates on AWS: the tables, the installation, the first user.
+"""Creates the tables, the installation and the first user, as a deployment does on AWS.
 
 The supervisor runs it as `python -m local.provision` in the functions' environment. Running it
 again changes nothing.
@@ -24,7 +24,7 @@ STORE_PATIENCE_S = 240.0
 
 
 def provision() -> str:
-    """Create what is missing; return a problem of the environment's key pair, "" if none."""
+    """Create all that is missing; return a problem of the environment's key pair, "" if none."""
     create_tables()
     accounts = wiring.accounts()
     accounts.installation()

@@ -19,7 +19,7 @@ from gateway.server.http.chunks import BrokenBodyError
 from gateway.server.http.exchange import Exchange
 from gateway.server.http.server import Handler
 from gateway.server.routing import is_for_gateway
-from graveler.limits import GATEWAY_BODY_BYTES_MAX
+from graveler.limits import API_GATEWAY_BODY_BYTES_MAX
 from local.api_gateway import Application
 
 _BROKEN = "the body is incomplete or its chunks are malformed: send the whole request again"
@@ -69,14 +69,14 @@ def _body_of(body: Body) -> bytes:
     Raises:
         BrokenBodyError, SlowBodyError: it did not arrive whole.
     """
-    if body.length_bytes is not None and body.length_bytes > GATEWAY_BODY_BYTES_MAX:
+    if body.length_bytes is not None and body.length_bytes > API_GATEWAY_BODY_BYTES_MAX:
         return b""
     blocks: list[bytes] = []
     read_bytes = 0
     while piece := body.read():
         blocks.append(piece)
         read_bytes += len(piece)
-        if read_bytes > GATEWAY_BODY_BYTES_MAX:  # in chunks: the application refuses it
+        if read_bytes > API_GATEWAY_BODY_BYTES_MAX:  # in chunks: the application refuses it
             break
     return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 

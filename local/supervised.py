@@ -25,7 +25,7 @@ Say = Callable[[str], None]
 
 
 class Process(Protocol):
-    """What `local.processes.Child` offers."""
+    """The interface of `local.processes.Child`."""
 
     @property
     def name(self) -> str: ...

@@ -2,9 +2,9 @@
 
 Theory of operation. A process that ends is started again (`local.supervised`). The supervisor holds
 the data folder by a lock that the kernel releases when it ends. Its children end by the
-parent-death signal (`local.processes`). So after any end, even by SIGKILL, no process is left
-running, and ports, lock and data are free for the next start. Signals become SystemExit, which
-unwinds the same stack of `stop` calls as a failure.
+parent-death signal (`local.processes`). So after any end, even by SIGKILL, no process is left. The
+ports, the lock and the data are free for the next start. Signals become SystemExit, which unwinds
+the same stack of `stop` calls as a failure.
 """
 
 import fcntl

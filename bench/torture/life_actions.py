@@ -92,7 +92,7 @@ def life_renamed(client: Client) -> None:
 
 @scenario
 def life_reset(client: Client) -> None:
-    """Reset a branch hard under its task, and go on."""
+    """Reset a branch hard under its task, then write and commit."""
     life, kind = _begun(client)
     life_requests.write(client, life)
     life_requests.commit(client, life)

@@ -47,7 +47,7 @@ def sure(
     """Send a request. Other answers put the life in doubt, and a refusal is a problem.
 
     Raises:
-        DoubtError: the answer is none of those accepted.
+        DoubtError: the answer is not an accepted one.
     """
     state, life.state = life.state, "in doubt"
     reply = client.ask(record, method, url, query, body, headers, timeout_s)
@@ -138,5 +138,5 @@ def reset(client: Client, life: Life) -> bool:
 
 
 def source_of(client: Client, kind: str) -> str:
-    """Return what a life begins at, for a task of the kind."""
+    """Return the ref at which a life begins, for a task of the kind."""
     return SOURCES if kind in ("copy", "move") else client.world.first_commit

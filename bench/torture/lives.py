@@ -1,4 +1,4 @@
-"""Branches that one client has for itself, and what is known of each.
+"""Branches that one client has for itself, and the expected state of each.
 
 A life is a branch from its creation to its deletion. Its first commit, the birth, distinguishes it
 from other lives of its name: the newest birth among a commit's first parents is that of its life.

@@ -41,8 +41,8 @@ these names the address then:
   staged entries that takes longer fails.
 - *A later staged entry.* A change of metadata, or a reset of an object, takes the address from its
   own branch, in a transaction that fails if the branch changed. The scan sees the earlier name
-  there. A shallow copy, a move of a prefix and staging by hand claim the address first, and claims
-  are read after this moment. A completed multipart upload had a record, which was read.
+  there. A shallow copy, a move of a prefix and staging by hand claim the address first. Claims are
+  read after this moment. A completed multipart upload had a record, which was read.
 - *A head.* The listing saw it, or the branch got it since the scan began. In the second case, the
   same transaction stored an event with the new head and the old one. An event is new if the scan
   did not find it when it began. So no chain of renames, merges and resets hides a head. A hard
@@ -334,7 +334,7 @@ class _CollectionRun:
     def _look(
         self, mark: Mark, round_uris: Sequence[str], names: Sequence[str]
     ) -> tuple[Round, DataFrame]:
-        """Look at what is alive now; return the objects of the parts to delete.
+        """Look at the addresses that are alive now; return the objects of the parts to delete.
 
         The objects that the rounds of these names have deleted are left out.
         """

@@ -18,7 +18,7 @@ from infra.gateway.task import GatewayTask
 from infra.metrics import PERIOD
 from infra.role_permissions import RolePermissions
 from infra.settings import DeploymentSettings
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 # The target of scaling. An upload that saturates one task leaves room on the others.
 _CPU_TARGET_PERCENT = 60
@@ -36,7 +36,11 @@ class GatewayStack(Stack):
     """The load balancer, the tasks, and their alarms."""
 
     def __init__(
-        self, scope: Construct, settings: DeploymentSettings, storage: Storage, topic: sns.ITopic
+        self,
+        scope: Construct,
+        settings: DeploymentSettings,
+        storage: StorageStack,
+        topic: sns.ITopic,
     ) -> None:
         super().__init__(
             scope, f"{settings.name}-gateway", description="Graveler: the S3 gateway on Fargate"

@@ -15,7 +15,7 @@ from infra.gateway.network import TASK_PORT
 from infra.role import make_role
 from infra.role_permissions import RolePermissions
 from infra.settings import DeploymentSettings
-from infra.storage import Storage
+from infra.storage import StorageStack
 
 # A task that ends lets its requests finish. The first is Fargate's maximum.
 _STOP = Duration.seconds(120)
@@ -31,7 +31,7 @@ class GatewayTask(Construct):
         self,
         scope: Construct,
         settings: DeploymentSettings,
-        storage: Storage,
+        storage: StorageStack,
         permissions: RolePermissions,
     ) -> None:
         super().__init__(scope, "Task")

@@ -2,7 +2,7 @@
 
 Glue and Spark put the archive itself on the path of driver and executors. Python cannot import
 compiled modules from an archive, and botocore cannot read data there. So each package at the root
-of the archive is a copy of this file, and the real packages are in a folder of the archive.
+of the archive is a copy of this file. The real packages are in a folder of the archive.
 """
 
 import fcntl

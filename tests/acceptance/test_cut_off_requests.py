@@ -13,7 +13,7 @@ import lakefs
 import pytest
 import requests
 
-from graveler.limits import GATEWAY_BODY_BYTES_MAX
+from graveler.limits import API_GATEWAY_BODY_BYTES_MAX
 from tests.support.servers.stack import Stack
 
 pytestmark = pytest.mark.server
@@ -249,7 +249,7 @@ def test_requests_that_were_sent_one_after_the_other_without_waiting_all_count(s
     assert sender.state()[0] == b"other"
 
 
-TOO_LARGE = bytes(GATEWAY_BODY_BYTES_MAX + 1)
+TOO_LARGE = bytes(API_GATEWAY_BODY_BYTES_MAX + 1)
 OVER_THE_LIMIT: dict[str, tuple[Framing, set[int]]] = {
     "length": (lambda body: (f"Content-Length: {len(body)}", body), {413}),
     "chunks": (lambda body: (CHUNKED, chunk(body) + b"0\r\n\r\n"), {413}),

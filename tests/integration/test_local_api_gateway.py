@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from graveler.limits import GATEWAY_BODY_BYTES_MAX, LAMBDA_PAYLOAD_BYTES_MAX
+from graveler.limits import API_GATEWAY_BODY_BYTES_MAX, LAMBDA_PAYLOAD_BYTES_MAX
 from local.api_gateway import ApiRoutes, application
 from local.lambda_runtime import LambdaContext, LocalFunction
 
@@ -121,7 +121,7 @@ def test_a_chunked_body_has_its_length_by_the_time_it_arrives():
 @pytest.mark.parametrize("tells_length", [True, False])
 def test_a_body_that_api_gateway_refuses_never_reaches_the_function(tells_length):
     gateway = Gateway()
-    body = bytes(GATEWAY_BODY_BYTES_MAX + 1)
+    body = bytes(API_GATEWAY_BODY_BYTES_MAX + 1)
     length = {} if tells_length else {"HTTP_TRANSFER_ENCODING": "chunked"}
     status, headers, content = gateway.ask("POST", body=body, **length)
     assert (status, gateway.events) == (413, [])

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from graveler.limits import GATEWAY_BODY_BYTES_MAX
+from graveler.limits import API_GATEWAY_BODY_BYTES_MAX
 from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
@@ -188,7 +188,7 @@ def test_an_upload_that_is_cut_after_100_continue_changes_nothing(uploads):
 
 @pytest.mark.parametrize("is_chunked", [False, True])
 def test_an_upload_over_the_limit_changes_nothing(uploads, is_chunked):
-    size = GATEWAY_BODY_BYTES_MAX + 1
+    size = API_GATEWAY_BODY_BYTES_MAX + 1
     body = bytes(size)
     if is_chunked:
         head = uploads.head(CHUNKED, "Connection: close")
