@@ -7,16 +7,16 @@ from typing import Annotated
 import typer
 
 from cli.arguments import YesOption, home_expanded
+from cli.checkout import git
+from cli.checkout.differences import Change, ChangeSpool
+from cli.checkout.index import CLONE, Index, linked_folders
+from cli.checkout.linking import interrupted_clone, link
+from cli.checkout.mirror import Mirror
+from cli.checkout.remote import Remote
+from cli.checkout.sync import Sync, SyncSummary
+from cli.checkout.walk import TrackingRules
 from cli.errors import CommandError, UsageError
 from cli.grammar import Command, Group
-from cli.local import git
-from cli.local.differences import Change, Spool
-from cli.local.index import CLONE, Index, linked_folders
-from cli.local.linking import interrupted_clone, link
-from cli.local.operations import Mirror
-from cli.local.remote import Remote
-from cli.local.sync import Summary, Sync
-from cli.local.walk import Rules
 from cli.output import Color, local_time
 from cli.session import Session, session_of
 from cli.shapes import Commit
@@ -25,7 +25,7 @@ from cli.uris import PathUri
 
 app = typer.Typer(cls=Group, help="Sync local directories with lakeFS paths.")
 
-_WORDS = {"changed": "modified"}  # lakectl's, where they are not the API's
+_WORDS = {"changed": "modified"}  # lakectl's words, where they differ from the API's
 _COLORS: dict[str, Color] = {
     "added": "green",
     "removed": "red",
@@ -236,14 +236,14 @@ def checkout(
         str, typer.Option("--ref", "-r", help="Another ref, as lakefs://REPO/REF.")
     ] = "",
     every: Annotated[
-        bool, typer.Option("--all/--no-all", help="Do it for all linked directories below.")
+        bool, typer.Option("--all/--no-all", help="Check out all linked directories below.")
     ] = False,
     yes: YesOption = False,
     parallelism: ParallelismOption = None,
     pre_sign: PreSignOption = None,
     no_progress: NoProgressOption = False,
 ) -> None:
-    """Take back what changed in a directory, or make it that of another ref.
+    """Undo the local changes of a directory, or switch it to another ref.
 
     After an interrupt, the same command continues.
     """
@@ -292,7 +292,7 @@ def list_(
 
 
 def _source(session: Session, text: str) -> PathUri:
-    """Return the path that an argument names; as lakectl, the whole of a ref needs a slash."""
+    """Return the path that an argument names; as in lakectl, a whole ref ends with a slash."""
     uri = session.path(text)
     if not uri.path and not text.endswith("/"):
         raise UsageError(f"{text!r} has no path: write {uri}")
@@ -304,7 +304,7 @@ def _folder(text: str) -> Path:
 
 
 def _root(directory: str | None) -> Path:
-    """Return where linked directories are looked for."""
+    """Return the folder below which linked directories are searched."""
     here = _folder(directory or ".")
     root = here if directory is not None else git.repository_of(here) or here
     if not root.is_dir():
@@ -321,7 +321,7 @@ def _options(session: Session, parallelism: int | None, pre_sign: bool | None) -
 
 
 def _remote(session: Session) -> Remote:
-    return Remote(session.server, Rules.of(session.configuration), session.output.warn)
+    return Remote(session.server, TrackingRules.of(session.configuration), session.output.warn)
 
 
 def _mirror(session: Session, index: Index, options: Options, *, no_progress: bool) -> Mirror:
@@ -345,8 +345,8 @@ def _link_of(index: Index) -> dict[str, str]:
     return {"directory": str(index.root), "src": str(index.source), "at_head": index.head}
 
 
-def _show(session: Session, operation: str, summary: Summary, mirror: Mirror) -> None:
-    """Print a summary; fail if it is not of all objects."""
+def _show(session: Session, operation: str, summary: SyncSummary, mirror: Mirror) -> None:
+    """Print a summary; fail if objects were left out."""
     session.output.item(summary, lambda each: each.lines(operation))
     mirror.remote.refuse_skipped()
 
@@ -363,7 +363,7 @@ def _commit_lines(branch: str, made: Commit) -> list[str]:
     ]
 
 
-def _draw(session: Session, changes: Spool) -> None:
+def _draw(session: Session, changes: ChangeSpool) -> None:
     """Print lakectl's table of changes, which has lines even without a terminal."""
     heads = ("SOURCE", "CHANGE", "PATH")
     widths = [len(head) for head in heads]

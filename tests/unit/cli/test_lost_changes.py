@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from cli.checkout import git
 from cli.configuration import Retries
 from cli.errors import CommandError
-from cli.local import git
 from cli.transfers import uploads
 from cli.transfers.wire import Wire
 from tests.support.fakes.plain_lake import served

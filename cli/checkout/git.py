@@ -1,14 +1,14 @@
-"""What `local` does if its folder is in a git repository."""
+"""A linked folder inside a git repository: .gitignore, and the git commit in the metadata."""
 
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+from cli.checkout.index import INDEX_NAME
 from cli.errors import CommandError
-from cli.local.index import INDEX_NAME
 
-_MARKER = "ignored by lakectl local"  # lakectl's, so that both edit the same lines
+_MARKER = "ignored by lakectl local"  # lakectl's marker, so that both edit the same lines
 _BEGIN, _END = f"# {_MARKER}", f"# End {_MARKER}"
 
 _REMOTE = re.compile(r"(?P<server>[\w.:]+)[/:](?P<owner>[\w.-]+)/(?P<project>[\w.-]+)\.git$")

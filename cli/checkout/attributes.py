@@ -1,4 +1,4 @@
-"""What an object's metadata says about the file it was uploaded from, as lakectl writes it."""
+"""The file's attributes in the metadata of its object, in lakectl's form."""
 
 import os
 import stat
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from cli.checkout.walk import FileEntry, TrackingRules
 from cli.errors import CommandError
-from cli.local.walk import Entry, Rules
 from cli.shapes import ObjectStats
 from cli.transfers.comparing import has_other_content, may_be_newer
 from cli.transfers.files import LocalFile
@@ -26,7 +26,7 @@ class Permissions(msgspec.Struct, frozen=True):
     mode: int = msgspec.field(name="Mode")
 
 
-def metadata_of(entry: Entry, rules: Rules) -> dict[str, str]:
+def metadata_of(entry: FileEntry, rules: TrackingRules) -> dict[str, str]:
     """Return the metadata for an object that is uploaded from this entry."""
     metadata = {MTIME_KEY: str(entry.mtime_s)}
     if entry.link is not None:
@@ -59,7 +59,7 @@ def permissions_of(stats: ObjectStats) -> Permissions | None:
         return None
 
 
-def differs(entry: Entry, stats: ObjectStats, rules: Rules) -> bool:
+def differs(entry: FileEntry, stats: ObjectStats, rules: TrackingRules) -> bool:
     """Return whether an entry is not what was uploaded, without a look at its content."""
     if entry.link is not None:
         return entry.link != link_of(stats)
@@ -78,7 +78,7 @@ def differs(entry: Entry, stats: ObjectStats, rules: Rules) -> bool:
     )
 
 
-def is_newer(root: Path, entry: Entry, stats: ObjectStats) -> bool:
+def is_newer(root: Path, entry: FileEntry, stats: ObjectStats) -> bool:
     """Return whether a file of a folder, the root, differs though size and time do not."""
     mtime_ns = entry.mtime_s * 10**9 + entry.fraction_ns
     if entry.link is not None or entry.path.endswith("/") or not may_be_newer(mtime_ns, stats):
@@ -91,7 +91,7 @@ def is_newer(root: Path, entry: Entry, stats: ObjectStats) -> bool:
 
 
 def usual_permissions(*, folder: bool) -> Permissions:
-    """Return what a new file or folder of this process has."""
+    """Return the permissions of a new file or folder of this process."""
     umask = os.umask(0)
     os.umask(umask)
     kind, mode = (stat.S_IFDIR, 0o777) if folder else (stat.S_IFREG, 0o666)
