@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from cli.durations import duration_s
 from cli.errors import CommandError
 
 CONFIG_VARIABLE = "LAKECTL_CONFIG_FILE"
@@ -146,8 +145,12 @@ class Configuration:
     def _duration_s(self, name: str, default: float) -> float:
         """Return a duration that is written like Go's, such as 1m30s."""
         text = self.get(name)
+        if not text:
+            return default
+        from graveler.times import duration_s  # noqa: PLC0415 - most configurations have none
+
         try:
-            value_s = duration_s(text) if text else default
+            value_s = duration_s(text)
         except ValueError as error:
             raise CommandError(f"{name} in the configuration: {error}") from error
         if value_s < 0:

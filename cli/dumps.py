@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from cli.durations import duration_s
 from cli.errors import CommandError, UsageError
 from cli.waiting import Patience, finished
+from graveler.times import duration_s
 
 _POLL_INTERVAL_S_MIN = 1.0
 
