@@ -1,11 +1,13 @@
-"""Arguments and options that many commands share, and what the shell completes them with."""
+"""Arguments and options that many commands share, and how they read files."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli import completing
+from cli import completion
+from cli.errors import CommandError
 
 AMOUNT_DEFAULT = 100
 
@@ -15,7 +17,7 @@ RepositoryArgument = Annotated[
         metavar="REPOSITORY_URI",
         help="lakefs://REPO",
         show_default=False,
-        autocompletion=completing.repositories,
+        autocompletion=completion.repositories,
     ),
 ]
 BranchArgument = Annotated[
@@ -24,7 +26,7 @@ BranchArgument = Annotated[
         metavar="BRANCH_URI",
         help="lakefs://REPO/BRANCH",
         show_default=False,
-        autocompletion=completing.branches,
+        autocompletion=completion.branches,
     ),
 ]
 RefArgument = Annotated[
@@ -33,7 +35,7 @@ RefArgument = Annotated[
         metavar="REF_URI",
         help="lakefs://REPO/REF; REF is a branch, a tag or a commit, as dev or dev~3.",
         show_default=False,
-        autocompletion=completing.refs,
+        autocompletion=completion.refs,
     ),
 ]
 PathArgument = Annotated[
@@ -42,17 +44,17 @@ PathArgument = Annotated[
         metavar="PATH_URI",
         help="lakefs://REPO/REF/PATH, REF as dev or dev~3",
         show_default=False,
-        autocompletion=completing.paths,
+        autocompletion=completion.paths,
     ),
 ]
 
 PrefixOption = Annotated[
     str,
-    typer.Option("--prefix", help="Show what begins with this.", show_default=False),
+    typer.Option("--prefix", help="Show results that begin with this.", show_default=False),
 ]
 AfterOption = Annotated[
     str,
-    typer.Option("--after", help="Show what comes after this value.", show_default=False),
+    typer.Option("--after", help="Show results after this value.", show_default=False),
 ]
 AmountOption = Annotated[int, typer.Option("--amount", help="How many results to show.")]
 YesOption = Annotated[
@@ -60,10 +62,22 @@ YesOption = Annotated[
 ]
 
 
+def content_of(file: Path) -> bytes:
+    """Return the content of a file; `-` is standard input.
+
+    Raises:
+        CommandError: it cannot be read.
+    """
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise CommandError(f"cannot read {file}: {(error.strerror or '').lower()}") from error
+
+
 def home_expanded(text: str) -> Path:
-    """Return a local path; a tilde is the user's home, unless it only begins a file's name."""
+    """Return a local path; a tilde is a user's home, or the first letter of a file's name."""
     path = Path(text)
     try:
         return path.expanduser()
-    except RuntimeError:  # nobody has such a name
+    except RuntimeError:  # no user has this name
         return path

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from cli.errors import CommandError
-from cli.shapes import Commit
+from cli.schemas import Commit
 
 
 class Bisection(

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from cli.errors import UsageError
-from cli.output import Output, local_time
-from cli.shapes import Commit
+from cli.output import CommandOutput, local_time
+from cli.schemas import Commit
 from cli.uris import BranchUri
 
 SHORT_ID_LENGTH = 12
@@ -53,7 +53,7 @@ def metadata_of(given: list[str] | None) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in comma_separated(given)]
     for key, equals, _ in pairs:
         if not equals:
-            raise UsageError(f"--meta {key!r} is no pair: write KEY=VALUE")
+            raise UsageError(f"--meta {key!r} is not a pair: write KEY=VALUE")
     return {key: value for key, _, value in pairs}
 
 
@@ -89,7 +89,9 @@ def first_line(message: str) -> str:
     return next(iter(message.splitlines()), "")
 
 
-def log_lines(commit: Commit, output: Output, *, show_meta_range_id: bool = False) -> Iterator[str]:
+def log_lines(
+    commit: Commit, output: CommandOutput, *, show_meta_range_id: bool = False
+) -> Iterator[str]:
     """Yield the lines of a commit in a log, as lakectl has them."""
     yield f"ID:            {output.paint(commit.id, 'yellow')}"
     if commit.committer:
@@ -111,7 +113,7 @@ def log_lines(commit: Commit, output: Output, *, show_meta_range_id: bool = Fals
 
 
 def show_commits(
-    commits: Sequence[Commit], output: Output, *, show_meta_range_id: bool = False
+    commits: Sequence[Commit], output: CommandOutput, *, show_meta_range_id: bool = False
 ) -> None:
     """Print commits as lakectl's log without the empty line at its end, or as JSON."""
 
@@ -126,7 +128,7 @@ def show_commits(
     output.items(commits, lines_of)
 
 
-def created_lines(branch: BranchUri, commit: Commit, output: Output) -> Iterator[str]:
+def created_lines(branch: BranchUri, commit: Commit, output: CommandOutput) -> Iterator[str]:
     """Yield what a command prints after it has made a commit."""
     yield f'Commit for branch "{branch.branch}" completed.'
     yield ""

@@ -21,7 +21,7 @@ _FALSE = {"0", "f", "false", "no", "off"}
 
 
 @dataclass(frozen=True)
-class Retries:
+class RetrySettings:
     """How often, and after which waits, a failed request is sent again."""
 
     attempts_max: int = 4
@@ -131,12 +131,12 @@ class Configuration:
         return pair
 
     @property
-    def retries(self) -> Retries:
+    def retries(self) -> RetrySettings:
         """How failed requests are repeated."""
         if not self.is_on("server.retries.enabled", default=True):
-            return Retries(attempts_max=0)
-        usual = Retries()
-        return Retries(
+            return RetrySettings(attempts_max=0)
+        usual = RetrySettings()
+        return RetrySettings(
             self.number("server.retries.max_attempts", usual.attempts_max),
             self._duration_s("server.retries.min_wait_interval", usual.wait_min_s),
             self._duration_s("server.retries.max_wait_interval", usual.wait_max_s),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cli.acceptance.api import Answer, Api, CheckFailedError
+from cli.arguments import content_of
 from cli.errors import CommandError
 from cli.interruptions import interruptible
 
@@ -69,11 +70,10 @@ def read_manifest(file: Path, namespace: str) -> Dump:
     Raises:
         CommandError: the file cannot be read, or has no IDs.
     """
+    text = content_of(file)
     try:
-        content = json.loads(file.read_bytes())
+        content = json.loads(text)
         ids = {name: str(content[name]) for name in _IDS}
-    except OSError as error:
-        raise CommandError(f"cannot read {file}: {(error.strerror or '').lower()}") from error
     except (ValueError, LookupError, TypeError) as error:
         raise CommandError(
             f"{file} is not a manifest of refs: it needs {', '.join(_IDS)}"

@@ -22,10 +22,10 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command, get_group
 
 from cli import plugins
+from cli.conversion import simplified
 from cli.errors import UsageError
 from cli.output import harmless
 from cli.session import Session
-from cli.values import simplified
 
 # The Booleans that lakectl accepts.
 _BOOLEANS = {
@@ -54,7 +54,7 @@ class Command(TyperCommand):
         return super().parse_args(ctx, [*_spelled_out(args, self.params)])
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group of commands, which shows its help when none is named.
 
     The program's options may stand before its command.
@@ -143,7 +143,7 @@ def _keep(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401 - as
     return value
 
 
-class Program(Group):
+class Program(CommandGroup):
     """The whole command line.
 
     A command's module, in cli.commands, is imported when the command is named. It has `app`, the

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cli.shapes import Commit, Pagination
+from cli.schemas import Commit, Pagination
 from cli.uris import RefUri
 
 if TYPE_CHECKING:

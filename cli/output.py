@@ -22,7 +22,7 @@ import typer
 from cli.errors import CommandError
 
 if TYPE_CHECKING:
-    from cli.shapes import Page
+    from cli.schemas import ResultPage
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ _STEERING_BUT_COLORS = re.compile(rf"(?!\x1b\[(?:(?:[01]|9[1-4]);?)+m){_STEERING
 
 
 @dataclass
-class Output:
+class CommandOutput:
     """Where results go, and in which form."""
 
     as_json: bool = False
@@ -101,7 +101,7 @@ class Output:
     def listing(
         self,
         heads: Sequence[str],
-        found: "Page[T]",
+        found: "ResultPage[T]",
         cells: Callable[[T], Sequence[object]],
         amount: int,
     ) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from cli.checkout.walk import FileEntry, TrackingRules
 from cli.errors import CommandError
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers.comparing import has_other_content, may_be_newer
 from cli.transfers.files import LocalFile
 

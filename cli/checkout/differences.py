@@ -10,7 +10,7 @@ import msgspec
 
 from cli.checkout.attributes import differs, is_newer
 from cli.checkout.walk import FileEntry, TrackingRules
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 
 ChangeType = Literal["added", "removed", "changed", "conflict"]
 ChangeSource = Literal["local", "remote"]

@@ -8,7 +8,7 @@ from cli.checkout import git
 from cli.checkout.index import CLONE, INDEX_NAME, NEW_INDEX_NAME, Index
 from cli.checkout.remote import Remote
 from cli.errors import CommandError
-from cli.output import Output
+from cli.output import CommandOutput
 from cli.uris import PathUri
 
 _QUIET_VARIABLE = "LAKECTL_SUPPRESS_CASE_INSENSITIVE_WARNING"
@@ -18,7 +18,7 @@ def link(
     folder: Path,
     uri: PathUri,
     remote: Remote,
-    output: Output,
+    output: CommandOutput,
     *,
     operation: str = "",
     force: bool = False,
@@ -98,7 +98,7 @@ def _existing(folder: Path) -> Path:
     return next(each for each in (folder, *folder.parents) if each.is_dir())
 
 
-def _warn_of_case(folder: Path, output: Output) -> None:
+def _warn_of_case(folder: Path, output: CommandOutput) -> None:
     if _QUIET_VARIABLE not in os.environ and (folder / INDEX_NAME.upper()).exists():
         output.warn(
             f"warning: '{folder}' does not distinguish upper and lower case: "

@@ -17,8 +17,8 @@ from cli.checkout.remote import Remote
 from cli.checkout.sync import Sync, SyncSummary
 from cli.checkout.walk import walk
 from cli.errors import CommandError
-from cli.output import Output
-from cli.shapes import Commit
+from cli.output import CommandOutput
+from cli.schemas import Commit
 from cli.uris import PathUri, RefUri
 
 _CONFLICTS_MAX = 10  # in the message
@@ -37,7 +37,7 @@ class Mirror:
 
     index: Index
     remote: Remote
-    output: Output
+    output: CommandOutput
     sync: Sync
 
     def status(self, *, is_local: bool) -> ChangeSpool:

@@ -9,7 +9,7 @@ from cli.checkout.differences import Change, ChangeType
 from cli.checkout.walk import TrackingRules
 from cli.client import RefusedError, Server
 from cli.errors import CommandError
-from cli.shapes import Commit, ObjectStats, Ref
+from cli.schemas import Commit, ObjectStats, Ref
 from cli.transfers.files import Shadows
 from cli.uris import PathUri
 

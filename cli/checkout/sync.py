@@ -22,8 +22,8 @@ from cli.checkout.linked_folder import LinkedFolder
 from cli.checkout.remote import Remote
 from cli.checkout.walk import FileEntry, entry_of
 from cli.errors import CommandError
-from cli.output import Output
-from cli.shapes import ObjectStats
+from cli.output import CommandOutput
+from cli.schemas import ObjectStats
 from cli.transfers.engine import Engine
 from cli.transfers.jobs import Download, Job, Options, Tally, Upload
 from cli.uris import PathUri
@@ -66,7 +66,7 @@ class Sync:
         remote: Remote,
         root: Path,
         options: Options,
-        output: Output,
+        output: CommandOutput,
         *,
         shows_progress: bool = False,
     ) -> None:

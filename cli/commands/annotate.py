@@ -12,8 +12,8 @@ from msgspec import Struct
 from cli.arguments import PathArgument
 from cli.commits import first_line
 from cli.output import local_time
+from cli.schemas import Commit, ObjectStats
 from cli.session import session_of
-from cli.shapes import Commit, ObjectStats
 from cli.uris import PathUri
 
 if TYPE_CHECKING:

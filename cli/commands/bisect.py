@@ -8,22 +8,22 @@ from typing import Annotated
 
 import typer
 
-from cli import completing
+from cli import completion
 from cli.bisection import Bisection, forget
 from cli.commits import show_commits
 from cli.errors import CommandError, UsageError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.history import Log, commit_of
+from cli.schemas import Commit, Repository
 from cli.session import Session, session_of
-from cli.shapes import Commit, Repository
 from cli.uris import RefUri
 
-app = typer.Typer(cls=Group, help="Find the commit that broke something, by halves.")
+app = typer.Typer(cls=CommandGroup, help="Find the commit that broke something, by halves.")
 
 
 def _ref_argument(metavar: str, meaning: str) -> typer.models.ArgumentInfo:
     argument = typer.Argument(
-        metavar=metavar, help=meaning, show_default=False, autocompletion=completing.refs
+        metavar=metavar, help=meaning, show_default=False, autocompletion=completion.refs
     )
     assert isinstance(argument, typer.models.ArgumentInfo)
     return argument

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli import completing
+from cli import completion
 from cli.arguments import (
     AMOUNT_DEFAULT,
     AfterOption,
@@ -15,13 +15,13 @@ from cli.arguments import (
     YesOption,
 )
 from cli.errors import UsageError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.output import fields
+from cli.schemas import Ref
 from cli.session import session_of
-from cli.shapes import Ref
 from cli.uris import BranchUri
 
-app = typer.Typer(cls=Group, help="Create and manage branches within a repository.")
+app = typer.Typer(cls=CommandGroup, help="Create and manage branches within a repository.")
 
 _BRANCHES = "/repositories/{repository}/branches"
 _BRANCH = f"{_BRANCHES}/{{branch}}"
@@ -62,7 +62,7 @@ def create(
             "-s",
             help="The ref to begin at, as a URI.",
             show_default=False,
-            autocompletion=completing.refs,
+            autocompletion=completion.refs,
         ),
     ],
 ) -> None:

@@ -7,8 +7,8 @@ import typer
 from cli.arguments import BranchArgument, RefArgument
 from cli.commits import created_lines
 from cli.errors import UsageError
+from cli.schemas import Commit
 from cli.session import session_of
-from cli.shapes import Commit
 
 
 def command(

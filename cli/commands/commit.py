@@ -13,8 +13,8 @@ from cli.commits import (
     created_lines,
     metadata_of,
 )
+from cli.schemas import Commit
 from cli.session import session_of
-from cli.shapes import Commit
 
 
 def command(

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from cli import completing
+from cli import completion
 from cli.arguments import PrefixOption, RefArgument
 from cli.errors import UsageError
-from cli.output import Color, Output
+from cli.output import Color, CommandOutput
+from cli.schemas import Diff
 from cli.session import Session, session_of
-from cli.shapes import Diff
 from cli.uris import RefUri
 
 _CHANGES: dict[str, tuple[str, Color]] = {
@@ -34,7 +34,7 @@ def command(
             metavar="[REF_URI]",
             help="The ref whose changes are shown.",
             show_default=False,
-            autocompletion=completing.refs,
+            autocompletion=completion.refs,
         ),
     ] = "",
     *,
@@ -93,6 +93,6 @@ def _refs(
     return left, RefUri(left.repository, in_range["right"]), two_way or in_range["dots"] == ".."
 
 
-def _lines(found: Diff, output: Output) -> Iterator[str]:
+def _lines(found: Diff, output: CommandOutput) -> Iterator[str]:
     change, color = _CHANGES.get(found.type, (found.type, "blue"))
     yield output.paint(f"{change} {found.path}", color)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.errors import NotInstalledError, UsageError
-from cli.output import Color, Output, harmless
+from cli.output import Color, CommandOutput, harmless
 from cli.session import Session, session_of
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _examine_set_up(session: Session) -> int:
     return 0 if is_valid else 1
 
 
-def _lines(output: Output, finding: "Finding") -> Iterator[str]:
+def _lines(output: CommandOutput, finding: "Finding") -> Iterator[str]:
     color: dict[str, Color] = {"ok": "green", "warning": "yellow", "error": "red"}
     level = output.paint(f"{finding.level:<8}", color.get(finding.level))
     yield f"{level} {finding.subject}: {finding.text}"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.arguments import RepositoryArgument
 from cli.errors import UsageError
-from cli.output import Output
+from cli.output import CommandOutput
 from cli.session import session_of
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    uri: Annotated[
-        str, typer.Argument(metavar="REPOSITORY_URI", help="lakefs://REPO.", show_default=False)
-    ],
+    uri: RepositoryArgument,
     *,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Make a dump now, in place of the newest one.")
@@ -65,7 +64,7 @@ def command(
     raise typer.Exit(findings.exit_code)
 
 
-def _print(findings: "Findings", out: Output) -> None:
+def _print(findings: "Findings", out: CommandOutput) -> None:
     out.line(f"Dump: {findings.dump}")
     out.line(f"Branches: {findings.branches}")
     out.line(f"Tags: {findings.tags}")

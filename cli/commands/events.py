@@ -11,12 +11,12 @@ from cli.arguments import RepositoryArgument
 from cli.client import RefusedError
 from cli.commits import first_line, short_id
 from cli.errors import CommandError, UsageError
-from cli.grammar import Command, Group
+from cli.events import EventDetail, EventFeed, is_gone
+from cli.grammar import Command, CommandGroup
 from cli.output import local_time
 from cli.session import Session, session_of
-from cli.watching import Event, Watch, is_gone
 
-app = typer.Typer(cls=Group, help="Follow what happens in a repository.")
+app = typer.Typer(cls=CommandGroup, help="Follow what happens in a repository.")
 
 _INTERVAL_MIN_S = 0.1
 
@@ -53,7 +53,7 @@ def tail(
     repository = session.repository(uri)
     if once and not since:
         raise UsageError("--once needs --since: without it there is nothing to print")
-    watch = Watch(session.server, repository.repository)
+    watch = EventFeed(session.server, repository.repository)
     if since:
         since_s = _unix_s(since)
         ref = "" if since_s is not None else since
@@ -66,7 +66,7 @@ def tail(
             return
 
 
-def _look(session: Session, watch: Watch) -> bool:
+def _look(session: Session, watch: EventFeed) -> bool:
     """Print what is new; return whether the repository is still there."""
     try:
         _print(session, watch.changes())
@@ -84,11 +84,11 @@ def _look(session: Session, watch: Watch) -> bool:
     return True
 
 
-def _print(session: Session, events: Iterable[Event]) -> None:
+def _print(session: Session, events: Iterable[EventDetail]) -> None:
     session.output.items(events, _lines)
 
 
-def _lines(event: Event) -> Iterator[str]:
+def _lines(event: EventDetail) -> Iterator[str]:
     at = int(datetime.fromisoformat(event.time).timestamp())
     cells = [local_time(at), event.kind, event.branch or event.tag or event.repository]
     if event.commit_id:

@@ -8,12 +8,12 @@ import typer
 
 from cli import output
 from cli.errors import UsageError
-from cli.exports import FAILED, Configuration, Exports, Status
-from cli.grammar import Command, Group
+from cli.exports import FAILED, ExportConfiguration, Exports, ExportStatus
+from cli.grammar import Command, CommandGroup
 from cli.session import session_of
 from cli.uris import BranchUri
 
-app = typer.Typer(cls=Group, help="Export a branch to plain objects, once or continuously.")
+app = typer.Typer(cls=CommandGroup, help="Export a branch to plain objects, once or continuously.")
 
 _POLL_INTERVAL_S = 1.0
 
@@ -36,7 +36,7 @@ def get(context: typer.Context, uri: BranchArgument) -> None:
     session.output.item(found, lambda each: _configuration_lines(branch, each))
 
 
-def _configuration_lines(branch: BranchUri, found: Configuration) -> Iterator[str]:
+def _configuration_lines(branch: BranchUri, found: ExportConfiguration) -> Iterator[str]:
     yield from output.fields(
         [
             ("Branch", branch),
@@ -90,7 +90,7 @@ def set_(
             "--continuous must be specified: --continuous exports after every commit and merge, "
             "--continuous=false exports once, now"
         )
-    wanted = Configuration(path, status_path, tuple(prefix_regex or ()), continuous)
+    wanted = ExportConfiguration(path, status_path, tuple(prefix_regex or ()), continuous)
     Exports(session.server, branch).configure(wanted, force=force)
 
 
@@ -142,7 +142,7 @@ def status(
         raise typer.Exit(1)
 
 
-def _followed(exports: Exports, found: Status) -> Status:
+def _followed(exports: Exports, found: ExportStatus) -> ExportStatus:
     """Return the status when the export has ended; until then show a progress bar on a terminal."""
     with output.progress("Exporting") as show:
         while not found.is_over:
@@ -152,7 +152,7 @@ def _followed(exports: Exports, found: Status) -> Status:
     return found
 
 
-def _lines(found: Status) -> Iterator[str]:
+def _lines(found: ExportStatus) -> Iterator[str]:
     yield f"State: {found.state}"
     if found.is_pending:
         yield "Another export is about to start"

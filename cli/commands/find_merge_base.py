@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from cli.arguments import RefArgument
 from cli.errors import UsageError
-from cli.output import Output
+from cli.output import CommandOutput
 from cli.session import session_of
 
 _MERGE = "/repositories/{repository}/refs/{source}/merge/{destination}"
@@ -38,7 +38,7 @@ def command(context: typer.Context, source: RefArgument, destination: RefArgumen
     session.output.item(found, lambda each: _lines(each, session.output))
 
 
-def _lines(found: MergeBase, output: Output) -> Iterator[str]:
+def _lines(found: MergeBase, output: CommandOutput) -> Iterator[str]:
     base, source, destination = (
         output.paint(each, "yellow")
         for each in (found.base_commit_id, found.source_commit_id, found.destination_commit_id)

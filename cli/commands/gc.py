@@ -9,8 +9,9 @@ from typing import Annotated
 import msgspec
 import typer
 
+from cli.arguments import RepositoryArgument
 from cli.errors import CommandError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.output import go_time
 from cli.retention import Preparation, Retention, read_rules
 from cli.session import session_of
@@ -18,11 +19,7 @@ from cli.session import session_of
 # The checkout with the embedded stack, if this program runs from one.
 _CHECKOUT = Path(__file__).parents[2]
 
-app = typer.Typer(cls=Group, help="Manage the garbage collection policy.")
-
-RepositoryArgument = Annotated[
-    str, typer.Argument(metavar="REPOSITORY_URI", help="lakefs://REPO.", show_default=False)
-]
+app = typer.Typer(cls=CommandGroup, help="Manage the garbage collection policy.")
 
 
 @app.command("set-config", cls=Command)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct
 
-from cli import completing
+from cli import completion
 from cli.commits import (
     AllowEmptyMessageOption,
     MessageOption,
@@ -18,11 +18,12 @@ from cli.commits import (
 )
 from cli.errors import CommandError
 from cli.interruptions import interruptible
-from cli.output import Output, local_time, progress
+from cli.output import CommandOutput, local_time, progress
+from cli.polling import Polling, ended
+from cli.schemas import Commit, Config, TaskCreation
 from cli.session import session_of
-from cli.shapes import Commit, Config
+from cli.tasks import TaskFailure
 from cli.uris import PathUri
-from cli.waiting import Patience, finished
 
 if TYPE_CHECKING:
     from cli.client import Server
@@ -35,19 +36,7 @@ _NO_PROGRESS_S_MAX = 600.0
 _NOT_FOUND = 404
 
 
-class Started(Struct, frozen=True):
-    """The import that the server works on."""
-
-    id: str
-
-
-class Failure(Struct, frozen=True):
-    """Why an import failed."""
-
-    message: str = ""
-
-
-class Status(Struct, frozen=True):
+class ImportStatus(Struct, frozen=True):
     """The state of an import."""
 
     completed: bool
@@ -55,7 +44,7 @@ class Status(Struct, frozen=True):
     ingested_objects: int = 0
     metarange_id: str = ""
     commit: Commit | None = None
-    error: Failure | None = None
+    error: TaskFailure | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -98,11 +87,11 @@ class Import:
             "paths": [{"path": source, "destination": self._to.path, "type": "common_prefix"}],
             "commit": {"message": message, **({"metadata": metadata} if metadata else {})},
         }
-        return self._server.ask("POST", _IMPORT, self._names, Started, body).id
+        return self._server.ask("POST", _IMPORT, self._names, TaskCreation, body).id
 
-    def status(self, import_id: str) -> Status:
+    def status(self, import_id: str) -> ImportStatus:
         """Return the current state."""
-        return self._server.ask("GET", _IMPORT, self._names, Status, query={"id": import_id})
+        return self._server.ask("GET", _IMPORT, self._names, ImportStatus, query={"id": import_id})
 
     def cancel(self, import_id: str) -> None:
         """Cancel: the branch stays as it was."""
@@ -126,7 +115,7 @@ def command(
             "--to",
             help="Where they will be: lakefs://REPO/BRANCH/PATH",
             show_default=False,
-            autocompletion=completing.paths,
+            autocompletion=completion.paths,
         ),
     ],
     message: MessageOption = "",
@@ -163,25 +152,25 @@ def command(
     session.output.item(found, lambda each: _lines(each, target.ref, session.output))
 
 
-def _finished(ask: Callable[[], Status], show: Callable[[int, int], None]) -> Status:
+def _finished(ask: Callable[[], ImportStatus], show: Callable[[int, int], None]) -> ImportStatus:
     """Return the status when the import is done.
 
     Raises:
         CommandError: it failed, or makes no progress.
     """
 
-    def shown() -> Status:
+    def shown() -> ImportStatus:
         found = ask()
         show(found.ingested_objects, 0)
         return found
 
-    found = finished("import", shown, Patience(_POLL_INTERVAL_S, _NO_PROGRESS_S_MAX))
+    found = ended("import", shown, Polling(_POLL_INTERVAL_S, _NO_PROGRESS_S_MAX))
     if found.error is not None:
         raise CommandError(f"import failed: {found.error.message}")
     return found
 
 
-def _lines(found: Status, branch: str, output: Output) -> Iterator[str]:
+def _lines(found: ImportStatus, branch: str, output: CommandOutput) -> Iterator[str]:
     count = output.paint(str(found.ingested_objects), "yellow")
     yield f'Import of {count} object(s) into "{branch}" completed.'
     yield f"MetaRange ID: {output.paint(found.metarange_id, 'yellow')}"

@@ -15,15 +15,22 @@ from cli.checkout.mirror import Mirror
 from cli.checkout.remote import Remote
 from cli.checkout.sync import Sync, SyncSummary
 from cli.checkout.walk import TrackingRules
+from cli.commits import (
+    AllowEmptyMessageOption,
+    MessageOption,
+    MetadataOption,
+    check_message,
+    created_lines,
+    metadata_of,
+)
 from cli.errors import CommandError, UsageError
-from cli.grammar import Command, Group
-from cli.output import Color, local_time
+from cli.grammar import Command, CommandGroup
+from cli.output import Color
 from cli.session import Session, session_of
-from cli.shapes import Commit
 from cli.transfers.jobs import PARALLELISM, Options
-from cli.uris import PathUri
+from cli.uris import BranchUri, PathUri
 
-app = typer.Typer(cls=Group, help="Sync local directories with lakeFS paths.")
+app = typer.Typer(cls=CommandGroup, help="Sync local directories with lakeFS paths.")
 
 _WORDS = {"changed": "modified"}  # lakectl's words, where they differ from the API's
 _COLORS: dict[str, Color] = {
@@ -157,19 +164,9 @@ def commit(
     context: typer.Context,
     directory: FolderArgument = ".",
     *,
-    message: Annotated[
-        str, typer.Option("--message", "-m", help="The commit's message.", show_default=False)
-    ] = "",
-    allow_empty_message: Annotated[
-        bool,
-        typer.Option("--allow-empty-message/--no-allow-empty-message", help="Need no message."),
-    ] = False,
-    meta: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--meta", help="Metadata of the commit, as key=value[,key=value].", show_default=False
-        ),
-    ] = None,
+    message: MessageOption = "",
+    allow_empty_message: AllowEmptyMessageOption = False,
+    meta: MetadataOption = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -187,16 +184,16 @@ def commit(
     After an interrupt, the same command continues.
     """
     session = session_of(context)
-    if not message.strip() and not allow_empty_message:
-        raise UsageError("commit with no message without specifying --allow-empty-message")
-    metadata = _pairs(meta or [])
+    check_message(message, allow_empty=allow_empty_message)
+    metadata = metadata_of(meta)
     index = Index.find(_folder(directory))
     options = _options(session, parallelism, pre_sign)
     mirror = _mirror(session, index, options, no_progress=no_progress)
     with mirror.cancelable():
         made = mirror.commit(message, metadata, force=force, yes=yes)
     if made is not None:
-        session.output.item(made, lambda each: _commit_lines(index.source.ref, each))
+        branch = BranchUri(index.source.repository, index.source.ref)
+        session.output.item(made, lambda each: created_lines(branch, each, session.output))
 
 
 @app.command("pull", cls=Command)
@@ -331,16 +328,6 @@ def _mirror(session: Session, index: Index, options: Options, *, no_progress: bo
     return Mirror(index, remote, session.output, sync)
 
 
-def _pairs(texts: list[str]) -> dict[str, str]:
-    pairs = {}
-    for text in ",".join(texts).split(",") if texts else []:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UsageError(f"--meta {text!r} is not key=value")
-        pairs[name] = value
-    return pairs
-
-
 def _link_of(index: Index) -> dict[str, str]:
     return {"directory": str(index.root), "src": str(index.source), "at_head": index.head}
 
@@ -349,18 +336,6 @@ def _show(session: Session, operation: str, summary: SyncSummary, mirror: Mirror
     """Print a summary; fail if objects were left out."""
     session.output.item(summary, lambda each: each.lines(operation))
     mirror.remote.refuse_skipped()
-
-
-def _commit_lines(branch: str, made: Commit) -> list[str]:
-    return [
-        f'Commit for branch "{branch}" completed.',
-        "",
-        f"ID: {made.id}",
-        f"Message: {made.message}",
-        f"Timestamp: {local_time(made.creation_date)}",
-        f"Parents: {', '.join(made.parents)}",
-        "",
-    ]
 
 
 def _draw(session: Session, changes: ChangeSpool) -> None:

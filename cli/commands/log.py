@@ -12,9 +12,9 @@ from cli.commits import MetaRangeOption, comma_separated, first_line, log_lines,
 from cli.errors import UsageError
 from cli.graph import Graph
 from cli.history import ChildrenFirst, Log
-from cli.output import Output
+from cli.output import CommandOutput
+from cli.schemas import Commit
 from cli.session import session_of
-from cli.shapes import Commit
 
 
 def command(
@@ -88,7 +88,7 @@ def command(
     _print(lines, log, output)
 
 
-def _print(lines: Iterable[str], log: Log, output: Output) -> None:
+def _print(lines: Iterable[str], log: Log, output: CommandOutput) -> None:
     with output.paged():
         for line in lines:
             output.line(line)
@@ -113,7 +113,7 @@ def _time(text: str) -> str:
     return rfc3339(moment_s * NS_PER_S)
 
 
-def _whole(log: Log, output: Output, *, show_meta_range_id: bool) -> Iterator[str]:
+def _whole(log: Log, output: CommandOutput, *, show_meta_range_id: bool) -> Iterator[str]:
     # lakectl's log begins with an empty line, but only once the server has answered.
     commits = iter(log)
     commit = next(commits, None)
@@ -123,12 +123,12 @@ def _whole(log: Log, output: Output, *, show_meta_range_id: bool) -> Iterator[st
         commit = next(commits, None)
 
 
-def _line(commit: Commit, output: Output) -> str:
+def _line(commit: Commit, output: CommandOutput) -> str:
     return f"{output.paint(short_id(commit.id), 'yellow')} {first_line(commit.message)}".rstrip()
 
 
 def _graph(
-    commits: ChildrenFirst, output: Output, *, is_short: bool, show_meta_range_id: bool
+    commits: ChildrenFirst, output: CommandOutput, *, is_short: bool, show_meta_range_id: bool
 ) -> Iterator[str]:
     graph = Graph()
     for commit in commits:

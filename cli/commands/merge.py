@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from cli import completing
+from cli import completion
 from cli.arguments import BranchArgument
 from cli.client import RefusedError, Server
 from cli.commits import (
@@ -36,7 +36,7 @@ def command(
             metavar="SOURCE_URI",
             help="What to merge: lakefs://REPO/REF",
             show_default=False,
-            autocompletion=completing.refs,
+            autocompletion=completion.refs,
         ),
     ],
     destination_uri: BranchArgument,

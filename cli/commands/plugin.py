@@ -3,11 +3,11 @@
 import typer
 
 from cli import plugins
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.session import session_of
 
 app = typer.Typer(
-    cls=Group,
+    cls=CommandGroup,
     help="Show plugins: executables graveler-NAME or lakectl-NAME in PATH.",
 )
 

@@ -13,12 +13,12 @@ from cli.arguments import (
     RepositoryArgument,
     YesOption,
 )
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.output import fields, local_time
+from cli.schemas import Repository
 from cli.session import Session, session_of
-from cli.shapes import Repository
 
-app = typer.Typer(cls=Group, help="Manage and explore repositories.")
+app = typer.Typer(cls=CommandGroup, help="Manage and explore repositories.")
 
 _REPOSITORIES = "/repositories"
 _REPOSITORY = f"{_REPOSITORIES}/{{repository}}"

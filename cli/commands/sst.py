@@ -1,6 +1,5 @@
 """`graveler sst`: the content of the files of a repository's commits, and their faults."""
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +10,13 @@ from urllib.parse import urlsplit
 import msgspec
 import typer
 
+from cli.arguments import content_of
 from cli.errors import CommandError, NotInstalledError, UsageError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.output import fields, go_time
 from cli.session import Session, session_of
 
-app = typer.Typer(cls=Group, help="Look into range and metarange files, without a server.")
+app = typer.Typer(cls=CommandGroup, help="Look into range and metarange files, without a server.")
 
 FileArgument = Annotated[
     str,
@@ -212,14 +212,7 @@ def _read_file(name: str) -> bytes:
     Raises:
         CommandError: it cannot be read.
     """
-    if name == "-":
-        return sys.stdin.buffer.read()
-    if name.startswith(_S3):
-        return _read_object(name)
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise CommandError(f"cannot read {name}: {(error.strerror or '').lower()}") from error
+    return _read_object(name) if name.startswith(_S3) else content_of(Path(name))
 
 
 def _read_object(uri: str) -> bytes:

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from cli.commands.auth.requests import ATTACHED, GROUP, MEMBER, Change, Listing, group
-from cli.commands.auth.shapes import STATEMENT_HEADS, Group, Permission, Policy, statement_rows
+from cli.commands.auth.requests import ATTACHED, GROUP, MEMBER, ChangeCommand, ListCommand, group
+from cli.commands.auth.schemas import STATEMENT_HEADS, Group, Permission, Policy, statement_rows
 from cli.grammar import Command
 from cli.output import local_time
+from cli.schemas import User
 from cli.session import session_of
-from cli.shapes import User
 
 _GROUPS = "/auth/groups"
 _GROUP = f"{_GROUPS}/{{id}}"
@@ -21,14 +21,14 @@ _ACL = f"{_GROUP}/acl"
 app = group(
     "Manage groups.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List groups.",
             _GROUPS,
             Group,
             ("ID", "Group Name", "Creation Date"),
             lambda found: [(found.id, found.name or found.id, local_time(found.creation_date))],
         ),
-        "delete": Change(
+        "delete": ChangeCommand(
             "Delete a group.", "DELETE", _GROUP, [GROUP], "Group deleted successfully"
         ),
     },
@@ -37,7 +37,7 @@ app = group(
 _members = group(
     "Manage the members of a group.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the members of a group.",
             f"{_GROUP}/members",
             User,
@@ -45,10 +45,10 @@ _members = group(
             lambda user: [(user.id,)],
             [GROUP],
         ),
-        "add": Change(
+        "add": ChangeCommand(
             "Add a user to a group.", "PUT", _MEMBER, [GROUP, MEMBER], "User successfully added"
         ),
-        "remove": Change(
+        "remove": ChangeCommand(
             "Remove a user from a group.",
             "DELETE",
             _MEMBER,
@@ -61,7 +61,7 @@ _members = group(
 _policies = group(
     "Manage the policies of a group.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the policies of a group, with their statements.",
             f"{_GROUP}/policies",
             Policy,
@@ -69,14 +69,14 @@ _policies = group(
             statement_rows,
             [GROUP],
         ),
-        "attach": Change(
+        "attach": ChangeCommand(
             "Attach a policy to a group.",
             "PUT",
             _POLICY,
             [GROUP, ATTACHED],
             "Policy attached successfully",
         ),
-        "detach": Change(
+        "detach": ChangeCommand(
             "Detach a policy from a group.",
             "DELETE",
             _POLICY,

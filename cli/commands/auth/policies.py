@@ -1,6 +1,5 @@
 """`graveler auth policies`: what users may do."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from cli.commands.auth.requests import POLICY, Change, Listing, group
-from cli.commands.auth.shapes import Policy, Statement
+from cli.arguments import content_of
+from cli.commands.auth.requests import POLICY, ChangeCommand, ListCommand, group
+from cli.commands.auth.schemas import Policy, Statement
 from cli.errors import CommandError
 from cli.grammar import Command
 from cli.output import local_time
@@ -22,14 +22,14 @@ _POLICY = f"{_POLICIES}/{{id}}"
 app = group(
     "Manage policies.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List policies.",
             _POLICIES,
             Policy,
             ("Policy ID", "Creation Date"),
             lambda policy: [(policy.id, local_time(policy.creation_date or 0))],
         ),
-        "delete": Change(
+        "delete": ChangeCommand(
             "Delete a policy.", "DELETE", _POLICY, [POLICY], "Policy deleted successfully"
         ),
     },
@@ -79,10 +79,7 @@ def _read(file: Path) -> _Document:
     Raises:
         CommandError: the file cannot be read, or has something else.
     """
-    try:
-        text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise CommandError(f"cannot read {file}: {(error.strerror or '').lower()}") from error
+    text = content_of(file)
     try:
         return msgspec.json.decode(text, type=_Document)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Generic, TypeVar
 import typer
 
 from cli.arguments import AMOUNT_DEFAULT, AfterOption, AmountOption, PrefixOption
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
+from cli.schemas import CurrentUser
 from cli.session import Session, session_of
-from cli.shapes import CurrentUser
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ _OWN = "the current user"
 
 
 @dataclass(frozen=True)
-class Name:
+class NameOption:
     """An option that names a thing."""
 
     option: str  # "access-key-id" is --access-key-id, and {access_key_id} in paths
@@ -47,17 +47,17 @@ class Name:
         )
 
 
-USER = Name("id", "The user.")
-OWN_USER = Name("id", "The user.", is_required=False)
-GROUP = Name("id", "The group.")
-POLICY = Name("id", "The policy.")
-ATTACHED = Name("policy", "The policy.")
-MEMBER = Name("user", "The user.")
-PRINCIPAL = Name("principal-id", "The identity in AWS, such as the ARN of an IAM role.")
+USER = NameOption("id", "The user.")
+OWN_USER = NameOption("id", "The user.", is_required=False)
+GROUP = NameOption("id", "The group.")
+POLICY = NameOption("id", "The policy.")
+ATTACHED = NameOption("policy", "The policy.")
+MEMBER = NameOption("user", "The user.")
+PRINCIPAL = NameOption("principal-id", "The identity in AWS, such as the ARN of an IAM role.")
 
 
 @dataclass(frozen=True)
-class Listing(Generic[T]):
+class ListCommand(Generic[T]):
     """A command that shows a page of a listing."""
 
     help: str
@@ -65,7 +65,7 @@ class Listing(Generic[T]):
     shape: type[T]
     heads: Sequence[str]
     rows: Callable[[T], Iterable[Sequence[object]]]  # of one object
-    names: Sequence[Name] = ()
+    names: Sequence[NameOption] = ()
     flags: Mapping[str, str] | None = None  # Booleans of the query, with their help
 
     def parameters(self) -> list[inspect.Parameter]:
@@ -105,13 +105,13 @@ class Listing(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangeCommand:
     """A command that changes something, and says so; with --json it prints nothing."""
 
     help: str
     method: str
     template: str
-    names: Sequence[Name]
+    names: Sequence[NameOption]
     says: str
     body: object = None
     query: Mapping[str, str] | None = None  # by parameter: the field of the option
@@ -128,9 +128,9 @@ class Change:
         session.output.line(self.says)
 
 
-def group(help_text: str, commands: Mapping[str, Listing[Any] | Change]) -> typer.Typer:
+def group(help_text: str, commands: Mapping[str, ListCommand[Any] | ChangeCommand]) -> typer.Typer:
     """Return a group with these commands; more may be added to it."""
-    app = typer.Typer(cls=Group, help=help_text)
+    app = typer.Typer(cls=CommandGroup, help=help_text)
     for name, row in commands.items():
         app.command(name, cls=Command, help=row.help)(_function(row))
     return app
@@ -141,7 +141,7 @@ def own_user(session: Session, user: str) -> str:
     return user or session.server.ask("GET", "/user", {}, CurrentUser).user.id
 
 
-def _function(row: Listing[Any] | Change) -> Callable[..., None]:
+def _function(row: ListCommand[Any] | ChangeCommand) -> Callable[..., None]:
     """Return the function of a command, with the parameters that Typer looks for."""
 
     def run(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - texts, numbers, flags
@@ -157,7 +157,9 @@ def _function(row: Listing[Any] | Change) -> Callable[..., None]:
     return run
 
 
-def _completed(session: Session, names: Sequence[Name], given: Mapping[str, Any]) -> dict[str, str]:
+def _completed(
+    session: Session, names: Sequence[NameOption], given: Mapping[str, Any]
+) -> dict[str, str]:
     """Return the names that were given; the current user for one that may be left out."""
     return {
         name.field: given[name.field] if name.is_required else own_user(session, given[name.field])

@@ -10,13 +10,13 @@ from cli.commands.auth.requests import (
     OWN_USER,
     PRINCIPAL,
     USER,
-    Change,
-    Listing,
-    Name,
+    ChangeCommand,
+    ListCommand,
+    NameOption,
     group,
     own_user,
 )
-from cli.commands.auth.shapes import (
+from cli.commands.auth.schemas import (
     STATEMENT_HEADS,
     Credentials,
     ExternalPrincipal,
@@ -27,8 +27,8 @@ from cli.commands.auth.shapes import (
 )
 from cli.grammar import Command
 from cli.output import local_time
+from cli.schemas import User
 from cli.session import session_of
-from cli.shapes import User
 
 _USERS = "/auth/users"
 _USER = f"{_USERS}/{{id}}"
@@ -38,7 +38,7 @@ _PRINCIPALS = f"{_USER}/external/principals"
 app = group(
     "Manage users.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List users.",
             _USERS,
             User,
@@ -51,14 +51,16 @@ app = group(
                 )
             ],
         ),
-        "delete": Change("Delete a user.", "DELETE", _USER, [USER], "User deleted successfully"),
+        "delete": ChangeCommand(
+            "Delete a user.", "DELETE", _USER, [USER], "User deleted successfully"
+        ),
     },
 )
 
 credentials = group(
     "Manage the key pairs of a user.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the key pairs of a user, without secrets.",
             f"{_USER}/credentials",
             Credentials,
@@ -66,11 +68,11 @@ credentials = group(
             lambda found: [(found.access_key_id, local_time(found.creation_date))],
             [OWN_USER],
         ),
-        "delete": Change(
+        "delete": ChangeCommand(
             "Delete a key pair of a user.",
             "DELETE",
             f"{_USER}/credentials/{{access_key_id}}",
-            [OWN_USER, Name("access-key-id", "The ID of the access key.")],
+            [OWN_USER, NameOption("access-key-id", "The ID of the access key.")],
             "Credentials deleted successfully",
         ),
     },
@@ -79,7 +81,7 @@ credentials = group(
 _groups = group(
     "See the groups of a user.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the groups of a user.",
             f"{_USER}/groups",
             Group,
@@ -93,7 +95,7 @@ _groups = group(
 _policies = group(
     "Manage the policies of a user.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the policies of a user, with their statements.",
             f"{_USER}/policies",
             Policy,
@@ -102,14 +104,14 @@ _policies = group(
             [USER],
             {"effective": "The policies of the user's groups as well."},
         ),
-        "attach": Change(
+        "attach": ChangeCommand(
             "Attach a policy to a user.",
             "PUT",
             _POLICY,
             [USER, ATTACHED],
             "Policy attached successfully",
         ),
-        "detach": Change(
+        "detach": ChangeCommand(
             "Detach a policy from a user.",
             "DELETE",
             _POLICY,
@@ -122,7 +124,7 @@ _policies = group(
 aws_iam = group(
     "Manage the IAM roles that may log in as a user.",
     {
-        "attach": Change(
+        "attach": ChangeCommand(
             "Let an IAM role log in as a user.",
             "POST",
             _PRINCIPALS,
@@ -131,7 +133,7 @@ aws_iam = group(
             {},
             {"principalId": "principal_id"},
         ),
-        "detach": Change(
+        "detach": ChangeCommand(
             "Let an IAM role no longer log in as a user.",
             "DELETE",
             _PRINCIPALS,
@@ -140,7 +142,7 @@ aws_iam = group(
             None,
             {"principalId": "principal_id"},
         ),
-        "list": Listing(
+        "list": ListCommand(
             "List the IAM roles that may log in as a user.",
             f"{_PRINCIPALS}/ls",
             ExternalPrincipal,

@@ -18,8 +18,8 @@ from cli.commands.fs.options import (
 )
 from cli.commands.fs.viewing import listed
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats, Repository
 from cli.session import session_of
-from cli.shapes import ObjectStats, Repository
 
 _CONCURRENCY = 50
 

@@ -18,8 +18,8 @@ from cli.commands.fs.options import (
 )
 from cli.commands.fs.transferring import folder_of
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats
 from cli.session import Session, session_of
-from cli.shapes import ObjectStats
 from cli.uris import SCHEME, PathUri
 
 _Source = Annotated[

@@ -10,8 +10,8 @@ import typer
 from cli import output
 from cli.arguments import home_expanded
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats
 from cli.session import Session
-from cli.shapes import ObjectStats
 from cli.uris import PathUri
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from cli.commands.fs.options import (
 )
 from cli.commands.fs.transferring import download_of, folder_of, upload_of
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats
 from cli.session import Session, session_of
-from cli.shapes import ObjectStats
 from cli.uris import SCHEME, PathUri
 
 if TYPE_CHECKING:

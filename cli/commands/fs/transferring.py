@@ -25,8 +25,8 @@ from cli.commands.fs.options import (
     stat_lines,
 )
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats
 from cli.session import Session, session_of
-from cli.shapes import ObjectStats
 from cli.uris import PathUri
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from cli.commands.fs.options import (
     stat_lines,
 )
 from cli.errors import CommandError, UsageError
+from cli.schemas import Config, ObjectStats
 from cli.session import Session, session_of
-from cli.shapes import Config, ObjectStats
 from cli.uris import PathUri
 
 _RANGE = re.compile(r"(\d*)-(\d*)")

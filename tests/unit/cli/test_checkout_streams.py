@@ -20,7 +20,7 @@ from cli.checkout.differences import (
 )
 from cli.checkout.walk import FileEntry, TrackingRules, walk
 from cli.errors import CommandError
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 
 PATHS = st.text("ab/-0é𐀀", min_size=1, max_size=4)
 TREES = st.dictionaries(PATHS, st.integers(0, 2), max_size=12)

@@ -124,7 +124,7 @@ def test_restore_reads_a_file(graveler, server, tmp_path):
 def test_restore_refuses_what_is_no_manifest(graveler, server, manifest):
     result = graveler.run(*RESTORE, stdin=manifest)
     assert (result.exit_code, result.stdout) == (1, "Repository: lakefs://foo\n")
-    assert "is no manifest of `refs-dump`" in result.stderr
+    assert "is not a manifest of `refs-dump`" in result.stderr
     assert not server.asked
 
 

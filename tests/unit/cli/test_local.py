@@ -124,7 +124,7 @@ def test_a_path_without_a_slash_is_a_folder_but_not_an_object(lake, local):
         (("status", "gone"), "does not exist"),
         (("status", "."), "is not linked"),
         (("commit", "."), "no message"),
-        (("commit", ".", "-m", "x", "--meta", "key"), "is not key=value"),
+        (("commit", ".", "-m", "x", "--meta", "key"), "is not a pair"),
         (("commit", ".", "-m", "x"), "is not linked"),
         (("pull", "."), "is not linked"),
         (("checkout", "."), "is not linked"),

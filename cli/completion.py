@@ -51,7 +51,7 @@ def _completed(
 ) -> list[str]:
     # The callback of the program has not run: the options before the command are parsed alone.
     from cli.client import Server  # noqa: PLC0415
-    from cli.configuration import Configuration, Retries  # noqa: PLC0415
+    from cli.configuration import Configuration, RetrySettings  # noqa: PLC0415
 
     options = context.find_root().params
     base = str(options.get("base_uri") or "")
@@ -61,7 +61,7 @@ def _completed(
     try:
         known = Configuration.read(options.get("config"))
         # Nobody waits at a prompt until a server is back.
-        server = Server(known.endpoint, known.key_pair, Retries(attempts_max=0))
+        server = Server(known.endpoint, known.key_pair, RetrySettings(attempts_max=0))
         found = find(server, text.removeprefix(SCHEME).split("/", 2))
         return [
             f"{SCHEME}{each}".removeprefix(base if text != incomplete else "") for each in found
@@ -71,14 +71,14 @@ def _completed(
 
 
 def _repositories(server: "Server", parts: list[str]) -> Iterable[str]:
-    from cli.shapes import Repository  # noqa: PLC0415
+    from cli.schemas import Repository  # noqa: PLC0415
 
     query = {"prefix": parts[0], "amount": _AMOUNT}
     return [each.id for each in server.page("/repositories", {}, Repository, query).results]
 
 
 def _refs(server: "Server", parts: list[str], *kinds: str) -> Iterable[str]:
-    from cli.shapes import Ref  # noqa: PLC0415
+    from cli.schemas import Ref  # noqa: PLC0415
 
     if len(parts) == 1:
         return [f"{each}/" for each in _repositories(server, parts)]
@@ -94,7 +94,7 @@ def _refs(server: "Server", parts: list[str], *kinds: str) -> Iterable[str]:
 
 
 def _paths(server: "Server", parts: list[str]) -> Iterable[str]:
-    from cli.shapes import ObjectStats  # noqa: PLC0415
+    from cli.schemas import ObjectStats  # noqa: PLC0415
 
     if len(parts) < 3:
         found = _refs(server, parts, "branches", "tags")

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from cli.client import RefusedError
 from cli.history import Log, commit_of
-from cli.shapes import Commit, Ref, Repository
+from cli.schemas import Commit, Ref, Repository
 from cli.spool import Spool
 from cli.uris import RefUri
 
@@ -28,7 +28,7 @@ VERSION = "1"
 _HEADS_MAX = 50
 
 
-class Event(Struct, frozen=True, omit_defaults=True):
+class EventDetail(Struct, frozen=True, omit_defaults=True):
     """The detail of an event, as far as a client can know it; docs/events.schema.json has all."""
 
     version: str
@@ -66,7 +66,7 @@ class _Line(Struct, frozen=True):
 
 
 @dataclass
-class Watch:
+class EventFeed:
     """What is known of a repository; `changes` yields what is new, and knows it from then on."""
 
     server: "Server"
@@ -82,7 +82,7 @@ class Watch:
         """
         self.branches, self.tags = self._refs("branches"), self._refs("tags")
 
-    def begin_at(self, *, ref: str = "", since_s: int | None = None) -> Iterator[Event]:
+    def begin_at(self, *, ref: str = "", since_s: int | None = None) -> Iterator[EventDetail]:
         """Yield the commits that a ref does not have, or those since a time.
 
         Args:
@@ -102,7 +102,7 @@ class Watch:
             yield from self._commits(look)
         self.branches, self.tags = branches, tags
 
-    def changes(self) -> Iterator[Event]:
+    def changes(self) -> Iterator[EventDetail]:
         """Yield the events since the last look, commits oldest first.
 
         All requests are made before the first event: after a failure, the next look yields all.
@@ -130,11 +130,11 @@ class Watch:
         yield from self._tag_changes(tags)
         self.branches, self.tags = branches, tags
 
-    def deleted(self) -> Event:
+    def deleted(self) -> EventDetail:
         """Return the event of a repository that is not there any more."""
         return self._event("repository_deleted", _now())
 
-    def _commits(self, look: "_Look") -> Iterator[Event]:
+    def _commits(self, look: "_Look") -> Iterator[EventDetail]:
         look.follow_merged()
         for line in reversed(look.lines):
             if line.kind:
@@ -144,7 +144,7 @@ class Watch:
                 if commit.parents:  # a repository's first commit is no event of a branch
                     yield self._of_commit(line.branch, commit)
 
-    def _of_commit(self, branch: str, commit: Commit) -> Event:
+    def _of_commit(self, branch: str, commit: Commit) -> EventDetail:
         kind, source = "commit_created", None
         if len(commit.parents) > 1:
             kind, source = "merge_completed", commit.parents[1]
@@ -163,7 +163,7 @@ class Watch:
             source_commit_id=source,
         )
 
-    def _tag_changes(self, tags: dict[str, str]) -> Iterator[Event]:
+    def _tag_changes(self, tags: dict[str, str]) -> Iterator[EventDetail]:
         for name, commit_id in self.tags.items():
             if tags.get(name) != commit_id:
                 yield self._event("tag_deleted", _now(), tag=name, commit_id=commit_id)
@@ -171,14 +171,16 @@ class Watch:
             if self.tags.get(name) != commit_id:
                 yield self._event("tag_created", _now(), tag=name, commit_id=commit_id)
 
-    def _of_branch(self, kind: str, branch: str, commit_id: str, old: str | None = None) -> Event:
+    def _of_branch(
+        self, kind: str, branch: str, commit_id: str, old: str | None = None
+    ) -> EventDetail:
         return self._event(kind, _now(), branch=branch, commit_id=commit_id, old_commit_id=old)
 
-    def _event(self, kind: str, time: str, **fields: object) -> Event:
+    def _event(self, kind: str, time: str, **fields: object) -> EventDetail:
         # Of a commit, the same whenever it is seen. The real ID is not known to clients.
         named = [self.repository, kind, time, *(fields.get(name) for name in _NAMING)]
         event_id = sha256("\n".join(map(str, named)).encode()).hexdigest()[:20]
-        return Event(VERSION, event_id, kind, time, self.repository, **fields)  # type: ignore[arg-type]
+        return EventDetail(VERSION, event_id, kind, time, self.repository, **fields)  # type: ignore[arg-type]
 
     def _refs(self, kind: str) -> dict[str, str]:
         names = {"repository": self.repository}
