@@ -1,15 +1,17 @@
 """Arguments and options that many commands share, and how they read files."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli import completion
-from cli.errors import CommandError
+from cli.errors import CommandError, UsageError
 
 AMOUNT_DEFAULT = 100
+PARALLELISM = 25
 
 RepositoryArgument = Annotated[
     str,
@@ -61,6 +63,27 @@ YesOption = Annotated[
     bool, typer.Option("--yes", "-y", help="Say yes to all questions.", show_default=False)
 ]
 
+ParallelismOption = Annotated[
+    int | None,
+    typer.Option(
+        "--parallelism",
+        "-p",
+        help="The number of transfers at a time.",
+        show_default=f"{PARALLELISM}, or options.parallelism of the configuration",
+    ),
+]
+PreSignOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--pre-sign/--no-pre-sign",
+        help="Send data straight to the object store, or through the API.",
+        show_default="what is faster",
+    ),
+]
+NoProgressOption = Annotated[
+    bool, typer.Option("--no-progress", help="Show no progress.", show_default=False)
+]
+
 
 def content_of(file: Path) -> bytes:
     """Return the content of a file; `-` is standard input.
@@ -81,3 +104,38 @@ def home_expanded(text: str) -> Path:
         return path.expanduser()
     except RuntimeError:  # no user has this name
         return path
+
+
+def pairs_of(option: str, given: Iterable[str] | None) -> dict[str, str]:
+    """Return the pairs KEY=VALUE of an option, as `comma_separated`.
+
+    Raises:
+        UsageError: a pair has no "=".
+    """
+    pairs = [pair.partition("=") for pair in comma_separated(given)]
+    for key, equals, _ in pairs:
+        if not equals:
+            raise UsageError(f"{option} is {key!r}: write KEY=VALUE")
+    return {key: value for key, _, value in pairs}
+
+
+def comma_separated(given: Iterable[str] | None) -> list[str]:
+    """Return the values of an option that may be repeated, and may have commas between values.
+
+    As in CSV, quotes keep a comma within a value.
+
+    Raises:
+        UsageError: a value cannot be parsed.
+    """
+    # Imported late, because few commands need it.
+    import csv  # noqa: PLC0415
+
+    values: list[str] = []
+    for text in given or ():
+        try:
+            rows = list(csv.reader([text], strict=True))
+        except csv.Error as error:
+            reason = "quote a value with a line end" if "\n" in text or "\r" in text else error
+            raise UsageError(f"{text!r} is not a list with commas: {reason}") from error
+        values += [value for row in rows for value in row]
+    return values

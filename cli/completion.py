@@ -1,6 +1,6 @@
-"""What the shell completes URIs with: repositories, branches, tags and paths of the server.
+"""Completes URIs in the shell with the server's repositories, branches, tags and paths.
 
-A failure completes nothing: the shell has no place for its message.
+A failure completes nothing: the shell cannot show its message.
 """
 
 from collections.abc import Callable, Iterable
@@ -49,7 +49,7 @@ def _completed(
     incomplete: str,
     find: Callable[["Server", list[str]], Iterable[str]],
 ) -> list[str]:
-    # The callback of the program has not run: the options before the command are parsed alone.
+    # The program's callback has not run, so there is no session: read the parsed options.
     from cli.client import Server  # noqa: PLC0415
     from cli.configuration import Configuration, RetrySettings  # noqa: PLC0415
 
@@ -60,7 +60,7 @@ def _completed(
         return [SCHEME] if SCHEME.startswith(text) else []
     try:
         known = Configuration.read(options.get("config"))
-        # Nobody waits at a prompt until a server is back.
+        # No retries: the user waits at the prompt.
         server = Server(known.endpoint, known.key_pair, RetrySettings(attempts_max=0))
         found = find(server, text.removeprefix(SCHEME).split("/", 2))
         return [

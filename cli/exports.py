@@ -1,4 +1,4 @@
-"""The continuous-export operations of the API."""
+"""The API's operations of continuous export."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ FAILED = "export-failed"
 
 
 class ExportConfiguration(Struct, frozen=True, rename="camel"):
-    """Where and when a branch is exported."""
+    """The export configuration of a branch."""
 
     export_path: str
     export_status_path: str = ""
@@ -58,12 +58,12 @@ class Exports:
         return self._server.ask("GET", _CONFIGURATION, self._names, ExportConfiguration)
 
     def configure(self, configuration: ExportConfiguration, *, force: bool = False) -> None:
-        """Replace the branch's configuration; force: although the path holds objects."""
+        """Replace the branch's configuration; with force, even if the path holds objects."""
         self._server.ask(
             "PUT", _CONFIGURATION, self._names, str, configuration, query={"force": force or None}
         )
 
-    def forget(self) -> None:
+    def delete(self) -> None:
         """Delete the export of the branch, and free its path."""
         self._server.ask("DELETE", _CONFIGURATION, self._names, str)
 

@@ -90,7 +90,7 @@ def begin(
         str,
         typer.Option(
             envvar="LAKECTL_BASE_URI",
-            help="What URIs without lakefs:// begin with, as lakefs://REPO/",
+            help="Prefix of URIs without lakefs://, such as lakefs://REPO/",
         ),
     ] = "",
     no_color: Annotated[bool, typer.Option("--no-color", help="Use no colors.")] = False,
@@ -100,7 +100,7 @@ def begin(
     debug: Annotated[  # noqa: ARG001 - `Program` looks at it
         bool, typer.Option("--debug", "--verbose", "-d", help="Show the traceback of a failure.")
     ] = False,
-    # lakectl's logs, which this program does not have.
+    # Accepted and ignored: this program does not write lakectl's logs.
     log_level: Annotated[str, typer.Option("--log-level", hidden=True)] = "",  # noqa: ARG001
     log_format: Annotated[str, typer.Option("--log-format", hidden=True)] = "",  # noqa: ARG001
     log_output: Annotated[str, typer.Option("--log-output", hidden=True)] = "",  # noqa: ARG001

@@ -1,4 +1,4 @@
-"""Waits for work that outlives the request that asked for it."""
+"""Waits for work that outlives the request that started it."""
 
 import time
 from collections.abc import Callable

@@ -35,7 +35,7 @@ class GarbageCollectionRules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CommitList(Struct, frozen=True):
-    """Where the list of commits is."""
+    """The locations of a list of commits, and of addresses."""
 
     run_id: str
     gc_commits_location: str
@@ -44,13 +44,13 @@ class CommitList(Struct, frozen=True):
 
 
 class TaskError(Struct, frozen=True):
-    """Why a task failed."""
+    """The error of a failed task."""
 
     message: str
 
 
 class Preparation(Struct, frozen=True, omit_defaults=True):
-    """How far the task is that lists commits."""
+    """The status of a task that lists commits."""
 
     task_id: str
     completed: bool
@@ -63,7 +63,7 @@ def read_rules(file: Path) -> GarbageCollectionRules:
     """Return the rules in a JSON file; `-` is standard input.
 
     Raises:
-        CommandError: the file cannot be read, or does not have rules.
+        CommandError: the file cannot be read, or has no valid rules.
     """
     text = content_of(file)
     try:
@@ -96,7 +96,7 @@ class Retention:
         self._server.ask("PUT", _RULES, self._names, str, whole)
 
     def delete_rules(self) -> None:
-        """Delete the rules: committed objects are then never collected."""
+        """Delete the rules. Without rules, committed objects are never collected."""
         self._server.ask("DELETE", _RULES, self._names, str)
 
     def prepare(self) -> TaskCreation:
@@ -104,6 +104,6 @@ class Retention:
         return self._server.ask("POST", f"{_PREPARE}/async", self._names, TaskCreation)
 
     def preparation(self, task_id: str) -> Preparation:
-        """Return how far that is."""
+        """Return the status of the task that `prepare` started."""
         query = {"id": task_id}
         return self._server.ask("GET", f"{_PREPARE}/status", self._names, Preparation, query=query)

@@ -1,44 +1,45 @@
-"""What `graveler --help` says of each command, so that it need not import all of them.
+"""The lines of `graveler --help`, which therefore imports no command.
 
-`python -m tests.support.clients.summaries` writes it; a test holds it to the commands' own help.
+`python -m tests.support.clients.summaries` writes them; a test compares them with the commands'
+own help.
 """
 
 # Each is one line, however long.
 SUMMARIES = {
-    "actions": "See what hooks did, and check action files.",
-    "annotate": "List what is under a path, each with the commit that changed it last.",
+    "actions": "Show runs of hooks, and check action files.",
+    "annotate": "List objects and folders below a path, each with the commit that changed it last.",
     "auth": "Manage users, groups, policies and credentials.",
-    "bisect": "Find the commit that broke something, by halves.",
-    "blame": "List what is under a path, each with the commit that changed it last.",
+    "bisect": "Find the commit that broke something, by bisection.",
+    "blame": "List objects and folders below a path, each with the commit that changed it last.",
     "branch": "Create and manage branches within a repository.",
     "branch-protect": "Create and manage branch protection rules.",
-    "cat-hook-output": "Show what a hook put out; `actions runs describe` shows it with the run.",
+    "cat-hook-output": "Show the output of a hook; `actions runs describe` shows it with the run.",
     "cat-sst": "Show the records of a range or metarange file; `sst cat` does the same.",
     "cherry-pick": "Apply the changes of a commit to a branch, as a new commit.",
     "commit": "Commit the changes of a branch.",
     "completion": "Print a script that completes commands, flags and URIs in a shell.",
     "config": "Ask for the key pair and the endpoint, and write them into the configuration file.",
-    "diff": "Show the uncommitted changes of a branch, or what differs between two refs.",
-    "doctor": "Find what is wrong with the set-up; with --write, try all that users do.",
+    "diff": "Show the uncommitted changes of a branch, or the differences between two refs.",
+    "doctor": "Check the set-up; with --write, run the acceptance suite.",
     "drill": "Restore a dump of a repository into a scratch repository, compare, and delete that.",
     "events": "Follow what happens in a repository.",
     "export": "Export a branch to plain objects, once or continuously.",
-    "find-merge-base": "Show the common ancestor from which a merge of two refs would begin.",
+    "find-merge-base": "Show the merge base of two refs: a best common ancestor.",
     "fs": "View and manipulate objects.",
     "gateway": "Serve S3's API on this machine: repositories are buckets, and keys are REF/PATH.",
     "gc": "Manage the garbage collection policy.",
-    "identity": "Show the user that the configured credentials belong to.",
+    "identity": "Show the user of the configured credentials.",
     "import": "Import objects into a branch, by a commit; no bytes are copied.",
     "local": "Sync local directories with lakeFS paths.",
     "log": "Show the commits that lead to a ref, newest first.",
     "merge": "Merge a ref into a branch, as a new commit of the branch.",
     "plugin": "Show plugins: executables graveler-NAME or lakectl-NAME in PATH.",
-    "pr": "Propose merges, and decide about them.",
+    "pr": "Create, merge and close pull requests.",
     "refs-dump": "Dump the refs of a repository into its namespace; print the manifest.",
     "refs-restore": "Restore the refs of a dump in the storage namespace of a bare repository.",
     "repo": "Manage and explore repositories.",
     "show": "Show a commit in detail.",
-    "sst": "Look into range and metarange files, without a server.",
+    "sst": "Inspect range and metarange files, without a server.",
     "tag": "Create and manage tags within a repository.",
     "tasks": "Show, cancel and wait for tasks: large commits, merges, dumps.",
     "usage": "Usage reports of the server.",

@@ -29,7 +29,7 @@ class TaskFailure(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True):
-    """A task: work that outlives the request that asked for it."""
+    """A task: work that outlives the request that started it."""
 
     id: str
     kind: str

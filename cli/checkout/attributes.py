@@ -12,9 +12,8 @@ from cli.errors import CommandError
 from cli.schemas import ObjectStats
 from cli.transfers.comparing import has_other_content, may_be_newer
 from cli.transfers.files import LocalFile
+from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY
 
-MTIME_KEY = "::lakefs::client-mtime"
-LINK_KEY = "::lakefs::symlink-target"
 PERMISSIONS_KEY = "::lakefs::posix-permissions"
 
 
@@ -28,9 +27,9 @@ class Permissions(msgspec.Struct, frozen=True):
 
 def metadata_of(entry: FileEntry, rules: TrackingRules) -> dict[str, str]:
     """Return the metadata for an object that is uploaded from this entry."""
-    metadata = {MTIME_KEY: str(entry.mtime_s)}
+    metadata = {CLIENT_MTIME_KEY: str(entry.mtime_s)}
     if entry.link is not None:
-        metadata[LINK_KEY] = entry.link
+        metadata[SYMLINK_TARGET_KEY] = entry.link
     elif rules.has_permissions:
         permissions = Permissions(entry.user, entry.group, entry.mode)
         metadata[PERMISSIONS_KEY] = msgspec.json.encode(permissions).decode()
@@ -40,14 +39,14 @@ def metadata_of(entry: FileEntry, rules: TrackingRules) -> dict[str, str]:
 def mtime_s(stats: ObjectStats) -> int:
     """Return the modification time of the file that was uploaded, else the object's."""
     try:
-        return int(_metadata(stats).get(MTIME_KEY, stats.mtime))
+        return int(_metadata(stats).get(CLIENT_MTIME_KEY, stats.mtime))
     except ValueError:
         return stats.mtime
 
 
 def link_of(stats: ObjectStats) -> str | None:
     """Return where the link that was uploaded points to; None if the object is not a link."""
-    return _metadata(stats).get(LINK_KEY)
+    return _metadata(stats).get(SYMLINK_TARGET_KEY)
 
 
 def permissions_of(stats: ObjectStats) -> Permissions | None:

@@ -15,8 +15,8 @@ from cli.output import go_time
 from cli.schemas import ResultPage
 from cli.session import Session, session_of
 
-app = typer.Typer(cls=CommandGroup, help="See what hooks did, and check action files.")
-runs = typer.Typer(cls=CommandGroup, help="See the runs of hooks.")
+app = typer.Typer(cls=CommandGroup, help="Show runs of hooks, and check action files.")
+runs = typer.Typer(cls=CommandGroup, help="Show the runs of hooks.")
 app.add_typer(runs, name="runs")
 
 _RUNS = "/repositories/{repository}/actions/runs"
@@ -96,7 +96,7 @@ def describe(
     amount: Annotated[int, typer.Option(help="How many hooks to show; 0 is all.")] = 0,
     after: AfterOption = "",
 ) -> None:
-    """Show a run, each of its hooks, and what the hooks put out."""
+    """Show a run, its hooks, and their outputs."""
     session = session_of(context)
     repository = session.repository(uri)
     output = session.output
@@ -135,7 +135,7 @@ def validate(
 ) -> None:
     """Check the syntax of an action file, without a server.
 
-    All faults are shown at once. Whether the server may reach what the hooks name is not checked.
+    All faults are shown at once. Whether the server can reach the hooks' targets is not checked.
     """
     # Imported late, because no other command of this group needs it.
     from cli.action_files import check  # noqa: PLC0415
@@ -156,7 +156,7 @@ def validate(
 
 
 def hook_output(session: Session, names: dict[str, str], hook_run_id: str) -> str:
-    """Return what a hook put out; names have the repository and the run."""
+    """Return the output of a hook; names have the repository and the run."""
     answer = session.server.request("GET", HOOK_OUTPUT, {**names, "hook_run": hook_run_id})
     return answer.content.decode(errors="replace")
 
@@ -164,7 +164,7 @@ def hook_output(session: Session, names: dict[str, str], hook_run_id: str) -> st
 def _pages(
     session: Session, names: dict[str, str], amount: int, after: str
 ) -> Iterator[ResultPage[HookRun]]:
-    """Yield the page that was asked for, or all of them."""
+    """Yield the page of the given amount, or all pages if the amount is 0."""
     while True:
         query = {"after": after, "amount": amount if amount > 0 else PAGE_SIZE}
         page = session.server.page(f"{_RUN}/hooks", names, HookRun, query)

@@ -1,4 +1,4 @@
-"""`graveler branch-protect`: which branches change by merges only."""
+"""`graveler branch-protect`: rules for branches that change by merges only."""
 
 from typing import Annotated
 
@@ -18,7 +18,7 @@ _RULES = "/repositories/{repository}/settings/branch_protection"
 PatternArgument = Annotated[
     str,
     typer.Argument(
-        metavar="PATTERN", help="A branch's name, or a pattern as 'stable_*'.", show_default=False
+        metavar="PATTERN", help="A branch's name, or a pattern like 'stable_*'.", show_default=False
     ),
 ]
 
@@ -62,7 +62,7 @@ def delete(context: typer.Context, uri: RepositoryArgument, pattern: PatternArgu
 
 
 def _rules(session: Session, uri: str) -> tuple[list[BranchProtectionRule], str]:
-    """Return the rules and the version that they have."""
+    """Return the rules and their version."""
     names = {"repository": session.repository(uri).repository}
     answer = session.server.request("GET", _RULES, names)
     return session.server.decode(answer.content, list[BranchProtectionRule]), answer.headers.get(

@@ -22,7 +22,7 @@ def command(
             "--parent-number",
             "--mainline",
             "-m",
-            help="Which parent of a merge the changes are relative to, from 1.",
+            help="For a merge commit: the parent to compare with, from 1.",
             show_default=False,
         ),
     ] = None,

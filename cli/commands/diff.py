@@ -1,4 +1,4 @@
-"""`graveler diff`: what differs between two refs, or is not committed yet."""
+"""`graveler diff`: differences between two refs, or uncommitted changes."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def command(
         str,
         typer.Argument(
             metavar="[REF_URI]",
-            help="The ref whose changes are shown.",
+            help="The ref with the changes.",
             show_default=False,
             autocompletion=completion.refs,
         ),
@@ -40,14 +40,14 @@ def command(
     *,
     two_way: Annotated[
         bool,
-        typer.Option(help="Compare the two refs themselves, not the second with their base."),
+        typer.Option(help="Compare the refs with each other, not the second with their base."),
     ] = False,
     prefix: PrefixOption = "",
 ) -> None:
-    """Show the uncommitted changes of a branch, or what differs between two refs.
+    """Show the uncommitted changes of a branch, or the differences between two refs.
 
-    Of two refs, these are the changes of the second since the two parted, as git's a...b;
-    with --two-way all that differs, as git's a..b. Both may be one argument:
+    For two refs, show the changes of the second since their common commit, like git's a...b. With
+    --two-way, show all differences, like git's a..b. Both refs may be one argument:
     lakefs://REPO/main...dev.
     """
     session = session_of(context)

@@ -1,4 +1,4 @@
-"""`graveler drill`: whether a dump of refs can be restored, tried beside its repository."""
+"""`graveler drill`: test that a dump of refs can be restored, without touching its repository."""
 
 import json
 from dataclasses import asdict
@@ -21,7 +21,7 @@ def command(
     uri: RepositoryArgument,
     *,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make a dump now, in place of the newest one.")
+        bool, typer.Option("--fresh", help="Make a dump now, instead of taking the newest one.")
     ] = False,
     manifest: Annotated[
         Path | None, typer.Option(help="Restore the dump of this manifest.", show_default=False)
@@ -30,7 +30,7 @@ def command(
         str,
         typer.Option(
             metavar="S3_URI",
-            help="Where the manifest's files are.",
+            help="The storage namespace of the manifest's files.",
             show_default="the repository's namespace",
         ),
     ] = "",

@@ -34,8 +34,8 @@ def tail(
     since: Annotated[
         str,
         typer.Option(
-            help="Begin with the commits since this time, as 2024-08-02T10:13:33Z, or that this "
-            "ref does not have.",
+            help="Begin with the commits since this time, such as 2024-08-02T10:13:33Z, or with "
+            "those that this ref does not have.",
             show_default=False,
         ),
     ] = "",
@@ -46,8 +46,8 @@ def tail(
 ) -> None:
     """Print events as they happen: commits, and changes of branches and tags.
 
-    With --json, each is the detail that the deployment's event bus has, as far as the API tells
-    it. Ctrl-C ends it.
+    With --json, each is the detail of the deployment's event bus, with the fields that the API
+    shows. Ctrl-C ends it.
     """
     session = session_of(context)
     repository = session.repository(uri)
@@ -67,7 +67,7 @@ def tail(
 
 
 def _look(session: Session, watch: EventFeed) -> bool:
-    """Print what is new; return whether the repository is still there."""
+    """Print the new events; return whether the repository still exists."""
     try:
         _print(session, watch.changes())
     except RefusedError as error:
@@ -75,7 +75,7 @@ def _look(session: Session, watch: EventFeed) -> bool:
             if is_gone(session.server, watch.repository):
                 _print(session, [watch.deleted()])
                 return False
-            return True  # a branch was deleted meanwhile: the next look says so
+            return True  # a branch was deleted meanwhile: the next look reports it
         if error.status < 500:
             raise
         session.output.warn(f"warning: {error.message}; the next look makes up for it")
@@ -99,7 +99,7 @@ def _lines(event: EventDetail) -> Iterator[str]:
 
 
 def _unix_s(text: str) -> int | None:
-    """Return the time that the text is; None if it is none, but a ref."""
+    """Parse a time; None if the text is a ref."""
     from graveler.times import unix_s  # noqa: PLC0415 - of a few commands
 
     return None if text.isdigit() else unix_s(text)

@@ -1,4 +1,4 @@
-"""`graveler export`: keep a branch as plain objects under a path of its own."""
+"""`graveler export`: export a branch to plain objects, once or continuously."""
 
 import time
 from collections.abc import Iterator
@@ -79,10 +79,10 @@ def set_(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Export to the path although it holds objects.")
+        bool, typer.Option("--force", help="Export to the path even if it holds objects.")
     ] = False,
 ) -> None:
-    """Set the export configuration of a branch, in place of any it had, and export its head."""
+    """Set or replace the export configuration of a branch, and export its head."""
     session = session_of(context)
     branch = session.branch(uri)
     if continuous is None:
@@ -116,7 +116,7 @@ def delete(context: typer.Context, uri: BranchArgument) -> None:
     """Delete the export of a branch; exported objects stay."""
     session = session_of(context)
     branch = session.branch(uri)
-    Exports(session.server, branch).forget()
+    Exports(session.server, branch).delete()
 
 
 @app.command("status", cls=Command)
@@ -143,7 +143,7 @@ def status(
 
 
 def _followed(exports: Exports, found: ExportStatus) -> ExportStatus:
-    """Return the status when the export has ended; until then show a progress bar on a terminal."""
+    """Wait until the export has ended, with a bar on a terminal; return the last status."""
     with output.progress("Exporting") as show:
         while not found.is_over:
             show(found.objects_done, found.objects_total)

@@ -14,7 +14,7 @@ _MERGE = "/repositories/{repository}/refs/{source}/merge/{destination}"
 
 
 class MergeBase(Struct, frozen=True):
-    """The commits of a merge."""
+    """The source, the destination and the base of a merge."""
 
     source_commit_id: str
     destination_commit_id: str
@@ -22,7 +22,7 @@ class MergeBase(Struct, frozen=True):
 
 
 def command(context: typer.Context, source: RefArgument, destination: RefArgument) -> None:
-    """Show the common ancestor from which a merge of two refs would begin."""
+    """Show the merge base of two refs: a best common ancestor."""
     session = session_of(context)
     begins_at, ends_at = session.ref(source), session.ref(destination)
     session.output.line(f"Source: {begins_at}")

@@ -1,4 +1,4 @@
-"""`graveler gc`: how long deleted objects are kept, and collecting the others."""
+"""`graveler gc`: the retention of deleted objects, and garbage collection."""
 
 import subprocess
 import sys
@@ -37,7 +37,7 @@ def set_config(
         ),
     ],
 ) -> None:
-    """Set the garbage collection policy of a repository, in place of any it had."""
+    """Set or replace the garbage collection policy of a repository."""
     session = session_of(context)
     repository = session.repository(uri)
     rules = read_rules(filename)
@@ -69,7 +69,7 @@ def get_config(
 
 @app.command("delete-config", cls=Command)
 def delete_config(context: typer.Context, uri: RepositoryArgument) -> None:
-    """Delete the garbage collection policy: nothing that was committed is collected then."""
+    """Delete the garbage collection policy: committed objects are then never collected."""
     session = session_of(context)
     Retention(session.server, session.repository(uri)).delete_rules()
 
@@ -99,10 +99,10 @@ def check_async(
     uri: RepositoryArgument,
     *,
     task_id: Annotated[
-        str, typer.Option("--id", help="The ID that prepare-async showed.", show_default=False)
+        str, typer.Option("--id", help="The ID that prepare-async printed.", show_default=False)
     ],
 ) -> None:
-    """Show whether the list of commits is ready, and where it is."""
+    """Show whether the list of commits is ready, and its location."""
     session = session_of(context)
     found = Retention(session.server, session.repository(uri)).preparation(task_id)
     session.output.item(found, _preparation_lines)
@@ -131,7 +131,7 @@ def run(
     uri: RepositoryArgument,
     *,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be deleted.")
+        bool, typer.Option("--dry-run", help="Delete nothing; show the candidates.")
     ] = False,
     option: Annotated[
         list[str] | None,
@@ -141,7 +141,7 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """Collect the garbage of a repository of the stack that `make serve` runs on this machine."""
+    """Collect the garbage of a repository of the stack of `make serve` on this machine."""
     repository = session_of(context).repository(uri)
     if not (_CHECKOUT / "local" / "job.py").exists():
         raise CommandError(
@@ -153,5 +153,5 @@ def run(
         name, _, value = each.partition("=")
         words += [f"--{name}", value]
     command = [sys.executable, "-m", "local.job", "garbage-collection", *words]
-    # Without a shell, the words arrive as they are.
+    # Without a shell, the words stay unchanged.
     raise typer.Exit(subprocess.run(command, cwd=_CHECKOUT, check=False).returncode)  # noqa: S603

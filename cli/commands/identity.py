@@ -10,7 +10,7 @@ from cli.session import session_of
 
 
 def command(context: typer.Context) -> None:
-    """Show the user that the configured credentials belong to."""
+    """Show the user of the configured credentials."""
     session = session_of(context)
     found = session.server.ask("GET", "/user", {}, CurrentUser)
     session.output.item(found.user, lambda user: _lines(user, session.output))

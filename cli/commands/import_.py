@@ -1,4 +1,4 @@
-"""`graveler import`: objects that stay where they are become part of a branch."""
+"""`graveler import`: add objects to a branch without copying their bytes."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,12 +9,12 @@ import typer
 from msgspec import Struct
 
 from cli import completion
+from cli.arguments import pairs_of
 from cli.commits import (
     AllowEmptyMessageOption,
     MessageOption,
     MetadataOption,
     check_message,
-    metadata_of,
 )
 from cli.errors import CommandError
 from cli.interruptions import interruptible
@@ -61,12 +61,12 @@ class Import:
         self._to = to
 
     def check(self, source: str) -> None:
-        """Check what the server would refuse.
+        """Check the source and the branch before the import.
 
         Raises:
-            CommandError: it cannot read the source, or the branch does not exist.
+            CommandError: the server cannot read the source, or the branch does not exist.
         """
-        from cli.client import RefusedError  # noqa: PLC0415 - late, as the server is
+        from cli.client import RefusedError  # noqa: PLC0415 - late, like the server
 
         storage = self._server.ask("GET", "/config", {}, Config).storage_config
         if storage.import_validity_regex and not re.search(storage.import_validity_regex, source):
@@ -105,7 +105,7 @@ def command(
         str,
         typer.Option(
             "--from",
-            help="Where the objects are, as s3://BUCKET/PREFIX/; in no storage namespace.",
+            help="The objects, as s3://BUCKET/PREFIX/, outside of storage namespaces.",
             show_default=False,
         ),
     ],
@@ -113,7 +113,7 @@ def command(
         str,
         typer.Option(
             "--to",
-            help="Where they will be: lakefs://REPO/BRANCH/PATH",
+            help="The destination: lakefs://REPO/BRANCH/PATH",
             show_default=False,
             autocompletion=completion.paths,
         ),
@@ -135,7 +135,7 @@ def command(
     if merge:
         session.output.warn("--merge is deprecated: import is done directly into target branch")
     check_message(message, allow_empty=allow_empty_message)
-    metadata = metadata_of(meta)
+    metadata = pairs_of("--meta", meta)
     work = Import(session.server, target)
     work.check(source)
     with interruptible(lambda _: None) as interruption:
@@ -153,7 +153,7 @@ def command(
 
 
 def _finished(ask: Callable[[], ImportStatus], show: Callable[[int, int], None]) -> ImportStatus:
-    """Return the status when the import is done.
+    """Wait for the import; return its last status.
 
     Raises:
         CommandError: it failed, or makes no progress.

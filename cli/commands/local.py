@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import YesOption, home_expanded
+from cli.arguments import (
+    PARALLELISM,
+    NoProgressOption,
+    ParallelismOption,
+    PreSignOption,
+    YesOption,
+    home_expanded,
+    pairs_of,
+)
 from cli.checkout import git
 from cli.checkout.differences import Change, ChangeSpool
 from cli.checkout.index import CLONE, Index, linked_folders
@@ -21,13 +29,12 @@ from cli.commits import (
     MetadataOption,
     check_message,
     created_lines,
-    metadata_of,
 )
 from cli.errors import CommandError, UsageError
 from cli.grammar import Command, CommandGroup
 from cli.output import Color
 from cli.session import Session, session_of
-from cli.transfers.jobs import PARALLELISM, Options
+from cli.transfers.jobs import Options
 from cli.uris import BranchUri, PathUri
 
 app = typer.Typer(cls=CommandGroup, help="Sync local directories with lakeFS paths.")
@@ -53,26 +60,6 @@ FolderArgument = Annotated[
 GitignoreOption = Annotated[
     bool,
     typer.Option(help="Make git ignore the directory, if it is in a git repository."),
-]
-ParallelismOption = Annotated[
-    int | None,
-    typer.Option(
-        "--parallelism",
-        "-p",
-        help="How many transfers run at a time.",
-        show_default=str(PARALLELISM),
-    ),
-]
-PreSignOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--pre-sign/--no-pre-sign",
-        help="Use presigned URLs.",
-        show_default="where the server has them",
-    ),
-]
-NoProgressOption = Annotated[
-    bool, typer.Option("--no-progress", help="Show no bar.", show_default=False)
 ]
 
 
@@ -185,7 +172,7 @@ def commit(
     """
     session = session_of(context)
     check_message(message, allow_empty=allow_empty_message)
-    metadata = metadata_of(meta)
+    metadata = pairs_of("--meta", meta)
     index = Index.find(_folder(directory))
     options = _options(session, parallelism, pre_sign)
     mirror = _mirror(session, index, options, no_progress=no_progress)
@@ -313,7 +300,7 @@ def _options(session: Session, parallelism: int | None, pre_sign: bool | None) -
     if parallelism is None:
         parallelism = session.configuration.number("options.parallelism", PARALLELISM)
     if parallelism < 1:
-        raise UsageError(f"Invalid value for parallelism ({parallelism}), minimum is 1")
+        raise UsageError(f"--parallelism is {parallelism}: write 1 or more")
     return Options(parallelism=parallelism, pre_sign=pre_sign)
 
 

@@ -1,4 +1,4 @@
-"""`graveler plugin`: commands that other programs do."""
+"""`graveler plugin`: commands that other programs implement."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""`graveler pr`: pull requests, which propose to merge a branch into another one."""
+"""`graveler pr`: pull requests, which propose merges of branches."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -23,7 +23,7 @@ from cli.output import fields, local_time
 from cli.session import Session, session_of
 from cli.uris import RepositoryUri
 
-app = typer.Typer(cls=CommandGroup, help="Propose merges, and decide about them.")
+app = typer.Typer(cls=CommandGroup, help="Create, merge and close pull requests.")
 
 _PULLS = "/repositories/{repository}/pulls"
 _PULL = f"{_PULLS}/{{pull_request}}"
@@ -40,7 +40,7 @@ TitleOption = Annotated[
 ]
 DescriptionOption = Annotated[
     str | None,
-    typer.Option("--description", help="What it is for, in Markdown.", show_default=False),
+    typer.Option("--description", help="The description, in Markdown.", show_default=False),
 ]
 
 

@@ -1,4 +1,4 @@
-"""`graveler show`: one thing in detail."""
+"""`graveler show`: a commit in detail."""
 
 import typer
 

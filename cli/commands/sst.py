@@ -16,7 +16,7 @@ from cli.grammar import Command, CommandGroup
 from cli.output import fields, go_time
 from cli.session import Session, session_of
 
-app = typer.Typer(cls=CommandGroup, help="Look into range and metarange files, without a server.")
+app = typer.Typer(cls=CommandGroup, help="Inspect range and metarange files, without a server.")
 
 FileArgument = Annotated[
     str,
@@ -39,7 +39,7 @@ Cells = Callable[[dict[str, Any]], Sequence[object]]
 
 
 class _Verdict(msgspec.Struct, frozen=True):
-    """Whether a file is whole."""
+    """The result of a check."""
 
     file: str
     is_whole: bool
@@ -124,7 +124,7 @@ def show_records(session: Session, file: str, amount: int, *, raw: bool = False)
 
 
 def _columns(kind: str) -> tuple[Sequence[str], Cells]:
-    """Return the heads of the table of a kind of records, and the cells of a record."""
+    """Return the table's heads for a kind of records, and the function to a record's cells."""
     match kind:
         case "metaranges":
             heads = ("range_id", *_RANGE_CELLS[1:])
@@ -194,10 +194,10 @@ def _refusing_damage() -> Iterator[None]:
 
 
 def _reader() -> ModuleType:
-    """Return the engine's reader of these files, which clients may have without its packages.
+    """Return the engine's reader of these files.
 
     Raises:
-        CommandError: the packages are not installed.
+        CommandError: its packages are not installed.
     """
     try:
         from graveler.sstable import shown  # noqa: PLC0415

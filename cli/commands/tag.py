@@ -75,7 +75,7 @@ def create(
         bool, typer.Option("--force", "-f", help="Move the tag if it exists.")
     ] = False,
 ) -> None:
-    """Give a commit a name that stays with it."""
+    """Create a tag: a fixed name of a commit."""
     session = session_of(context)
     tag, at = session.ref(uri), session.ref(commit)
     if tag.repository != at.repository:
@@ -83,9 +83,9 @@ def create(
     names = {"repository": tag.repository}
     ref = at.ref
     if force:
-        # A ref that does not exist must not cost the old tag.
+        # Check the ref first: if it does not exist, the old tag must stay.
         ref = session.server.ask("GET", _COMMIT, {**names, "ref": at.ref}, Commit).id
-        from cli.client import RefusedError  # noqa: PLC0415 - late, as the server is
+        from cli.client import RefusedError  # noqa: PLC0415 - late, like the server
 
         try:
             session.server.ask("DELETE", _TAG, _names(tag), str)

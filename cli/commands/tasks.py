@@ -1,4 +1,4 @@
-"""`graveler tasks`: work that outlives the request that asked for it."""
+"""`graveler tasks`: work that outlives the request that started it."""
 
 import time
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _POLL_INTERVAL_S = 1.0
 _AMOUNT_DEFAULT = 100
 _AMOUNT_MAX = 1000
 
-# Labels of the results that a task may have.
+# Labels of results.
 _RESULTS = {"commit_id": "Commit", "run_id": "Run-ID"}
 
 

@@ -1,4 +1,4 @@
-"""`graveler usage`: how much the server was used, if it counts that."""
+"""`graveler usage`: the server's usage, if it counts requests."""
 
 import typer
 from msgspec import Struct

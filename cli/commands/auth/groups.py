@@ -112,7 +112,7 @@ def create(context: typer.Context, *, name: GroupOption) -> None:
 
 @acl.command("get", cls=Command)
 def get_acl(context: typer.Context, *, name: GroupOption) -> None:
-    """Show what the members of a group may do; Graveler has policies instead."""
+    """Show the permission of a group's members; Graveler has policies instead."""
     session = session_of(context)
     found = session.server.ask("GET", _ACL, {"id": name}, Permission)
     session.output.item(found, lambda each: [f"Group {name}:{each.permission}"])
@@ -127,6 +127,6 @@ def set_acl(
         str, typer.Option(help="Read, Write, Super or Admin.", show_default=False)
     ],
 ) -> None:
-    """Set what the members of a group may do; Graveler has policies instead."""
+    """Set the permission of a group's members; Graveler has policies instead."""
     server = session_of(context).server
     server.request("POST", _ACL, {"id": name}, {"permission": permission})

@@ -1,4 +1,4 @@
-"""`graveler auth policies`: what users may do."""
+"""`graveler auth policies`: policies, which allow or deny actions."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -41,7 +41,7 @@ PolicyOption = Annotated[str, typer.Option("--id", help=POLICY.help, show_defaul
 class _Document(msgspec.Struct, frozen=True):
     """A file of statements."""
 
-    statement: list[dict[str, Any]]  # the server checks them, and says what is wrong
+    statement: list[dict[str, Any]]  # the server checks them, and reports faults
 
 
 @app.command("create", cls=Command)
@@ -56,7 +56,7 @@ def create(
         ),
     ],
 ) -> None:
-    """Create a policy of the statements in a file."""
+    """Create a policy with the statements of a file."""
     session = session_of(context)
     document = _read(statement_document)
     body = {"id": name, "statement": document.statement}
@@ -77,7 +77,7 @@ def _read(file: Path) -> _Document:
     """Return the statements in a file.
 
     Raises:
-        CommandError: the file cannot be read, or has something else.
+        CommandError: the file cannot be read, or has no statements.
     """
     text = content_of(file)
     try:
@@ -101,7 +101,7 @@ def _lines(policy: Policy) -> Iterator[str]:
 
 
 def _shown(statement: Statement) -> object:
-    """Return the statement with a list of resources as one: the API has it as a text."""
+    """Return the statement with a list of resources decoded; the API has it as a text."""
     fields: dict[str, object] = msgspec.to_builtins(statement)
     with suppress(msgspec.DecodeError):
         fields["resource"] = msgspec.json.decode(statement.resource, type=list[str])

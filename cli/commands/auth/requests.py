@@ -1,7 +1,7 @@
-"""Commands that are one request each, as rows of tables.
+"""Commands that send one request each, declared as rows of tables.
 
-Most commands of `auth` name one or two things by options, send a request, and print a table or a
-line. `add` makes such a command from a row.
+Most commands of `auth` take one or two names as options, send a request, and print a table or a
+line. `group` makes commands from such rows.
 """
 
 import inspect
@@ -18,7 +18,6 @@ from cli.session import Session, session_of
 
 T = TypeVar("T")
 
-# The current user, if the option is left out; the server's name for it in the paths is `id`.
 _OWN = "the current user"
 
 
@@ -28,7 +27,7 @@ class NameOption:
 
     option: str  # "access-key-id" is --access-key-id, and {access_key_id} in paths
     help: str
-    is_required: bool = True  # if not, it is the current user
+    is_required: bool = True  # if not, the default is the current user
 
     @property
     def field(self) -> str:
@@ -106,7 +105,7 @@ class ListCommand(Generic[T]):
 
 @dataclass(frozen=True)
 class ChangeCommand:
-    """A command that changes something, and says so; with --json it prints nothing."""
+    """A command that changes something and confirms it; with --json, it prints nothing."""
 
     help: str
     method: str
@@ -121,7 +120,7 @@ class ChangeCommand:
         return [name.parameter() for name in self.names]
 
     def run(self, session: Session, given: Mapping[str, Any]) -> None:
-        """Send the request, and say that it is done."""
+        """Send the request, and confirm it."""
         names = _completed(session, self.names, given)
         query = {parameter: names[field] for parameter, field in (self.query or {}).items()}
         session.server.request(self.method, self.template, names, self.body, query)
@@ -129,7 +128,7 @@ class ChangeCommand:
 
 
 def group(help_text: str, commands: Mapping[str, ListCommand[Any] | ChangeCommand]) -> typer.Typer:
-    """Return a group with these commands; more may be added to it."""
+    """Return a group with these commands, to which more may be added."""
     app = typer.Typer(cls=CommandGroup, help=help_text)
     for name, row in commands.items():
         app.command(name, cls=Command, help=row.help)(_function(row))
@@ -137,12 +136,12 @@ def group(help_text: str, commands: Mapping[str, ListCommand[Any] | ChangeComman
 
 
 def own_user(session: Session, user: str) -> str:
-    """Return the user that is named, or else the current one."""
+    """Return the named user, or the current one for ""."""
     return user or session.server.ask("GET", "/user", {}, CurrentUser).user.id
 
 
 def _function(row: ListCommand[Any] | ChangeCommand) -> Callable[..., None]:
-    """Return the function of a command, with the parameters that Typer looks for."""
+    """Return the function of a command, with the parameters in the form that Typer inspects."""
 
     def run(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - texts, numbers, flags
         row.run(session_of(context), given)
@@ -160,7 +159,7 @@ def _function(row: ListCommand[Any] | ChangeCommand) -> Callable[..., None]:
 def _completed(
     session: Session, names: Sequence[NameOption], given: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return the names that were given; the current user for one that may be left out."""
+    """Return the given names; the current user for an optional one that is missing."""
     return {
         name.field: given[name.field] if name.is_required else own_user(session, given[name.field])
         for name in names

@@ -79,7 +79,7 @@ credentials = group(
 )
 
 _groups = group(
-    "See the groups of a user.",
+    "Show the groups of a user.",
     {
         "list": ListCommand(
             "List the groups of a user.",
@@ -102,7 +102,7 @@ _policies = group(
             STATEMENT_HEADS,
             statement_rows,
             [USER],
-            {"effective": "The policies of the user's groups as well."},
+            {"effective": "Include the policies of the user's groups."},
         ),
         "attach": ChangeCommand(
             "Attach a policy to a user.",
@@ -159,17 +159,13 @@ app.add_typer(_policies, name="policies")
 app.add_typer(aws_iam, name="aws-iam")
 
 
-def _shown_name(user: User) -> str:
-    return user.friendly_name or user.email or user.id
-
-
 @app.command("create", cls=Command)
 def create(
     context: typer.Context,
     *,
     name: Annotated[str, typer.Option("--id", help="The new user.", show_default=False)],
 ) -> None:
-    """Create a user, who may do nothing until there are policies or groups."""
+    """Create a user, who has no rights until you add a group or policy."""
     session = session_of(context)
     created = session.server.ask("POST", _USERS, {}, User, {"id": name})
     out = session.output
@@ -190,7 +186,7 @@ def create_credentials(
         str, typer.Option("--id", help="The user.", show_default="the current user")
     ] = "",
 ) -> None:
-    """Create a key pair of a user; its secret is shown this once."""
+    """Create a key pair of a user; its secret is shown only now."""
     session = session_of(context)
     names = {"id": own_user(session, name)}
     created = session.server.ask("POST", f"{_USER}/credentials", names, NewCredentials)

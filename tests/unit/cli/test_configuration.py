@@ -131,7 +131,7 @@ def test_an_endpoint_is_completed(read, written, meant):
     "url", ["http://", "http://[", "ftp://h", ":", "http://h:port", "http:///a"]
 )
 def test_an_endpoint_that_is_no_url_is_refused(read, url):
-    with pytest.raises(CommandError, match="is no URL: write https://HOST"):
+    with pytest.raises(CommandError, match="is not a URL: write https://HOST"):
         endpoint(read, url)
 
 
