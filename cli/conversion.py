@@ -1,7 +1,7 @@
 """Converts the values of arguments and options without pydantic.
 
 Typer builds a pydantic schema for each parameter. Importing pydantic takes as long as the rest of
-a command (ADR 27), and the types of our parameters do not need it.
+a command (ADR 27), and our parameters do not need it.
 """
 
 from collections.abc import Callable

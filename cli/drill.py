@@ -23,7 +23,7 @@ _POLL_INTERVAL_S = 1.0
 
 _IDS = ("commits_meta_range_id", "branches_meta_range_id", "tags_meta_range_id")
 _PAGE = 1000
-# So many commits of each history are compared.
+# The number of commits that are compared of each history.
 _COMMITS_MAX = 10_000
 
 

@@ -4,7 +4,7 @@ from typer import TyperException
 
 
 class CommandError(TyperException):
-    """The command failed; the message names the thing and says what to do."""
+    """The command failed; the message has the cause and the remedy."""
 
     exit_code = 1
 

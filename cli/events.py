@@ -1,7 +1,7 @@
 """A feed of a repository's events, made by comparing its branches and tags at each look.
 
-The API has no feed. If a branch has moved, its log is read from the new head down to the old one,
-so no commit is missed.
+The API has no feed. If a branch has moved, its log is read from the new head to the old one, so no
+commit is missed.
 """
 
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 VERSION = "1"
 
-# At most so many heads are asked whether they have a commit. A line that began at another head has
-# its commits reported again, as events of this branch.
+# The search for the beginning of a line compares at most so many heads. A line that began at
+# another head has its commits reported again, as events of this branch.
 _HEADS_MAX = 50
 
 
@@ -141,7 +141,7 @@ class EventFeed:
                 old = self.branches.get(line.branch)
                 yield self._of_branch(line.kind, line.branch, line.begins_at, old)
             for commit in look.spool.oldest_first(line.start, line.amount):
-                if commit.parents:  # a repository's first commit is no event of a branch
+                if commit.parents:  # a repository's first commit is not an event of a branch
                     yield self._of_commit(line.branch, commit)
 
     def _of_commit(self, branch: str, commit: Commit) -> EventDetail:

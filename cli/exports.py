@@ -26,7 +26,7 @@ class ExportConfiguration(Struct, frozen=True, rename="camel"):
 
 
 class ExportStatus(Struct, frozen=True, rename="camel"):
-    """The status of a branch's export; commits and export ID are "" if there is none."""
+    """The status of a branch's export; missing commits and export IDs are ""."""
 
     state: str
     is_pending: bool = False

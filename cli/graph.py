@@ -2,7 +2,7 @@
 
 Each line of descent has a column two characters wide, which waits for its next commit. A commit is
 drawn in the column that waits for it. A merge opens columns to its right. If two columns wait for
-the same commit, the right one bends to the left one, and crosses the columns between.
+the same commit, the right one joins the left one, and crosses the columns between.
 """
 
 from collections.abc import Sequence

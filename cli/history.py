@@ -14,7 +14,7 @@ _LOG = "/repositories/{repository}/refs/{ref}/commits"
 _COMMIT = "/repositories/{repository}/commits/{ref}"
 _PAGE_SIZE = 1000
 
-# With --no-merges, ask for so many commits for each that is wanted, as lakectl does.
+# With --no-merges, pages are larger by this factor, as in lakectl.
 _WITH_MERGES = 3
 
 

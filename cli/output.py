@@ -121,7 +121,7 @@ class CommandOutput:
             self.line(f"for more results run with {command}")
 
     def paint(self, text: str, color: Color | None = None, *, bold: bool = False) -> str:
-        """Return the text in a color on a terminal, else as it is."""
+        """Return the text, in a color on a terminal."""
         codes = [*([_BRIGHT[color]] if color else []), *([_BOLD] if bold else [])]
         plain = not self.has_color or "NO_COLOR" in os.environ
         if plain or not codes or not self.is_terminal:

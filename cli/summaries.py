@@ -22,7 +22,7 @@ SUMMARIES = {
     "diff": "Show the uncommitted changes of a branch, or the differences between two refs.",
     "doctor": "Check the set-up; with --write, run the acceptance suite.",
     "drill": "Restore a dump of a repository into a scratch repository, compare, and delete that.",
-    "events": "Follow what happens in a repository.",
+    "events": "Follow the events of a repository.",
     "export": "Export a branch to plain objects, once or continuously.",
     "find-merge-base": "Show the merge base of two refs: a best common ancestor.",
     "fs": "View and manipulate objects.",

@@ -1,6 +1,6 @@
 """The lakefs:// URIs of the command line.
 
-A path is used as it is written: it is not percent-decoded, and `?` and `#` have no special meaning.
+A path is taken literally: it is not percent-decoded, and `?` and `#` have no special meaning.
 """
 
 import re

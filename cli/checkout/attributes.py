@@ -50,7 +50,7 @@ def link_of(stats: ObjectStats) -> str | None:
 
 
 def permissions_of(stats: ObjectStats) -> Permissions | None:
-    """Return the permissions of the file that was uploaded; None if they are not known."""
+    """Return the permissions of the file that was uploaded; None if unknown."""
     text = _metadata(stats).get(PERMISSIONS_KEY)
     try:
         return msgspec.json.decode(text, type=Permissions) if text else None
@@ -59,7 +59,7 @@ def permissions_of(stats: ObjectStats) -> Permissions | None:
 
 
 def differs(entry: FileEntry, stats: ObjectStats, rules: TrackingRules) -> bool:
-    """Return whether an entry is not what was uploaded, without a look at its content."""
+    """Return whether an entry differs from the uploaded file, without reading its content."""
     if entry.link is not None:
         return entry.link != link_of(stats)
     if not entry.path.endswith("/") and entry.size_bytes != (stats.size_bytes or 0):

@@ -97,7 +97,7 @@ def joined(left: Iterable[L], right: Iterable[R]) -> Iterator[tuple[L | None, R 
 def local_changes(
     entries: Iterable[FileEntry], objects: Iterable[ObjectStats], rules: TrackingRules, root: Path
 ) -> Iterator[Change]:
-    """Yield what changed from the objects to the entries of a folder, the root."""
+    """Yield the changes from the objects to the entries of a folder, the root."""
     for entry, stats in joined(entries, objects):
         if entry is None:
             assert stats is not None

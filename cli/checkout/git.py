@@ -20,7 +20,7 @@ _COMMIT_URLS = {
 
 
 def repository_of(folder: Path) -> Path | None:
-    """Return the root of the git repository that a folder is in; None if it is in none."""
+    """Return the root of the git repository that a folder is in; None without one."""
     found = _git(folder, "rev-parse", "--show-toplevel")
     return Path(found) if found else None
 
@@ -84,7 +84,7 @@ def _with_section(text: str, entries: list[str]) -> str:
 
 
 def _git(folder: Path, *args: str) -> str:
-    """Return what git prints, "" if it fails or is not installed."""
+    """Return git's output, "" if it fails or is not installed."""
     program = shutil.which("git")
     if program is None:
         return ""

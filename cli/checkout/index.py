@@ -19,7 +19,7 @@ _TARGET_SOURCE, _TARGET_HEAD = "target_src", "target_head"
 
 @dataclass(frozen=True)
 class Index:
-    """What a folder mirrors: a path of a ref, and the commit that the ref was at."""
+    """The path of a ref that a folder mirrors, and the commit that the ref had."""
 
     root: Path
     source: PathUri
@@ -38,7 +38,7 @@ class Index:
         """Return the index of a folder, or of the nearest folder above that has one.
 
         Raises:
-            CommandError: there is none, or it is broken.
+            CommandError: there is no index, or it is broken.
         """
         if not folder.exists():
             raise CommandError(f"{folder} does not exist")

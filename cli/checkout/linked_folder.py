@@ -12,7 +12,7 @@ from cli.errors import CommandError
 
 try:
     import fcntl
-except ImportError:  # Windows has none: there, two processes are not kept apart
+except ImportError:  # without it, on Windows, two processes can change a folder at once
     fcntl = None  # type: ignore[assignment]
 
 

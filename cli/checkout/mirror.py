@@ -265,7 +265,7 @@ class Mirror:
             self._ended(head)
 
     def _get_others(self, mine: ChangeSpool, head: MirrorTarget, committed: MirrorTarget) -> None:
-        """Download the objects that others stored on the branch meanwhile; the commit has them."""
+        """Download the objects that other users stored on the branch before the commit."""
         others = ChangeSpool(except_for(self.remote.changes(head.uri, committed.uri), mine))
         if len(others):
             self.index = self.index.began(PULL, committed)

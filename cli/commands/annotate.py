@@ -25,7 +25,7 @@ _ID_LENGTH = 16
 _ID_WIDTH = 20
 _MESSAGE_BYTES_MAX = 200
 
-# Logs are requested so many at a time.
+# The number of logs that are requested at a time.
 _AT_ONCE = 8
 
 

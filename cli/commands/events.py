@@ -1,4 +1,4 @@
-"""`graveler events`: what happens in a repository."""
+"""`graveler events`: the events of a repository."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -16,14 +16,14 @@ from cli.grammar import Command, CommandGroup
 from cli.output import local_time
 from cli.session import Session, session_of
 
-app = typer.Typer(cls=CommandGroup, help="Follow what happens in a repository.")
+app = typer.Typer(cls=CommandGroup, help="Follow the events of a repository.")
 
 _INTERVAL_MIN_S = 0.1
 
 
 @app.callback()
 def _group() -> None:
-    """Follow what happens in a repository."""  # so that Typer keeps the name `tail`
+    """Follow the events of a repository."""  # with a callback, Typer keeps the name `tail`
 
 
 @app.command("tail", cls=Command)

@@ -127,9 +127,9 @@ def status(
         typer.Option("--local/--no-local", "-l", help="Do not look for changes of the remote."),
     ] = False,
 ) -> None:
-    """Show what changed in a directory and in the path that it is linked with.
+    """Show the changes in a directory and in its linked path.
 
-    Sizes and modification times are compared. Contents are read only of files that were stored in
+    Sizes and modification times are compared. Content is read only of files that were stored in
     the second of their modification.
     """
     session = session_of(context)
@@ -166,7 +166,7 @@ def commit(
     pre_sign: PreSignOption = None,
     no_progress: NoProgressOption = False,
 ) -> None:
-    """Upload what changed in a directory, and commit it to the branch.
+    """Upload the changes of a directory, and commit them to the branch.
 
     After an interrupt, the same command continues.
     """
@@ -196,7 +196,7 @@ def pull(
     pre_sign: PreSignOption = None,
     no_progress: NoProgressOption = False,
 ) -> None:
-    """Download what changed in the path since the last time.
+    """Download the changes of the path since the last synchronization.
 
     After an interrupt, the same command continues.
     """

@@ -6,7 +6,13 @@ from typing import Annotated
 import typer
 
 from cli.commands.auth.requests import ATTACHED, GROUP, MEMBER, ChangeCommand, ListCommand, group
-from cli.commands.auth.schemas import STATEMENT_HEADS, Group, Permission, Policy, statement_rows
+from cli.commands.auth.schemas import (
+    STATEMENT_HEADS,
+    AccessControlList,
+    Group,
+    Policy,
+    statement_rows,
+)
 from cli.grammar import Command
 from cli.output import local_time
 from cli.schemas import User
@@ -114,7 +120,7 @@ def create(context: typer.Context, *, name: GroupOption) -> None:
 def get_acl(context: typer.Context, *, name: GroupOption) -> None:
     """Show the permission of a group's members; Graveler has policies instead."""
     session = session_of(context)
-    found = session.server.ask("GET", _ACL, {"id": name}, Permission)
+    found = session.server.ask("GET", _ACL, {"id": name}, AccessControlList)
     session.output.item(found, lambda each: [f"Group {name}:{each.permission}"])
 
 

@@ -1,7 +1,7 @@
 """Commands that send one request each, declared as rows of tables.
 
-Most commands of `auth` take one or two names as options, send a request, and print a table or a
-line. `group` makes commands from such rows.
+Most commands of `auth` take one or two names, send a request, and print a table or a line. `group`
+makes commands from such rows.
 """
 
 import inspect

@@ -58,7 +58,7 @@ class ExternalPrincipal(Struct, frozen=True):
     user_id: str
 
 
-class Permission(Struct, frozen=True):
+class AccessControlList(Struct, frozen=True):
     """The permission of a group's members, on servers with access control lists."""
 
     permission: str

@@ -118,7 +118,7 @@ class _Copies:
             nested = prefix + prefix.removeprefix(target)
             if next(self._below(nested), None) is not None:
                 raise CommandError(
-                    f"what is below {nested} would replace what is below {prefix}: "
+                    f"objects below {nested} would replace objects below {prefix}: "
                     f"{self._word} it to another path first"
                 )
 

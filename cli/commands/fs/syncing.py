@@ -45,7 +45,7 @@ def sync(
         typer.Option("--delete", help="Delete objects or files that the source does not have."),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be done.")
+        bool, typer.Option("--dry-run", help="Show the changes, and make none.")
     ] = False,
     exclude: Annotated[
         list[str] | None,
