@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 import urllib3
 
-from cli.configuration import KEY_VARIABLES, Configuration, RetrySettings
+from cli.configuration import KEY_VARIABLES, Configuration, RetryPolicy
 from cli.errors import CommandError
 from cli.schemas import ResultPage
 from cli.transport import Transport
@@ -94,7 +94,7 @@ class Server:
         self,
         endpoint: str,
         key_pair: tuple[str, str],
-        retries: RetrySettings,
+        retries: RetryPolicy,
         *,
         connections: int = 16,
     ) -> None:

@@ -14,7 +14,7 @@ import urllib3
 
 from cli import client
 from cli.client import RefusedError, Server
-from cli.configuration import Configuration, RetrySettings
+from cli.configuration import Configuration, RetryPolicy
 from cli.diagnosis.findings import Finding, error, ok, skipped, warning
 from cli.errors import CommandError
 from cli.schemas import Config, CurrentUser, ObjectStats, Repository, ResultPage
@@ -58,7 +58,7 @@ def check_connection(configuration: Configuration) -> Iterator[Finding]:
     yield from _clock(answer)
     if answer.status == 200 and answer.is_json:
         # Without repetitions, which would only delay the findings.
-        server = Server(endpoint, (key_id, secret), RetrySettings(attempts_max=0))
+        server = Server(endpoint, (key_id, secret), RetryPolicy(attempts_max=0))
         yield from _as_user(server)
     else:
         yield _wrong_answer(endpoint, answer)

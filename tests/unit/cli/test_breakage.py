@@ -10,7 +10,7 @@ import pytest
 
 from cli.checkout.linked_folder import LinkedFolder
 from cli.client import Server
-from cli.configuration import RetrySettings
+from cli.configuration import RetryPolicy
 from cli.errors import CommandError
 from cli.transfers import comparing, uploads
 from cli.transfers.downloads import Downloader
@@ -25,7 +25,7 @@ BRANCH = "lakefs://my-repo/main"
 
 @pytest.fixture
 def server(lake):
-    return Server(f"{lake.endpoint}/api/v1", ("key", "secret"), RetrySettings())
+    return Server(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
 
 
 def test_a_run_whose_output_nobody_reads_does_not_end_as_if_all_were_done(lake, server, tmp_path):
@@ -95,7 +95,7 @@ def test_an_upload_that_the_object_store_ended_is_begun_anew(user, lake, tmp_pat
 
 def test_an_interrupt_wakes_threads_that_wait_for_the_network():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        wire = Wire(RetrySettings())
+        wire = Wire(RetryPolicy())
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         found = []
 
@@ -116,7 +116,7 @@ def test_an_interrupt_wakes_threads_that_wait_for_the_network():
 
 
 def test_the_keys_are_not_sent_without_tls_after_a_redirect(monkeypatch):
-    wire = Wire(RetrySettings())
+    wire = Wire(RetryPolicy())
     sent = []
 
     class Answer:
