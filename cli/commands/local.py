@@ -296,7 +296,11 @@ def _root(directory: str | None) -> Path:
     return root
 
 
-def _options(session: Session, parallelism: int | None, pre_sign: bool | None) -> Options:  # noqa: FBT001
+def _options(
+    session: Session,
+    parallelism: int | None,
+    pre_sign: bool | None,  # noqa: FBT001 - as the option
+) -> Options:
     if parallelism is None:
         parallelism = session.configuration.number("options.parallelism", PARALLELISM)
     if parallelism < 1:
