@@ -28,16 +28,16 @@ from bench.servers import servers
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.settings import Settings
+from graveler.engine import Engine
 from graveler.entries import entry_value
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportSettings
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import AddressType, Entry
+from graveler.model.tasks import TaskMessage
 from graveler.operations import branches, commits, links, merges, objects, writes
-from graveler.operations.engine import Engine
 from graveler.operations.task_work import WORK
 from graveler.operations.tasks.advance import advance
 from graveler.staging.listing import PageQuery
-from graveler.tasks import TaskMessage
 from graveler.times import NS_PER_S
 
 REPOSITORY = "exported"  # as bench.export calls it

@@ -33,18 +33,18 @@ from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.committed.apply import apply_changes
 from graveler.committed.store import Committed
+from graveler.engine import Engine
 from graveler.entries import entry_value
-from graveler.export.model import (
+from graveler.export.record import (
     BranchExport,
     Destination,
     ExportConfiguration,
     ExportRequest,
+    ExportSettings,
     ExportState,
 )
-from graveler.export.settings import ExportSettings
 from graveler.model import EMPTY_METARANGE, AddressType, Change, CommitID, Entry
 from graveler.operations import commits, repositories
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.ports import ObjectDescription

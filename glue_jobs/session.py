@@ -26,7 +26,7 @@ from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.settings import Settings
-from graveler.operations.engine import Engine
+from graveler.engine import Engine
 from graveler.ports import JobStore, ObjectStore, StagingStore
 
 # No client waits: a store that is busy for a minute must not end a job of an hour.

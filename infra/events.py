@@ -14,10 +14,10 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from graveler.aws.dynamodb.models import HEARTBEATS, OUTBOX, STREAM_BEAT
-from graveler.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from graveler.http.errors import STATUSES
+from graveler.model.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
+from graveler.model.tasks import TaskKind
 from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
-from graveler.tasks import TaskKind
 from infra.function import Function, Shape
 from infra.role import make_role
 from infra.settings import Settings

@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
-from graveler.retention.series import series_of
+from graveler.retention.runs import series_of
 from infra import packages
 from infra.access import Access
 from infra.events import Events, Schedule, dead_letters

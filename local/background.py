@@ -22,7 +22,7 @@ from functions.events.handler import handler as publish_events
 from functions.export.handler import handler as export
 from functions.tasks.handler import handler as run_tasks
 from graveler.aws import wiring
-from graveler.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
+from graveler.model.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from local.bus import EventBus, Rule
 from local.config import EVENT_BUS, EXPORT_QUEUE, TASK_QUEUE
 from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT, Delivery

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from bench.engine.scale import Scale
 from bench.figures import Figure, peak_memory_mb, spent
 from bench.repository import NAMESPACE, Repository
+from graveler.branches.views import object_stat
 from graveler.committed.metarange import MetaRange
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Record, RepositoryUID
 from graveler.model import Repository as RepositoryRecord
-from graveler.operations.protocol.views import object_stat
 from graveler.staging.listing import CommonPrefix, PageQuery, list_page
 
 _RECORD = RepositoryRecord("bench", RepositoryUID(""), NAMESPACE, "main", 0)

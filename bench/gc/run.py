@@ -20,7 +20,7 @@ from bench.servers import servers
 from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.run import collect
 from glue_jobs.session import Deployment, local_spark
-from graveler.retention.report import Report
+from graveler.retention.report import CollectionReport
 
 TITLE = "Garbage collection on two cores, by the number of objects"
 COMMITS = (1, 10, 100, 1_000)
@@ -48,7 +48,7 @@ def measure(objects: int, commits: Sequence[int]) -> Iterator[Figure]:
 
 def _collected(
     spark: SparkSession, made: Deployment, lake: Lake, *, do_sweep: bool
-) -> tuple[Watch, Report]:
+) -> tuple[Watch, CollectionReport]:
     options = Options(repository=lake.name, inventory_uri=lake.manifest_uri, do_sweep=do_sweep)
     watch = Watch()
     report = collect(spark, made, options, lake.name, watch.step)
@@ -58,7 +58,7 @@ def _collected(
     return watch, report
 
 
-def _marked(count: int, watch: Watch, report: Report) -> Iterator[Figure]:
+def _marked(count: int, watch: Watch, report: CollectionReport) -> Iterator[Figure]:
     name = f"{count:,} commits"
     yield Figure(f"{name}, marked in", sum(watch.seconds.values()), "s wall")
     yield Figure(f"{name}, processor", sum(watch.cpu_s.values()), "s cpu")
@@ -67,7 +67,7 @@ def _marked(count: int, watch: Watch, report: Report) -> Iterator[Figure]:
     yield Figure(f"{name}, peak memory", peak_mb, "MB")
 
 
-def _by_step(watch: Watch, report: Report) -> Iterator[Figure]:
+def _by_step(watch: Watch, report: CollectionReport) -> Iterator[Figure]:
     for step, seconds in watch.seconds.items():
         yield Figure(f"{step}: seconds", seconds, "s wall")
         yield Figure(f"{step}: processor", watch.cpu_s[step], "s cpu")

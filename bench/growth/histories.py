@@ -8,16 +8,16 @@ from bench.figures import Figure, spent
 from bench.large_commits.run import engine_of
 from glue_jobs.session import Deployment
 from graveler.aws.usage import Counted, measured
+from graveler.branches.lookup import current_branch
+from graveler.engine import Engine
 from graveler.identity import make_commit
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import EMPTY_METARANGE, Commit, Repository
+from graveler.model.tasks import TaskSettings
 from graveler.operations import commits, dumps, repositories
 from graveler.operations.commits import LogQuery
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import current_branch
 from graveler.refs.merge_base import merge_base
 from graveler.refs.resolve import resolve_commit_id
-from graveler.tasks import TaskSettings
 from local.stores import BUCKET
 
 REPOSITORY = "history"

@@ -10,14 +10,14 @@ from bench.large_commits.run import engine_of
 from glue_jobs.session import Deployment
 from graveler.aws.settings import Settings
 from graveler.aws.usage import Counted, measured
+from graveler.branches.lookup import current_branch
+from graveler.engine import Engine
 from graveler.entries import entry_value
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import AddressType, Change, Entry
+from graveler.model.tasks import TaskSettings
 from graveler.operations import branches, objects
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import current_branch
 from graveler.staging.listing import PageQuery
-from graveler.tasks import TaskSettings
 
 REPOSITORY = "staged"
 _OF_FOLDER = 500

@@ -31,10 +31,10 @@ from bench.servers import servers_in
 from glue_jobs.session import Deployment
 from graveler.aws import wiring
 from graveler.aws.settings import Settings
+from graveler.branches.lookup import current_branch
+from graveler.engine import Engine
 from graveler.model import MetaRangeID
 from graveler.operations import commits, repositories
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import current_branch
 from local.job import environment_of_stack
 from local.stores import BUCKET
 

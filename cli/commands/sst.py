@@ -72,7 +72,7 @@ def verify(context: typer.Context, files: Annotated[list[str], FileArgument]) ->
     are_whole = True
     for file in files:
         content = _read_file(file)
-        found = list(shown.faults(file, content, Path(file).name))
+        found = list(inspection.faults(file, content, Path(file).name))
         are_whole = are_whole and not found
         session.output.item(_Verdict(file, not found, found), _Verdict.lines)
     if not are_whole:
@@ -101,7 +101,7 @@ def properties(context: typer.Context, file: FileArgument) -> None:
     content = _read_file(file)
     shown = _reader()
     with _refusing_damage():
-        found = shown.properties(shown.open_table(file, content))
+        found = inspection.properties(inspection.open_table(file, content))
     session.output.item(found, lambda each: fields(each.items()))
 
 
@@ -110,14 +110,16 @@ def show_records(session: Session, file: str, amount: int, *, raw: bool = False)
     content = _read_file(file)
     shown = _reader()
     with _refusing_damage():
-        table = shown.open_table(file, content)
-        kind = shown.kind_of(table)
+        table = inspection.open_table(file, content)
+        kind = inspection.kind_of(table)
         heads, cells = (_RAW_CELLS, _raw_cells) if raw else _columns(kind)
         values = [
             dict(zip(_RAW_CELLS, (key.hex(), identity.hex(), value.hex()), strict=True))
             if raw
             else decoded | {"identity": identity.decode() if kind != "ranges" else identity.hex()}
-            for number, (key, identity, value, decoded) in enumerate(shown.decoded_records(table))
+            for number, (key, identity, value, decoded) in enumerate(
+                inspection.decoded_records(table)
+            )
             if amount < 0 or number < amount
         ]
     session.output.table(heads, values, cells)
@@ -200,7 +202,7 @@ def _reader() -> ModuleType:
         CommandError: its packages are not installed.
     """
     try:
-        from graveler.sstable import shown  # noqa: PLC0415
+        from graveler.sstable import inspection
     except ImportError as error:
         raise NotInstalledError(error, "server") from error
     return shown

@@ -36,6 +36,7 @@ from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED, refusal_of
 from functions.telemetry import Record, Telemetry
 from graveler.aws import deadlines
+from graveler.engine import Engine
 from graveler.errors import (
     CorruptDataError,
     GravelerError,
@@ -50,7 +51,6 @@ from graveler.http.auth import Authenticator, has_session
 from graveler.http.errors import ErrorBody
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX, REQUEST_S_MAX
 from graveler.messages import Refusal
-from graveler.operations.engine import Engine
 from graveler.ports import AccountStore, IdentityService
 
 App = Callable[[Event, Any], dict[str, Any]]

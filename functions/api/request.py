@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from functions.api.settings import Settings
 from graveler.access.conditions import SOURCE_IP
+from graveler.engine import Engine
 from graveler.errors import InvalidInputError, TooLargeError
 from graveler.http import requests, waiting
 from graveler.http.access import Access, Authorizer
@@ -17,7 +18,6 @@ from graveler.http.auth import Authenticator
 from graveler.http.query import Query
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.names import decoded_again
-from graveler.operations.engine import Engine
 from graveler.operations.tasks.waiting import Patience
 from graveler.ports import AccountStore, IdentityService
 

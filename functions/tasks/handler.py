@@ -16,10 +16,10 @@ with uncollected():
     from functions.telemetry import Record, Telemetry
     from graveler.aws import long_work, wiring
     from graveler.errors import GravelerError
+    from graveler.model.tasks import TaskMessage
     from graveler.operations.kept_dumps import SCHEDULED, start_all
     from graveler.operations.task_work import WORK
     from graveler.operations.tasks.advance import advance
-    from graveler.tasks import TaskMessage
 
 _PAUSE_S = 60
 

@@ -15,7 +15,7 @@ from glue_jobs.export.options import parse
 from glue_jobs.export.run import run
 from glue_jobs.session import deployment, job_settings
 from graveler.errors import ConflictError, GravelerError
-from graveler.export.model import ExportState
+from graveler.export.record import ExportState
 
 
 def main(

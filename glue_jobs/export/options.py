@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glue_jobs.arguments import settings_in
-from graveler.export.stretches import STRETCH_OBJECTS_MIN
+from graveler.export.slices import SLICE_OBJECTS_MIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class Options:
     branch: str
     run_id: str = ""
     # A worker carries out about this many objects that may have changed at a time.
-    stretch_objects: int = STRETCH_OBJECTS_MIN
+    slice_objects: int = SLICE_OBJECTS_MIN
 
 
 def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
@@ -35,7 +35,7 @@ def parse(words: Sequence[str]) -> tuple[Options, dict[str, str]]:
         "--stretch-objects",
         "--stretch_objects",
         type=int,
-        default=STRETCH_OBJECTS_MIN,
+        default=SLICE_OBJECTS_MIN,
         help="objects that a worker carries out at a time (default: %(default)s)",
     )
     known, rest = parser.parse_known_args(list(words))

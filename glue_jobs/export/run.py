@@ -2,7 +2,7 @@
 
 Theory of operation. The driver is the runner: it holds the lease, counts progress and writes the
 reports, with the code of the export function (`graveler.operations.exports.run`). The executors
-carry out stretches of keys (`graveler.operations.exports.stretches`). Each stretch is a Spark job
+carry out slices of keys (`graveler.operations.exports.slices`). Each slice is a Spark job
 of one task, for two reasons: its result must be known at once, not when all are done; and Spark
 begins tasks in the order of their jobs, so progress follows the keys.
 
@@ -24,14 +24,14 @@ from glue_jobs.export.options import Options
 from glue_jobs.session import Deployment, deployment
 from graveler.aws.long_work import patient_reads
 from graveler.aws.settings import Settings
-from graveler.export.model import ExportRequest
-from graveler.export.stretches import Stretch, StretchResult
-from graveler.operations.engine import Engine
+from graveler.engine import Engine
+from graveler.export.record import ExportRequest
+from graveler.export.slices import ExportSlice, ExportSliceResult
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
 from graveler.operations.exports.lease import StoppedError
 from graveler.operations.exports.requests import ExportStatus
-from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
+from graveler.operations.exports.slices import RunSpec, carry_out_slice
 
 # Threads that wait for tasks: at least as many as a large cluster has cores.
 _TASKS_MAX = 1024
@@ -57,7 +57,7 @@ def run(spark: SparkSession, stores: Deployment, options: Options) -> ExportStat
 
 
 class SparkWorkers:
-    """`graveler.operations.exports.stretches.Workers` on the executors of a Spark cluster."""
+    """`graveler.operations.exports.slices.Workers` on the executors of a Spark cluster."""
 
     def __init__(
         self, context: SparkContext, pool: ThreadPoolExecutor, settings: Settings, objects_min: int
@@ -72,33 +72,33 @@ class SparkWorkers:
         """Twice as many as there are cores now: Glue adds workers while tasks wait."""
         return min(2 * self._context.defaultParallelism, _TASKS_MAX)
 
-    def submit(self, run: RunSpec, stretch: Stretch) -> Future[StretchResult]:
-        """Start an executor on the stretch."""
-        return self._pool.submit(self._carry_out, run, stretch)
+    def submit(self, run: RunSpec, part: ExportSlice) -> Future[ExportSliceResult]:
+        """Start an executor on the slice."""
+        return self._pool.submit(self._carry_out, run, part)
 
-    def _carry_out(self, run: RunSpec, stretch: Stretch) -> StretchResult:
+    def _carry_out(self, run: RunSpec, part: ExportSlice) -> ExportSliceResult:
         settings = self._settings
-        rows = self._context.parallelize([stretch], 1)
+        rows = self._context.parallelize([part], 1)
         try:
             results = rows.map(lambda each: _task(settings, run, each)).collect()
         except Exception as error:  # whatever Spark reports, the task may still be running
-            raise StoppedError(f"Spark lost sight of a stretch: {error}") from error
+            raise StoppedError(f"Spark lost sight of a slice: {error}") from error
         return results[0]
 
 
 @contextmanager
 def _workers(context: SparkContext, options: Options, settings: Settings) -> Iterator[SparkWorkers]:
-    with ThreadPoolExecutor(_TASKS_MAX, thread_name_prefix="stretch") as pool:
-        yield SparkWorkers(context, pool, settings, options.stretch_objects)
+    with ThreadPoolExecutor(_TASKS_MAX, thread_name_prefix="slice") as pool:
+        yield SparkWorkers(context, pool, settings, options.slice_objects)
 
 
-def _task(settings: Settings, run: RunSpec, stretch: Stretch) -> StretchResult:
-    """Carry out a stretch on an executor."""
+def _task(settings: Settings, run: RunSpec, part: ExportSlice) -> ExportSliceResult:
+    """Carry out a slice on an executor."""
     context = TaskContext.get()
     if context is not None and context.attemptNumber():
         raise RuntimeError("an earlier attempt may still be running")
     with patient_reads():
-        return carry_out_stretch(_engine(settings), run, stretch)
+        return carry_out_slice(_engine(settings), run, part)
 
 
 @lru_cache(maxsize=1)

@@ -30,7 +30,7 @@ from graveler.operations.garbage import (
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.candidates import Territory
 from graveler.retention.files import decode_commits, encode_commits, looks_folder
-from graveler.retention.report import AGE_DAYS, Report, Tally, largest
+from graveler.retention.report import AGE_DAYS, CollectionReport, Tally, largest
 from graveler.times import NS_PER_S
 
 Observe = Callable[[str], None]
@@ -86,7 +86,7 @@ class Marking:
         deployment: Deployment,
         repository: Repository,
         folder: MarkFolder,
-        report: Report,
+        report: CollectionReport,
         observe: Observe,
     ) -> None:
         self.spark = spark

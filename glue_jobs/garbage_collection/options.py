@@ -8,7 +8,7 @@ from glue_jobs.arguments import settings_in
 from graveler.errors import InvalidInputError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.retention.candidates import MINIMUM_AGE_S
-from graveler.retention.looks import LOOK_S
+from graveler.retention.liveness import LOOK_S
 from graveler.times import unix_s
 
 # The values that may come without a name, in this order: `job.py example-repo us-east-1`.

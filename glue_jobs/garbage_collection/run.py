@@ -87,6 +87,8 @@ from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, Round, sweep
 from glue_jobs.session import Deployment, executors_errors, join_by_sorting
 from graveler.addresses import newest_first
+from graveler.branches.pages import every_repository
+from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     GravelerError,
@@ -94,16 +96,13 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.model import Repository
-from graveler.operations.engine import Engine
 from graveler.operations.garbage import holds_metadata, neighbours, upload_addresses
-from graveler.operations.protocol.pages import every_repository
 from graveler.operations.retention import changeable_repository
 from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder
-from graveler.retention.looks import FRUITLESS_LOOKS_MAX, begin_look
-from graveler.retention.report import Report, event_detail, summary, text
-from graveler.retention.runs import BEGINNING_FILE, SUMMARY_FILE, TEXT_FILE, Beginning
-from graveler.retention.series import series_of
+from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, begin_look
+from graveler.retention.report import CollectionReport, event_detail, summary, text
+from graveler.retention.runs import BEGINNING_FILE, SUMMARY_FILE, TEXT_FILE, Beginning, series_of
 from graveler.times import NS_PER_S, rfc3339
 
 EVENT = "garbage_collection_finished"
@@ -115,7 +114,7 @@ def _ignore(_step: str) -> None:
 
 def run(
     spark: SparkSession, deployment: Deployment, options: Options, observe: Observe = _ignore
-) -> list[Report]:
+) -> list[CollectionReport]:
     """Collect the garbage of one repository, or of every one that is not read-only.
 
     observe is called after each step: leased, listed, staged, commits, ranges, marked, looked and
@@ -130,7 +129,7 @@ def run(
     names = [options.repository]
     if not options.repository:
         names = [each.name for each in every_repository(deployment.engine) if not each.read_only]
-    reports: list[Report] = []
+    reports: list[CollectionReport] = []
     failures: list[GravelerError] = []
     for name in names:
         try:
@@ -152,7 +151,7 @@ def collect(
     options: Options,
     name: str,
     observe: Observe = _ignore,
-) -> Report:
+) -> CollectionReport:
     """Collect the garbage of the repository.
 
     Raises:
@@ -165,7 +164,7 @@ def collect(
     repository = changeable_repository(engine, name)
     run_id = options.run_id or newest_first(engine.names.new_uid())
     start_ns = engine.clock.now_ns()
-    report = Report(
+    report = CollectionReport(
         run_id=run_id,
         mark_id=options.mark_id or run_id,
         repository=name,
@@ -198,7 +197,7 @@ def collect(
     return report
 
 
-def _begin(engine: Engine, report: Report, folder_uri: str) -> None:
+def _begin(engine: Engine, report: CollectionReport, folder_uri: str) -> None:
     """Store that the run begins.
 
     A lost answer may have started two jobs for a run that was asked for. The lease, which is the
@@ -233,7 +232,7 @@ def _cutoff_ns(options: Options, now_ns: int) -> int:
 class _Timed:
     """Reports each step and its duration."""
 
-    def __init__(self, report: Report, observe: Observe) -> None:
+    def __init__(self, report: CollectionReport, observe: Observe) -> None:
         self._report = report
         self._observe = observe
         self._since_s = time.monotonic()
@@ -255,7 +254,7 @@ class _Run:
         deployment: Deployment,
         repository: Repository,
         options: Options,
-        report: Report,
+        report: CollectionReport,
         lease: Lease,
         observe: Observe,
     ) -> None:

@@ -23,7 +23,7 @@ from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import Repository
 from graveler.ports import JobStore, ObjectData
 from graveler.retention.candidates import Territory
-from graveler.retention.looks import Look
+from graveler.retention.liveness import Look
 from graveler.retention.report import Tally
 from graveler.retention.runs import LEASE
 

@@ -32,7 +32,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class StatementSource:
     """A statement by its place; the number counts from 1."""
 
     policy: str
@@ -51,7 +51,7 @@ class Decision:
 
     verdict: Verdict
     missing: tuple[Permission, ...] = ()
-    source: Source | None = None
+    source: StatementSource | None = None
     pattern: str = ""
     problem: str = ""
 
@@ -68,7 +68,7 @@ class Rights:
 
     def __init__(self, user: str, policies: Sequence[Policy]) -> None:
         statements = [
-            _Compiled(Source(policy.name, number), statement, user)
+            _Compiled(StatementSource(policy.name, number), statement, user)
             for policy in policies
             for number, statement in enumerate(policy.statements, 1)
         ]
@@ -137,7 +137,7 @@ class _Compiled:
 
     __slots__ = ("_actions", "allowed", "covers", "covers_below", "holds", "is_deny", "source")
 
-    def __init__(self, source: Source, statement: Statement, user: str) -> None:
+    def __init__(self, source: StatementSource, statement: Statement, user: str) -> None:
         self.source = source
         self.is_deny = statement.effect is Effect.DENY
         self.holds = holding(statement.conditions)

@@ -91,7 +91,7 @@ class Hook:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ActionFile:
     """An action: its events, each with branch patterns (none: every branch), and its hooks."""
 
     name: str
@@ -112,7 +112,7 @@ class Action:
         return is_matched and bool(self.hooks)
 
 
-def parse_action(content: bytes, refuse: Refuse = raise_fault) -> Action:
+def parse_action(content: bytes, refuse: Refuse = raise_fault) -> ActionFile:
     """Return the action that the file describes.
 
     Args:
@@ -133,7 +133,7 @@ def parse_action(content: bytes, refuse: Refuse = raise_fault) -> Action:
     events = mapping(fields.get("on"), "'on'", refuse)
     if not events:
         refuse("'on' is required: it names the events")
-    return Action(
+    return ActionFile(
         name,
         {event: _branches(event, value, refuse) for event, value in events.items()},
         _hooks(sequence(fields.get("hooks"), "'hooks'", refuse), refuse),

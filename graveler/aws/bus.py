@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from graveler.events import SOURCE, detail_of, detail_type, time_of
 from graveler.model import Event
+from graveler.model.events import SOURCE, detail_of, detail_type, time_of
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from graveler.aws.errors import repeated
 from graveler.errors import ThrottledError
-from graveler.export.model import ExportRequest
+from graveler.export.record import ExportRequest
 
 if TYPE_CHECKING:
     from mypy_boto3_glue import GlueClient

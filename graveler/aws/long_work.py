@@ -21,7 +21,7 @@ READS_AND_PUTS = (*READS, "put_object")
 _TASK_S = 240.0
 _EXPORT_S = 30.0
 
-# Reports between two beats are stored less often than this, see `graveler.tasks`.
+# Reports between two beats are stored less often than this, see `graveler.model.tasks`.
 _BEAT_S = 1.0
 
 _patient: ContextVar[tuple[tuple[str, ...], float]] = ContextVar("patient", default=((), 0.0))

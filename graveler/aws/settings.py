@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from graveler.aws.environment import FromEnvironment
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportSettings
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
 
 _MB = 1024 * 1024

@@ -41,11 +41,11 @@ from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.aws.settings import Settings
 from graveler.aws.sts import Sts
 from graveler.committed.store import Breaking, CacheSizes, Committed
-from graveler.export.settings import ExportSettings
-from graveler.hooks import HookSettings
-from graveler.operations.engine import Engine
+from graveler.engine import Engine
+from graveler.export.record import ExportSettings
+from graveler.model.hooks import HookSettings
+from graveler.model.tasks import TaskSettings
 from graveler.ports import AccountStore, HookTargets, IdentityService, SecretStore
-from graveler.tasks import TaskSettings
 from graveler.threads import ContextThreads
 
 # Files that one process stores at the same time. They wait for S3, not for the CPU.

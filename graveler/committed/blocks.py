@@ -15,7 +15,7 @@ from graveler.committed.summary import (
 from graveler.errors import CorruptDataError
 from graveler.identity import key_hash, record_id, record_ids
 from graveler.model import Record
-from graveler.sstable import Block, Pair, WholeTable, seal_block
+from graveler.sstable import Block, Pair, TableInMemory, seal_block
 
 # A block also ends when its keys and values have this size.
 BLOCK_BYTES_MAX = 16 * 1024
@@ -49,7 +49,7 @@ class StoredBlocks:
     __slots__ = ("_count", "_level", "_summaries", "first_key", "last_key", "table")
 
     def __init__(
-        self, table: WholeTable, level: Level, summaries: BoundedCache[str, Summary]
+        self, table: TableInMemory, level: Level, summaries: BoundedCache[str, Summary]
     ) -> None:
         self.table = table
         self._level = level

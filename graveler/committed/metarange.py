@@ -8,7 +8,7 @@ from graveler.committed.headers import HeaderTable
 from graveler.committed.level import METARANGES
 from graveler.committed.store import Committed
 from graveler.model import MetaRangeID, RangeHeader, Record
-from graveler.sstable import TableWriter, WholeTable
+from graveler.sstable import TableInMemory, TableWriter
 
 # The file of no ranges at all, which is never stored.
 _NO_RANGES = TableWriter(METARANGES.kind).finish()
@@ -82,7 +82,7 @@ class MetaRange:
             if self.id:
                 self._blocks = self._committed.metarange_blocks(self.namespace, self.id)
             else:
-                table = WholeTable.from_bytes("", _NO_RANGES)
+                table = TableInMemory.from_bytes("", _NO_RANGES)
                 self._blocks = StoredBlocks(table, METARANGES, BoundedCache(0))
         return self._blocks
 

@@ -27,7 +27,7 @@ from graveler.layout import committed_uri
 from graveler.limits import RANGE_BYTES_MAX, RANGE_RAGGEDNESS_RECORDS
 from graveler.model import MetaRangeID, RangeHeader, RangeID
 from graveler.ports import CommittedFiles
-from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table, WholeTable
+from graveler.sstable import TAIL_BYTES, BlockCache, OpenTable, Table, TableInMemory
 
 OpenedAs = TypeVar("OpenedAs", bound=OpenTable[Any])
 
@@ -196,7 +196,9 @@ class Committed:
         name = committed_uri(namespace, file_id)
         whole = self._contents.get(name)
         if not isinstance(whole, StoredBlocks):
-            table = WholeTable.from_bytes(name, whole or self._files.read_all(namespace, file_id))
+            table = TableInMemory.from_bytes(
+                name, whole or self._files.read_all(namespace, file_id)
+            )
             whole = StoredBlocks(table, level, self._summaries)
             self._contents.put(name, whole, whole.memory_bytes + _entry_bytes(name))
         return whole

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from graveler.committed.headers import decode_header
 from graveler.committed.metarange import MetaRange
-from graveler.diff.walk import Walk
+from graveler.diff.walk import FileWalk
 from graveler.entries import same_content
 from graveler.errors import CorruptDataError
 from graveler.model import RangeHeader
@@ -65,8 +65,8 @@ class _Side:
     def __init__(self, metarange: MetaRange, start: bytes) -> None:
         self._metarange = metarange
         self._start = start
-        self.ranges = Walk(metarange.blocks(), start)
-        self.records: Walk | None = None  # of the range, once it is open
+        self.ranges = FileWalk(metarange.blocks(), start)
+        self.records: FileWalk | None = None  # of the range, once it is open
 
     @property
     def header(self) -> RangeHeader | None:
@@ -93,12 +93,12 @@ class _Side:
         self.records = None
         self.ranges.skip_record()
 
-    def open_range(self) -> Walk:
+    def open_range(self) -> FileWalk:
         """Return the range's records."""
         if self.records is None:
             assert self.header is not None
             blocks = self._metarange.range_blocks(self.header)
-            self.records = Walk(blocks, self._start)
+            self.records = FileWalk(blocks, self._start)
         return self.records
 
     def take(self, last: bytes) -> Block:
@@ -176,7 +176,7 @@ def _windows(one: _Side, other: _Side, end: bytes | None) -> Iterator[tuple[byte
 
 def changed_ranges(left: MetaRange, right: MetaRange) -> Iterator[bytes]:
     """Yield the last keys of the ranges that only one side has, in order."""
-    one, other = Walk(left.blocks(), b""), Walk(right.blocks(), b"")
+    one, other = FileWalk(left.blocks(), b""), FileWalk(right.blocks(), b"")
     while True:
         if one.skip_equal(other):
             continue

@@ -1,6 +1,6 @@
 """The content of a merge's base: one metarange, or a virtual one after crossed merges.
 
-A virtual base is a merge of the best common ancestors of both sides (`graveler.refs.virtual_base`).
+A virtual base is a merge of the best common ancestors of both sides (`graveler.refs.base_graph`).
 It is made path by path, when a path is asked for, by this rule:
 
 - Each two ancestors whose records differ are compared with the base of these two, which may be
@@ -25,7 +25,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.diff.two_way import Difference, changed_ranges, diff
 from graveler.entries import join_value, same_record
 from graveler.model import MetaRangeID
-from graveler.refs.virtual_base import VirtualBase
+from graveler.refs.base_graph import VirtualBase
 
 # In memory only. Records have an identity of 32 bytes.
 UNSETTLED = join_value(b"crossed merges conflict", b"")

@@ -6,7 +6,7 @@ from graveler.committed.blocks import StoredBlocks
 from graveler.sstable import Block, Pair
 
 
-class Walk:
+class FileWalk:
     """The position of one side of a comparison in a file, a range or a metarange."""
 
     __slots__ = ("_records", "_start", "at", "blocks", "cut", "position")
@@ -45,7 +45,7 @@ class Walk:
         if self.position == len(self._records.keys):
             self.skip_blocks(1)
 
-    def skip_equal(self, other: "Walk") -> bool:
+    def skip_equal(self, other: "FileWalk") -> bool:
         """Skip the next blocks whose bytes are equal on both sides; return whether there were any.
 
         There are none unless both sides are at the start of a block.
@@ -58,7 +58,7 @@ class Walk:
             other.skip_blocks(equal)
         return equal > 0
 
-    def take_differing(self, other: "Walk") -> list[Pair] | None:
+    def take_differing(self, other: "FileWalk") -> list[Pair] | None:
         """Consume the next block of both sides; return the records in which they differ.
 
         None, and nothing is consumed, unless both sides are at the start of a block and these end

@@ -14,7 +14,7 @@ BATCH_COMMITS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedDump:
     """The number of refs in a dump, and the first commit ID of each batch."""
 
     commits: int
@@ -25,7 +25,7 @@ class Checked:
 
 def check(
     commits: Iterable[Commit], branches: Iterable[NamedCommit], tags: Iterable[NamedCommit]
-) -> Checked:
+) -> CheckedDump:
     """Read a dump once and count it; memory grows by about 250 bytes a commit.
 
     Raises:
@@ -42,7 +42,7 @@ def check(
         known.add(commit)
     for parent_id, child_id in known.missing.items():
         raise _missing(f"commit {child_id} has the parent", parent_id)
-    return Checked(
+    return CheckedDump(
         commits=len(known),
         branches=_count("branch", branches, known),
         tags=_count("tag", tags, known),

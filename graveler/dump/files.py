@@ -14,7 +14,7 @@ from graveler.committed.headers import check_records
 from graveler.committed.level import METARANGES, RANGES, Level
 from graveler.committed.store import Committed
 from graveler.committed.writer import breaks_after
-from graveler.dump.records import BRANCHES, COMMITS, TAGS, Kind
+from graveler.dump.records import BRANCHES, COMMITS, TAGS, DumpKind
 from graveler.entries import range_record, record_range
 from graveler.errors import InvalidInputError, in_file
 from graveler.identity import key_hash, record_id, record_ids
@@ -43,7 +43,9 @@ class RefsDump:
         }
 
 
-def write(committed: Committed, namespace: str, kind: Kind[T], things: Iterable[T]) -> MetaRangeID:
+def write(
+    committed: Committed, namespace: str, kind: DumpKind[T], things: Iterable[T]
+) -> MetaRangeID:
     """Store things of one kind, which ascend by key; return the ID of their metarange.
 
     Memory holds one range. Equal things give equal IDs.
@@ -68,7 +70,7 @@ def write(committed: Committed, namespace: str, kind: Kind[T], things: Iterable[
 class _File:
     """A file being written."""
 
-    def __init__(self, level: Level, kind: Kind[Any]) -> None:
+    def __init__(self, level: Level, kind: DumpKind[Any]) -> None:
         self._level = level
         self._metadata = kind.metadata
         self._table = TableWriter(level.kind, self._metadata)
@@ -105,7 +107,7 @@ class _File:
 
 
 def read(
-    committed: Committed, namespace: str, metarange_id: MetaRangeID, kind: Kind[T]
+    committed: Committed, namespace: str, metarange_id: MetaRangeID, kind: DumpKind[T]
 ) -> Iterator[T]:
     """Yield the things that write stored, by key, range by range.
 
@@ -152,7 +154,7 @@ def file_ids(committed: Committed, namespace: str, dumped: RefsDump) -> Iterator
 
 
 def _open(
-    committed: Committed, namespace: str, file_id: str, level: Level, kind: Kind[Any]
+    committed: Committed, namespace: str, file_id: str, level: Level, kind: DumpKind[Any]
 ) -> Table:
     """Return the file; its content is not cached.
 

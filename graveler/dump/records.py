@@ -36,7 +36,7 @@ class NamedCommit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Kind(Generic[T]):
+class DumpKind(Generic[T]):
     """One of the three kinds of things in a dump."""
 
     entity: str
@@ -142,9 +142,9 @@ def _checked(
     return named
 
 
-COMMITS: Kind[Commit] = Kind("commit", "CommitData", _encode_commit, _decode_commit)
-BRANCHES: Kind[NamedCommit] = Kind("branch", "BranchData", _encode_branch, _decode_branch)
-TAGS: Kind[NamedCommit] = Kind("tag", "TagData", _encode_tag, _decode_tag)
+COMMITS: DumpKind[Commit] = DumpKind("commit", "CommitData", _encode_commit, _decode_commit)
+BRANCHES: DumpKind[NamedCommit] = DumpKind("branch", "BranchData", _encode_branch, _decode_branch)
+TAGS: DumpKind[NamedCommit] = DumpKind("tag", "TagData", _encode_tag, _decode_tag)
 
 
 _TYPES = {

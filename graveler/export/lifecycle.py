@@ -11,8 +11,7 @@ Everything here is a pure function of the record, the branch's head and the time
 from dataclasses import replace
 
 from graveler.export.addresses import overlap
-from graveler.export.failures import shortened
-from graveler.export.model import (
+from graveler.export.record import (
     BranchExport,
     Destination,
     EndedRun,
@@ -20,6 +19,7 @@ from graveler.export.model import (
     ExportRun,
     ExportState,
     Progress,
+    shortened,
 )
 from graveler.export.status import status_file
 from graveler.model import NO_COMMIT, CommitID

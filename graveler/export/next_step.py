@@ -3,7 +3,7 @@
 from enum import Enum, Flag, auto
 
 from graveler.export.lifecycle import has_work, is_unwanted
-from graveler.export.model import BranchExport, ExportState
+from graveler.export.record import BranchExport, ExportState
 from graveler.model import CommitID
 
 

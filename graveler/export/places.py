@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from graveler.export.addresses import is_within, overlap
-from graveler.export.model import BranchExport, ExportConfiguration
+from graveler.export.record import BranchExport, ExportConfiguration
 from graveler.model import RepositoryUID
 
 

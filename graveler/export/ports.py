@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from graveler.export.model import BranchExport, ExportRequest
 from graveler.export.places import ListedExport
+from graveler.export.record import BranchExport, ExportRequest
 from graveler.model import Branch, Event, Repository
-from graveler.tasks import TaskStart
+from graveler.model.tasks import TaskStart
 
 
 class ExportStore(Protocol):

@@ -23,8 +23,7 @@ from enum import IntEnum
 from functools import partial
 from typing import Protocol
 
-from graveler.export.failures import shortened
-from graveler.export.model import Progress
+from graveler.export.record import Progress, shortened
 from graveler.export.walk import Changed, Entered, Left, Position, Step
 from graveler.limits import DELETE_OBJECTS_MAX
 
@@ -163,7 +162,7 @@ class Schedule:
 
     @property
     def kept(self) -> list[tuple[bytes, bool]]:
-        """Directories that reach beyond the stretch, and whether anything failed in each."""
+        """Directories that reach beyond the slice, and whether anything failed in each."""
         return [(directory.name, directory.is_failed) for directory in self._kept]
 
     # Adding steps

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from graveler.export.model import ExportConfiguration, ExportState
+from graveler.export.record import ExportConfiguration, ExportState
 from graveler.identity import ID_LENGTH
 from graveler.model import CommitID
 from graveler.times import NS_PER_S, whole_second

@@ -15,8 +15,8 @@ any number: only intervals of keys that contain them are, and their changes are 
 A position describes the progress of the steps in a few bytes: the open directories are those around
 the last key. So a walk can stop anywhere, and another walk can continue from there.
 
-A walk may be limited to a stretch of keys, so that several walks share the work (`stretches`). Each
-of them enters a directory that reaches beyond its stretch, but none leaves it: they keep it, and
+A walk may be limited to a slice of keys, so that several walks share the work (`slices`). Each
+of them enters a directory that reaches beyond its slice, but none leaves it: they keep it, and
 `leave` yields its last steps when all of them are done.
 """
 
@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from graveler.export.addresses import SUCCESS_MARK
 from graveler.export.patterns import Patterns, directories_of, directory_of
-from graveler.export.work import Work
+from graveler.export.work import ExportWork
 from graveler.model import Change
 from graveler.staging.listing import prefix_end
 
@@ -74,7 +74,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A directory that reaches beyond the stretch: this walk has no more steps for it."""
+    """A directory that reaches beyond the slice: this walk has no more steps for it."""
 
     directory: bytes
     position: Position
@@ -83,17 +83,17 @@ class Kept:
 Step = Entered | Changed | Left | Kept
 
 
-class Walk:
-    """The steps of the work, or of a stretch of it, beginning at a position."""
+class ExportWalk:
+    """The steps of the work, or of a slice of it, beginning at a position."""
 
     def __init__(
         self,
-        work: Work,
+        work: ExportWork,
         patterns: Patterns,
         *,
         has_marks: bool = False,
         position: Position = Position(),
-        stretch: tuple[bytes, bytes | None] = (b"", None),
+        part: tuple[bytes, bytes | None] = (b"", None),
         present: Callable[[bytes, bytes], str] = lambda _key, _value: "",
     ) -> None:
         """Walk from the position.
@@ -104,14 +104,14 @@ class Walk:
         self.position = position
         self._work = work
         self._patterns = patterns
-        self._stretch = stretch
+        self._part = part
         self._present = present
         # Without old or new marks, directories do not matter: all objects are in the root.
         self._directories_matter = has_marks or bool(patterns)
 
     def steps(self) -> Iterator[Step]:
         """Yield the steps in order; `position` follows."""
-        start, end = self._stretch
+        start, end = self._part
         after = self.position.after
         stack = self._directories(after) if after else []
         yield from (Entered(directory, is_unmarked=False) for directory in stack)
@@ -144,7 +144,7 @@ class Walk:
         self.position = replace(self.position, put_off=put_off)
 
     def _leave_or_keep(self, directory: bytes) -> Iterator[Step]:
-        start, end = self._stretch
+        start, end = self._part
         directory_end = prefix_end(directory)
         is_whole = start <= directory and (
             end is None or (directory_end is not None and directory_end <= end)

@@ -31,7 +31,7 @@ def _no_pause() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ExportWork:
     """The changes that turn a destination from its bases into the head."""
 
     head: MetaRange
@@ -73,7 +73,7 @@ class Work:
         return total
 
     def ends(self, start: bytes, objects_min: int) -> Iterator[bytes]:
-        """Yield keys that cut the work from start on into stretches of similar duration.
+        """Yield keys that cut the work from start on into slices of similar duration.
 
         Each is the last key of a range. Between two of them, the ranges that differ have at least
         objects_min objects.

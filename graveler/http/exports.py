@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from graveler.export.model import EndedRun, ExportConfiguration
+from graveler.export.record import EndedRun, ExportConfiguration
 from graveler.http.requests import NonEmpty
 from graveler.operations.exports import requests
 from graveler.times import NS_PER_S

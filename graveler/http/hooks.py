@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from graveler.hooks import HookRun, HookStatus, Run, moment
+from graveler.model.hooks import HookRun, HookStatus, Run, moment
 
 
 class ActionRunRow(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from msgspec import Struct
 from graveler.http.requests import CommitCreation
 from graveler.http.responses import CommitRow, commit_row
 from graveler.imports.request import ImportRequest, SourceType, source_of
-from graveler.tasks import TaskState
+from graveler.model.tasks import TaskState
 from graveler.times import rfc3339
 
 if TYPE_CHECKING:  # the runner of imports, which a request only names

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from graveler.pulls import PullRequest
+from graveler.model.pulls import PullRequest
 from graveler.times import rfc3339
 
 

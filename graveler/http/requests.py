@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from graveler.limits import INT64_MAX, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.model import CommitID, MetaRangeID
-from graveler.pulls import PullRequestStatus
+from graveler.model.pulls import PullRequestStatus
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")

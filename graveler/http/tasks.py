@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from graveler.http.errors import ErrorBody, status_of
 from graveler.http.responses import CommitRow, MergeResult
-from graveler.tasks import Task, TaskState
+from graveler.model.tasks import Task, TaskState
 from graveler.times import rfc3339
 
 # The result of a commit or of a merge.

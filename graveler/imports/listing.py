@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from graveler.entries import entry_value
 from graveler.errors import InvalidInputError, NotFoundError
-from graveler.imports.request import Source, SourceType
+from graveler.imports.request import ImportSource, SourceType
 from graveler.imports.tree import AHEAD_OBJECTS, list_tree
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.model import AddressType, Entry, Record
@@ -40,7 +40,7 @@ class _Found(NamedTuple):
 
 def records_after(
     objects: ObjectStore,
-    sources: Sequence[Source],
+    sources: Sequence[ImportSource],
     after: bytes = b"",
     inventories: Mapping[int, Iterable[Record]] | None = None,
     report: Callable[[], None] = lambda: None,
@@ -86,7 +86,7 @@ def _sorted(prefix: bytes, order: int, records: Iterable[Record]) -> Iterator[_F
         yield _Found(path, order, value)
 
 
-def record_in(source: Source, listed: ListedObject) -> Record:
+def record_in(source: ImportSource, listed: ListedObject) -> Record:
     """Return the record of an object that an inventory lists.
 
     Raises:
@@ -120,7 +120,7 @@ def _single(objects: ObjectStore, singles: Sequence[tuple[bytes, int, str]]) -> 
         pool.shutdown(cancel_futures=True)
 
 
-def _share(source: Source, prefixes: Iterable[Source]) -> int:
+def _share(source: ImportSource, prefixes: Iterable[ImportSource]) -> int:
     """Return how many objects to list ahead, so that sources share what an import may hold.
 
     Only sources are listed at the same time of which one's destination is inside the other's.
@@ -132,7 +132,7 @@ def _share(source: Source, prefixes: Iterable[Source]) -> int:
     return AHEAD_OBJECTS // together
 
 
-def _found(source: Source, order: int, listing: Iterable[ListedObject]) -> Iterator[_Found]:
+def _found(source: ImportSource, order: int, listing: Iterable[ListedObject]) -> Iterator[_Found]:
     prefix = source.path_prefix
     yield _Found(prefix, order, None)
     last = b""
@@ -150,7 +150,7 @@ def _found(source: Source, order: int, listing: Iterable[ListedObject]) -> Itera
 
 def _listed(
     objects: ObjectStore,
-    source: Source,
+    source: ImportSource,
     after: bytes,
     ahead_objects: int,
     report: Callable[[], None],

@@ -35,7 +35,7 @@ class SourceType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportSource:
     """Objects to import, and where to.
 
     uri: of one object, or the beginning of the URIs of many. With a whole bucket it ends in "/". Or
@@ -79,7 +79,7 @@ class Source:
 class ImportRequest:
     """The sources of an import, the later ones over the earlier, and the fields of its commit."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[ImportSource, ...]
     committer: str
     message: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -93,13 +93,13 @@ class ImportRequest:
     def from_json(cls, data: Mapping[str, Any]) -> "ImportRequest":
         """Return the value that to_json encoded."""
         sources = tuple(
-            Source(SourceType(each["type"]), each["uri"], each["destination"])
+            ImportSource(SourceType(each["type"]), each["uri"], each["destination"])
             for each in data["sources"]
         )
         return cls(**{**data, "sources": sources})
 
 
-def source_of(source_type: SourceType, uri: str, destination: str) -> Source:
+def source_of(source_type: SourceType, uri: str, destination: str) -> ImportSource:
     """Return the source, its URI normalized.
 
     Raises:
@@ -114,7 +114,7 @@ def source_of(source_type: SourceType, uri: str, destination: str) -> Source:
             f"import path {uri[:1100]!r} has a segment '..' or is too long: a key has at most "
             f"{OBJECT_KEY_BYTES_MAX} bytes"
         )
-    source = Source(source_type, f"s3://{parts[1]}/{key}", destination)
+    source = ImportSource(source_type, f"s3://{parts[1]}/{key}", destination)
     if not key and source_type is not SourceType.PREFIX:
         raise InvalidInputError(f"import path {uri!r} is a bucket: use type common_prefix")
     if source.is_object:

@@ -27,7 +27,7 @@ _RUNS_MAX = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SortedRun:
     """The records of one source in order; level says how many merges they went through."""
 
     source: int
@@ -44,7 +44,7 @@ class Found:
     """
 
     listed: MetaRangeID = EMPTY_METARANGE
-    runs: tuple[Run, ...] = ()
+    runs: tuple[SortedRun, ...] = ()
     files: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Found:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Found":
         """Return the value that to_json encoded."""
-        return cls(data["listed"], tuple(Run(*run) for run in data["runs"]), data["files"])
+        return cls(data["listed"], tuple(SortedRun(*run) for run in data["runs"]), data["files"])
 
 
 def extended(
@@ -129,10 +129,10 @@ def with_run(
     committed: Committed,
     namespace: str,
     report: Callable[[], None],
-    runs: Sequence[Run],
+    runs: Sequence[SortedRun],
     source: int,
     records: Iterable[Record],
-) -> tuple[Run, ...]:
+) -> tuple[SortedRun, ...]:
     """Store unsorted records of a source as one more run; many runs become one.
 
     If several records have one path, the last of them counts. report is called for each batch, and
@@ -140,7 +140,7 @@ def with_run(
     """
     store = partial(_stored, committed, namespace, report)
     made = store(sorted(dict(records).items()))
-    runs = (*runs, Run(source, made))
+    runs = (*runs, SortedRun(source, made))
     level = 0
     while True:
         full = [run for run in runs if (run.source, run.level) == (source, level)]
@@ -148,11 +148,11 @@ def with_run(
             return runs
         merged = store(merged_runs(committed, namespace, full))
         level += 1
-        runs = (*(run for run in runs if run not in full), Run(source, merged, level))
+        runs = (*(run for run in runs if run not in full), SortedRun(source, merged, level))
 
 
 def merged_runs(
-    committed: Committed, namespace: str, runs: Iterable[Run], start: bytes = b""
+    committed: Committed, namespace: str, runs: Iterable[SortedRun], start: bytes = b""
 ) -> Iterator[Record]:
     """Yield the records of the runs from start on, in order and each path once."""
     last = None

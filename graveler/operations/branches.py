@@ -3,38 +3,38 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionError
-from graveler.hooks import Occurrence
-from graveler.identity import ID_LENGTH
-from graveler.limits import BRANCH_WRITE_TRIES_MAX, RESTORED_BYTES_MAX, RESTORED_MAX
-from graveler.messages import Refusal, within
-from graveler.model import Branch, Change, CommitID, Page, Repository
-from graveler.names import check_branch_name, check_path
-from graveler.operations.engine import Engine
-from graveler.operations.exports import requests
-from graveler.operations.hooks.after import announce
-from graveler.operations.hooks.refs import Deletion, pass_before_creation
-from graveler.operations.protocol.heads import (
+from graveler.branches.heads import (
     Move,
     move_head,
     read_branch,
     require_clean,
 )
-from graveler.operations.protocol.lookup import (
+from graveler.branches.lookup import (
     check_writable,
     current_branch,
     current_commit_id,
     read_repository,
     same_branch,
 )
-from graveler.operations.protocol.protection import check_can_commit, check_can_stage
-from graveler.operations.protocol.retries import retry_stale
-from graveler.operations.protocol.staging import restore_changes
-from graveler.operations.protocol.views import View, view_of_branch
+from graveler.branches.protection import check_can_commit, check_can_stage
+from graveler.branches.retries import retry_stale
+from graveler.branches.staging import restore_changes
+from graveler.branches.views import View, view_of_branch
+from graveler.engine import Engine
+from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionError
+from graveler.identity import ID_LENGTH
+from graveler.limits import BRANCH_WRITE_TRIES_MAX, RESTORED_BYTES_MAX, RESTORED_MAX
+from graveler.messages import Refusal, within
+from graveler.model import Branch, Change, CommitID, Page, Repository
+from graveler.model.hooks import Occurrence
+from graveler.model.tasks import TaskStart
+from graveler.names import check_branch_name, check_path
+from graveler.operations.exports import requests
+from graveler.operations.hooks.after import announce
+from graveler.operations.hooks.refs import Deletion, pass_before_creation
 from graveler.refs.resolve import resolve_commit_id
 from graveler.staging.listing import prefix_end
 from graveler.staging.overlay import effective_changes
-from graveler.tasks import TaskStart
 
 RESET_KINDS = ("reset", "common_prefix", "object")
 

@@ -8,11 +8,11 @@ from itertools import islice
 import msgspec
 
 from graveler.addresses import newest_first
+from graveler.branches.lookup import read_repository
+from graveler.engine import Engine
 from graveler.errors import ConflictError, ForbiddenError, GoneError, NotFoundError
 from graveler.messages import Refusal
 from graveler.model import Page, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.retention import changeable_repository
 from graveler.retention.files import run_folder, runs_folder
 from graveler.retention.runs import (
@@ -24,7 +24,7 @@ from graveler.retention.runs import (
     TEXT_FILE,
     Beginning,
     CollectionRun,
-    Summary,
+    CollectionSummary,
     decoded,
 )
 from graveler.times import NS_PER_S, rfc3339
@@ -156,7 +156,7 @@ def _run(engine: Engine, repository: Repository, run_id: str, running: str) -> C
         run_id == running,
         decoded(request, Beginning) if request else None,
         decoded(beginning, Beginning) if beginning else None,
-        decoded(summary, Summary) if summary else None,
+        decoded(summary, CollectionSummary) if summary else None,
     )
 
 

@@ -1,13 +1,13 @@
 """Commits that a client describes field by field, as tools that copy a history do."""
 
+from graveler.branches.heads import check_commit_size
+from graveler.branches.lookup import check_writable, read_repository
+from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from graveler.identity import ID_LENGTH, commit_id, is_id
 from graveler.limits import COMMIT_PARENTS_MAX, GENERATION_MAX
 from graveler.model import Commit
 from graveler.operations.committed_files import require_metarange
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.heads import check_commit_size
-from graveler.operations.protocol.lookup import check_writable, read_repository
 
 
 def create(engine: Engine, repository: str, commit: Commit, *, force: bool = False) -> None:

@@ -6,28 +6,8 @@ from functools import partial
 
 import msgspec
 
-from graveler.diff.two_way import diff
-from graveler.entries import same_content
-from graveler.errors import GravelerError, NotFoundError
-from graveler.limits import SEALED_REPLACED_MAX
-from graveler.messages import Refusal, within
-from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
-from graveler.operations.committed_files import require_metarange
-from graveler.operations.engine import Engine
-from graveler.operations.hooks.after import announce, start_after
-from graveler.operations.hooks.commits import (
-    SEALING,
-    UNSEALED,
-    about_commit,
-    is_guarded,
-    pass_before_commit,
-    pass_before_sealing,
-)
-from graveler.operations.hooks.files import staged_files
-from graveler.operations.hooks.gate import Gate, request_gate, task_gate
-from graveler.operations.protocol.beside import Beside
-from graveler.operations.protocol.changes import Apply, Staged, apply_at_once
-from graveler.operations.protocol.heads import (
+from graveler.branches.changes import Apply, Staged, apply_at_once
+from graveler.branches.heads import (
     Ending,
     Move,
     check_commit_size,
@@ -40,9 +20,30 @@ from graveler.operations.protocol.heads import (
     seal,
     seal_restored,
 )
-from graveler.operations.protocol.lookup import current_branch, in_repository
-from graveler.operations.protocol.protection import check_can_commit
-from graveler.operations.protocol.watching import TimeLimit, Watching
+from graveler.branches.lookup import current_branch, in_repository
+from graveler.branches.prefetch import Beside
+from graveler.branches.protection import check_can_commit
+from graveler.branches.watching import TimeLimit, Watching
+from graveler.diff.two_way import diff
+from graveler.engine import Engine
+from graveler.entries import same_content
+from graveler.errors import GravelerError, NotFoundError
+from graveler.limits import SEALED_REPLACED_MAX
+from graveler.messages import Refusal, within
+from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
+from graveler.model.tasks import Task, TaskKind, TaskState
+from graveler.operations.committed_files import require_metarange
+from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.commits import (
+    SEALING,
+    UNSEALED,
+    about_commit,
+    is_guarded,
+    pass_before_commit,
+    pass_before_sealing,
+)
+from graveler.operations.hooks.files import staged_files
+from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.requests import start, status
 from graveler.operations.tasks.slices import apply_by_slices
@@ -58,7 +59,6 @@ from graveler.operations.tasks.waiting import (
 from graveler.refs import log as refs_log
 from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end
-from graveler.tasks import Task, TaskKind, TaskState
 
 
 @dataclass(frozen=True, slots=True)

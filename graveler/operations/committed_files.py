@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from graveler.branches.lookup import in_repository
+from graveler.engine import Engine
 from graveler.errors import CorruptDataError, NotFoundError
 from graveler.identity import ID_LENGTH, is_id
 from graveler.layout import committed_key
 from graveler.messages import Refusal
 from graveler.model import MetaRangeID, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import in_repository
 
 
 @dataclass(frozen=True, slots=True)

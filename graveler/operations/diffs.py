@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from graveler.branches.changes import opened_base
+from graveler.branches.lookup import current_branch, in_repository, resolving
+from graveler.branches.views import ObjectStat, View, object_stat, view_of_branch
+from graveler.branches.watching import TimeLimit
 from graveler.committed.metarange import MetaRange
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import Difference
 from graveler.diff.virtual_base import UNSETTLED, Base, changes_since
+from graveler.engine import Engine
 from graveler.messages import within
 from graveler.model import Change, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.changes import opened_base
-from graveler.operations.protocol.lookup import current_branch, in_repository, resolving
-from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
-from graveler.operations.protocol.watching import TimeLimit
+from graveler.refs.base_graph import base_of_merge
 from graveler.refs.resolve import Resolved, Staging, resolve_commit
-from graveler.refs.virtual_base import base_of_merge
 from graveler.staging.listing import CommonPrefix, ListPage, PageOverError, PageQuery, list_page
 from graveler.staging.overlay import effective_changes, overlaid_differences
 

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from graveler.dump.check import Checked, check
+from graveler.branches.watching import Watching
+from graveler.dump.check import CheckedDump, check
 from graveler.dump.files import RefsDump, read
 from graveler.dump.records import BRANCHES, COMMITS, TAGS
+from graveler.engine import Engine
 from graveler.errors import CorruptDataError, GoneError
 from graveler.layout import committed_uri
 from graveler.model import Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.watching import Watching
 
 
 class DumpContent:
@@ -27,7 +27,7 @@ class DumpContent:
         self.branches = partial(reader, dumped.branches_id, BRANCHES)
         self.tags = partial(reader, dumped.tags_id, TAGS)
 
-    def check(self) -> Checked:
+    def check(self) -> CheckedDump:
         """Read all of the dump; return what a restore needs to know about it.
 
         Raises:

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import groupby
 
+from graveler.branches.pages import NewEvents, every_branch, every_tag
+from graveler.branches.watching import Watching
 from graveler.dump.files import read, write
-from graveler.dump.records import BRANCHES, TAGS, Kind, NamedCommit
+from graveler.dump.records import BRANCHES, TAGS, DumpKind, NamedCommit
+from graveler.engine import Engine
 from graveler.model import Branch, MetaRangeID, Repository, Tag
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.pages import NewEvents, every_branch, every_tag
-from graveler.operations.protocol.watching import Watching
 
 
 def dump_refs(
@@ -29,14 +29,14 @@ def dump_refs(
     namespace = repository.storage_namespace
     events = NewEvents(engine, repository)  # a branch may become a tag, and the other way round
 
-    def listed(kind: Kind[NamedCommit], refs: Iterable[Branch | Tag]) -> MetaRangeID:
+    def listed(kind: DumpKind[NamedCommit], refs: Iterable[Branch | Tag]) -> MetaRangeID:
         return write(engine.committed, namespace, kind, map(_named, watching(refs)))
 
     branches_id = listed(BRANCHES, every_branch(engine, repository))
     tags_id = listed(TAGS, every_tag(engine, repository))
     changed = _changed(engine, repository, events)
 
-    def with_changed(kind: Kind[NamedCommit], file_id: MetaRangeID) -> MetaRangeID:
+    def with_changed(kind: DumpKind[NamedCommit], file_id: MetaRangeID) -> MetaRangeID:
         more = [ref for (entity, _), ref in changed.items() if entity == kind.entity]
         if not more:
             return file_id

@@ -27,9 +27,14 @@ from typing import TypeVar
 
 import msgspec
 
-from graveler.dump.check import BATCH_COMMITS, Checked
+from graveler.branches.lookup import check_writable, read_repository
+from graveler.branches.pages import missing_ancestors
+from graveler.branches.retries import retry_stale
+from graveler.branches.watching import Watching
+from graveler.dump.check import BATCH_COMMITS, CheckedDump
 from graveler.dump.files import RefsDump, write
 from graveler.dump.records import COMMITS
+from graveler.engine import Engine
 from graveler.errors import (
     ConflictError,
     CorruptDataError,
@@ -39,18 +44,13 @@ from graveler.errors import (
 )
 from graveler.identity import is_id
 from graveler.model import Commit, MetaRangeID, Repository, Tag
+from graveler.model.tasks import Task, TaskKind
 from graveler.operations.dump_content import DumpContent
 from graveler.operations.dumped_refs import dump_refs
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import check_writable, read_repository
-from graveler.operations.protocol.pages import missing_ancestors
-from graveler.operations.protocol.retries import retry_stale
-from graveler.operations.protocol.watching import Watching
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
 from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Watch, Work, result_in_time
 from graveler.refs.closure import CommitSet
-from graveler.tasks import Task, TaskKind
 
 T = TypeVar("T")
 
@@ -274,7 +274,7 @@ def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> Reposito
     return retry_stale(attempt, f"repository {repository.name!r}")
 
 
-def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
+def _finish(engine: Engine, repository: Repository, checked: CheckedDump) -> None:
     """End the repository's bare state, unless another restore of the same dump did."""
     event = engine.event(
         "repository_restored",
@@ -305,7 +305,7 @@ def _check_same(current: Repository, repository: Repository) -> None:
 
 
 def _store_commits(
-    engine: Engine, repository: Repository, commits: Iterable[Commit], checked: Checked
+    engine: Engine, repository: Repository, commits: Iterable[Commit], checked: CheckedDump
 ) -> None:
     """Store the commits, from the batch at which the last attempt may have stopped."""
     found = engine.refs.commits(repository, checked.first_ids)

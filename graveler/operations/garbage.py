@@ -9,6 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from graveler.addresses import DATA_PREFIX
+from graveler.branches.pages import (
+    NewEvents,
+    closed_commits,
+    every_branch,
+    every_repository,
+)
+from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     InvalidInputError,
@@ -18,13 +25,6 @@ from graveler.errors import (
 from graveler.layout import METADATA_FOLDER
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import CommitID, MetaRangeID, Repository, RepositoryUID, StagingToken
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.pages import (
-    NewEvents,
-    closed_commits,
-    every_branch,
-    every_repository,
-)
 from graveler.operations.retention import (
     Heads,
     active_commit_ids,
@@ -36,8 +36,7 @@ from graveler.operations.retention import (
 from graveler.ports import ObjectStore, StagingStore
 from graveler.retention.candidates import Territory, namespaces_inside
 from graveler.retention.files import RULES_FILE
-from graveler.retention.liveness import live_addresses
-from graveler.retention.looks import begin_look
+from graveler.retention.liveness import begin_look, live_addresses
 from graveler.retention.rules import RetentionRules
 
 # Staged entries may move from listed tokens to another one, and the listed ones are dropped after

@@ -20,6 +20,19 @@ from typing import Protocol
 
 import msgspec
 
+from graveler.branches.changes import Imported, apply_import
+from graveler.branches.heads import (
+    Move,
+    check_commit_size,
+    commit_event,
+    made_commit,
+    move_head,
+    new_commit,
+    require_clean,
+)
+from graveler.branches.lookup import current_branch, in_repository
+from graveler.branches.protection import check_can_commit
+from graveler.engine import Engine
 from graveler.errors import ConflictError, GravelerError
 from graveler.imports.inventory import listed_in, read_manifest
 from graveler.imports.listing import record_in, records_after
@@ -45,28 +58,15 @@ from graveler.model import (
     Record,
     Repository,
 )
-from graveler.operations.engine import Engine
+from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.hooks.after import announce, start_after
 from graveler.operations.hooks.commits import about_commit, pass_before_commit
 from graveler.operations.hooks.gate import Gate, task_gate
-from graveler.operations.protocol.changes import Imported, apply_import
-from graveler.operations.protocol.heads import (
-    Move,
-    check_commit_size,
-    commit_event,
-    made_commit,
-    move_head,
-    new_commit,
-    require_clean,
-)
-from graveler.operations.protocol.lookup import current_branch, in_repository
-from graveler.operations.protocol.protection import check_can_commit
 from graveler.operations.tasks import requests
 from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold, OutOfTimeError
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import commit_of
-from graveler.tasks import Task, TaskKind, TaskState
 from graveler.times import NS_PER_S
 
 # A save stores the open range and the metarange again, some megabytes for a large import.

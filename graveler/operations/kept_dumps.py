@@ -8,16 +8,16 @@ by age, and no copy needs another one. The manifest is stored last: a folder wit
 from collections.abc import Mapping
 from json import dumps as to_json
 
+from graveler.branches.pages import every_repository
 from graveler.dump.files import RefsDump, file_ids
+from graveler.engine import Engine
 from graveler.errors import GravelerError, NotFoundError
 from graveler.layout import committed_uri
 from graveler.model import MetaRangeID, Repository
+from graveler.model.tasks import Task, TaskKind
 from graveler.operations import dumps
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.pages import every_repository
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import start
-from graveler.tasks import Task, TaskKind
 from graveler.times import rfc3339
 
 # The message that the schedule sends to the queue of tasks.

@@ -11,17 +11,17 @@ from graveler.addresses import (
     sign_address,
     verify_address,
 )
+from graveler.branches.claims import claim
+from graveler.branches.lookup import known_repository
+from graveler.branches.staging import branch_for_staging, stage_entry
+from graveler.branches.views import ObjectStat
+from graveler.engine import Engine
 from graveler.errors import InvalidInputError
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
 from graveler.names import READABLE_BUCKET, check_checksum, leaves_its_folder
-from graveler.operations.engine import Engine
 from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
-from graveler.operations.protocol.claims import claim
-from graveler.operations.protocol.lookup import known_repository
-from graveler.operations.protocol.staging import branch_for_staging, stage_entry
-from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.claims import address_to_claim
 from graveler.times import NS_PER_S
 

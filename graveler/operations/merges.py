@@ -7,18 +7,8 @@ from functools import cache, partial
 
 import msgspec
 
-from graveler.errors import MergeConflictError
-from graveler.hooks import Occurrence
-from graveler.merge import STRATEGIES, check_strategy
-from graveler.messages import Refusal, within
-from graveler.model import Branch, Commit, CommitID, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.hooks.after import announce, start_after
-from graveler.operations.hooks.files import committed_files
-from graveler.operations.hooks.gate import Gate, request_gate, task_gate
-from graveler.operations.protocol.beside import Beside
-from graveler.operations.protocol.changes import Apply, Merged, apply_at_once, apply_merge
-from graveler.operations.protocol.heads import (
+from graveler.branches.changes import Apply, Merged, apply_at_once, apply_merge
+from graveler.branches.heads import (
     Ending,
     Move,
     check_commit_size,
@@ -29,7 +19,19 @@ from graveler.operations.protocol.heads import (
     new_commit,
     require_clean,
 )
-from graveler.operations.protocol.lookup import check_writable, current_branch, in_repository
+from graveler.branches.lookup import check_writable, current_branch, in_repository
+from graveler.branches.prefetch import Beside
+from graveler.engine import Engine
+from graveler.errors import MergeConflictError
+from graveler.merge import STRATEGIES, check_strategy
+from graveler.messages import Refusal, within
+from graveler.model import Branch, Commit, CommitID, Repository
+from graveler.model.hooks import Occurrence
+from graveler.model.pulls import PullRequestMerge
+from graveler.model.tasks import Task, TaskKind
+from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.files import committed_files
+from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import start
 from graveler.operations.tasks.slices import apply_by_slices
@@ -42,11 +44,9 @@ from graveler.operations.tasks.waiting import (
     joinable_ahead,
     result_in_time,
 )
-from graveler.pulls import PullRequestMerge
 from graveler.refs import merge_base as refs_merge_base
+from graveler.refs.base_graph import base_of_merge
 from graveler.refs.resolve import resolve_commit
-from graveler.refs.virtual_base import base_of_merge
-from graveler.tasks import Task, TaskKind
 
 _PRE_MERGE = "pre-merge"
 

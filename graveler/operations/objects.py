@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from graveler.branches.lookup import in_repository
+from graveler.branches.retries import contention
+from graveler.branches.views import ObjectStat, object_stat, read_value, view_with_staged
+from graveler.engine import Engine
 from graveler.errors import GravelerError
 from graveler.messages import Refusal
 from graveler.model import Record, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import in_repository
-from graveler.operations.protocol.retries import contention
-from graveler.operations.protocol.views import ObjectStat, object_stat, read_value, view_with_staged
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, PageTime, list_page
 
 

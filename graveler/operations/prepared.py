@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graveler.addresses import new_address
-from graveler.errors import InvalidInputError, ThrottledError
-from graveler.limits import USER_METADATA_BYTES_MAX, WRITE_LIFE_S
-from graveler.model import NO_REQUIREMENT, AddressType, Branch, Entry, Repository, Requirement
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import StagedRead, branch_of_upload_not_found
-from graveler.operations.protocol.staging import (
+from graveler.branches.lookup import StagedRead, branch_of_upload_not_found
+from graveler.branches.staging import (
     branch_for_staging,
     check_requirement,
     path_for_staging,
     stage_entry,
 )
-from graveler.operations.protocol.views import ObjectStat, value_on_branch
+from graveler.branches.views import ObjectStat, value_on_branch
+from graveler.engine import Engine
+from graveler.errors import InvalidInputError, ThrottledError
+from graveler.limits import USER_METADATA_BYTES_MAX, WRITE_LIFE_S
+from graveler.model import NO_REQUIREMENT, AddressType, Branch, Entry, Repository, Requirement
 from graveler.times import Moment
 
 # As old as what readers may remember of a repository.

@@ -9,14 +9,29 @@ again, and is refused.
 from dataclasses import dataclass, replace
 from functools import partial
 
-from graveler import pulls
 from graveler.addresses import decode_xid, newest_first
+from graveler.branches.changes import apply_at_once
+from graveler.branches.lookup import (
+    check_writable,
+    in_repository,
+    read_repository,
+    same_branch,
+)
+from graveler.branches.retries import retry_stale
+from graveler.engine import Engine
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.limits import PULL_REQUEST_BYTES_MAX
 from graveler.messages import Refusal, within
-from graveler.model import Commit, CommitID, Event, Page, Repository
+from graveler.model import Commit, CommitID, Event, Page, Repository, pulls
+from graveler.model.pulls import (
+    PullRequest,
+    PullRequestMerge,
+    PullRequestStatus,
+    PullRequestUpdate,
+    require_open,
+)
+from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.names import is_branch_name
-from graveler.operations.engine import Engine
 from graveler.operations.hooks.gate import task_gate
 from graveler.operations.merges import (
     Closing,
@@ -25,14 +40,6 @@ from graveler.operations.merges import (
     gate_before_merge,
     merge_commit,
 )
-from graveler.operations.protocol.changes import apply_at_once
-from graveler.operations.protocol.lookup import (
-    check_writable,
-    in_repository,
-    read_repository,
-    same_branch,
-)
-from graveler.operations.protocol.retries import retry_stale
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
@@ -43,14 +50,6 @@ from graveler.operations.tasks.waiting import (
     commit_of,
     result_in_time,
 )
-from graveler.pulls import (
-    PullRequest,
-    PullRequestMerge,
-    PullRequestStatus,
-    PullRequestUpdate,
-    require_open,
-)
-from graveler.tasks import Task, TaskKind, TaskState
 
 
 @dataclass(frozen=True, slots=True)

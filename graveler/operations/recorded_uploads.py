@@ -23,7 +23,12 @@ from contextlib import suppress
 from dataclasses import replace
 
 from graveler.addresses import decode_xid, new_address
+from graveler.branches.completions import confirm_again, stage_upload
+from graveler.branches.lookup import branch_of_upload_not_found, read_repository
+from graveler.branches.staging import branch_for_staging, check_requirement
+from graveler.branches.views import ObjectStat, object_stat, view_of_branch
 from graveler.data_headers import CHECKSUM_ALGORITHM, NO_HEADERS, DataHeaders, of_write
+from graveler.engine import Engine
 from graveler.entries import entry_value
 from graveler.errors import (
     BadPartsError,
@@ -33,15 +38,10 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.model import NO_REQUIREMENT, Repository, Requirement
+from graveler.model.recorded_uploads import Completion, Upload, digest_of_parts
 from graveler.names import check_branch_name, check_path
-from graveler.operations.engine import Engine
 from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
-from graveler.operations.protocol.completions import confirm_again, stage_upload
-from graveler.operations.protocol.lookup import branch_of_upload_not_found, read_repository
-from graveler.operations.protocol.staging import branch_for_staging, check_requirement
-from graveler.operations.protocol.views import ObjectStat, object_stat, view_of_branch
 from graveler.ports import NOTHING_EXPECTED, ExpectedObject, ObjectInfo, UploadedPart
-from graveler.uploads import Completion, Upload, digest_of_parts
 
 
 def create(

@@ -13,16 +13,8 @@ from typing import TypeVar
 
 import msgspec
 
-from graveler.hooks import Occurrence
-from graveler.messages import Refusal, within
-from graveler.model import Branch, Commit, CommitID, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.hooks.after import announce, start_after
-from graveler.operations.hooks.files import committed_files
-from graveler.operations.hooks.gate import Gate, request_gate, task_gate
-from graveler.operations.protocol.beside import Beside
-from graveler.operations.protocol.changes import Apply, Merged, apply_at_once, apply_merge
-from graveler.operations.protocol.heads import (
+from graveler.branches.changes import Apply, Merged, apply_at_once, apply_merge
+from graveler.branches.heads import (
     Ending,
     Move,
     check_commit_size,
@@ -33,8 +25,17 @@ from graveler.operations.protocol.heads import (
     new_commit,
     require_clean,
 )
-from graveler.operations.protocol.lookup import current_branch
-from graveler.operations.protocol.protection import check_can_commit
+from graveler.branches.lookup import current_branch
+from graveler.branches.prefetch import Beside
+from graveler.branches.protection import check_can_commit
+from graveler.engine import Engine
+from graveler.messages import Refusal, within
+from graveler.model import Branch, Commit, CommitID, Repository
+from graveler.model.hooks import Occurrence
+from graveler.model.tasks import Task, TaskKind
+from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.files import committed_files
+from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
@@ -48,7 +49,6 @@ from graveler.operations.tasks.waiting import (
 )
 from graveler.refs.expressions import parse
 from graveler.refs.resolve import resolve_commit
-from graveler.tasks import Task, TaskKind
 
 
 @dataclass(frozen=True, slots=True)

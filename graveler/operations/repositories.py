@@ -5,6 +5,11 @@ from dataclasses import replace
 from hashlib import sha256
 
 from graveler.addresses import DATA_PREFIX
+from graveler.branches.lookup import check_writable, read_repository
+from graveler.branches.pages import every_repository
+from graveler.branches.protection import check_pattern
+from graveler.branches.retries import retry_stale
+from graveler.engine import Engine
 from graveler.errors import (
     AlreadyExistsError,
     GravelerError,
@@ -33,12 +38,7 @@ from graveler.names import (
     check_repository_name,
     normalized_storage_namespace,
 )
-from graveler.operations.engine import Engine
 from graveler.operations.exports.places import check_outside_of_exports
-from graveler.operations.protocol.lookup import check_writable, read_repository
-from graveler.operations.protocol.pages import every_repository
-from graveler.operations.protocol.protection import check_pattern
-from graveler.operations.protocol.retries import retry_stale
 from graveler.retention.candidates import overlap
 
 # This file marks a namespace as taken; lakeFS's tools read it too.

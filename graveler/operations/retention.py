@@ -5,27 +5,27 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from graveler.addresses import newest_first
-from graveler.errors import GoneError, InvalidInputError
-from graveler.events import heads_in
-from graveler.identity import is_id
-from graveler.messages import Refusal
-from graveler.model import CommitID, MetaRangeID, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import check_writable, read_repository
-from graveler.operations.protocol.pages import (
+from graveler.branches.lookup import check_writable, read_repository
+from graveler.branches.pages import (
     NewEvents,
     closed_commits,
     every_branch,
     every_task,
 )
-from graveler.operations.protocol.watching import Watching, unwatched
+from graveler.branches.watching import Watching, unwatched
+from graveler.engine import Engine
+from graveler.errors import GoneError, InvalidInputError
+from graveler.identity import is_id
+from graveler.messages import Refusal
+from graveler.model import CommitID, MetaRangeID, Repository
+from graveler.model.events import heads_in
+from graveler.model.tasks import Task, TaskKind
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
 from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Work, result_in_time
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
-from graveler.tasks import Task, TaskKind
 
 # Names of branches, also of deleted ones, each with a head that the branch has or had.
 Heads = set[tuple[str, CommitID]]

@@ -4,18 +4,18 @@ from contextlib import suppress
 from dataclasses import replace
 
 from graveler.addresses import new_address
-from graveler.committed.apply import apply_changes
-from graveler.entries import entry_value
-from graveler.errors import StaleVersionError
-from graveler.model import AddressType, Branch, Change, Entry, ProtectionRule, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.heads import (
+from graveler.branches.heads import (
     Move,
     commit_event,
     move_head,
     new_commit,
 )
-from graveler.operations.protocol.lookup import same_branch
+from graveler.branches.lookup import same_branch
+from graveler.committed.apply import apply_changes
+from graveler.engine import Engine
+from graveler.entries import entry_value
+from graveler.errors import StaleVersionError
+from graveler.model import AddressType, Branch, Change, Entry, ProtectionRule, Repository
 from graveler.operations.writes import unnamed
 from graveler.samples.files import SampleFile, sample_files
 

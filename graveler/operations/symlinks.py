@@ -9,14 +9,14 @@ objects that sort before a subfolder.
 from collections.abc import Iterable, Iterator
 
 from graveler.addresses import physical_uri
+from graveler.branches.lookup import in_repository
+from graveler.branches.views import view_with_staged
+from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.limits import OBJECT_KEY_BYTES_MAX, PAGE_AMOUNT_MAX
 from graveler.model import Record, Repository
 from graveler.names import leaves_its_folder
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import in_repository
-from graveler.operations.protocol.views import view_with_staged
 from graveler.staging.listing import PageQuery
 
 _FOLDER = "symlinks"

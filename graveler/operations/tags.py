@@ -1,22 +1,22 @@
 """Tags: immutable names for commits."""
 
-from graveler.errors import AlreadyExistsError
-from graveler.hooks import Occurrence
-from graveler.messages import Refusal
-from graveler.model import Page, Repository, Tag
-from graveler.names import check_new_tag_name, check_tag_name
-from graveler.operations.branches import refuse_commit_id
-from graveler.operations.engine import Engine
-from graveler.operations.hooks.after import announce
-from graveler.operations.hooks.refs import Deletion, pass_before_creation
-from graveler.operations.protocol.lookup import (
+from graveler.branches.lookup import (
     check_writable,
     current_commit_id,
     in_repository,
     read_repository,
 )
-from graveler.operations.protocol.retries import retry_stale
-from graveler.tasks import TaskStart
+from graveler.branches.retries import retry_stale
+from graveler.engine import Engine
+from graveler.errors import AlreadyExistsError
+from graveler.messages import Refusal
+from graveler.model import Page, Repository, Tag
+from graveler.model.hooks import Occurrence
+from graveler.model.tasks import TaskStart
+from graveler.names import check_new_tag_name, check_tag_name
+from graveler.operations.branches import refuse_commit_id
+from graveler.operations.hooks.after import announce
+from graveler.operations.hooks.refs import Deletion, pass_before_creation
 
 
 def create(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from graveler.model.tasks import TaskKind
 from graveler.operations import (
     commits,
     dumps,
@@ -15,7 +16,6 @@ from graveler.operations import (
 from graveler.operations.hooks.after import run_after
 from graveler.operations.prefixes.walk import run_prefix
 from graveler.operations.tasks.advance import Work
-from graveler.tasks import TaskKind
 
 WORK: Mapping[TaskKind, Work] = {
     TaskKind.COMMIT: commits.run_commit,

@@ -21,12 +21,12 @@ from operator import itemgetter
 import msgspec
 
 from graveler.addresses import decode_xid, newest_first
+from graveler.branches.pages import every_branch
+from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.model import Branch, Change, Entry, Repository
 from graveler.names import check_branch_name, check_path
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.pages import every_branch
 from graveler.operations.retention import changeable_repository
 from graveler.parquet import ParquetWriter, int64_column, text_column
 from graveler.retention.files import uncommitted_folder

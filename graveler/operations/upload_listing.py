@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import read_repository
+from graveler.branches.lookup import read_repository
+from graveler.engine import Engine
+from graveler.model.recorded_uploads import Upload
 from graveler.staging.listing import CommonPrefix, PageQuery, prefix_end
-from graveler.uploads import Upload
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from graveler.branches import data
+from graveler.branches.lookup import branch_of_upload_not_found, current_branch
+from graveler.branches.staging import branch_for_staging
+from graveler.branches.views import ObjectStat
 from graveler.data_headers import NO_HEADERS, DataHeaders
+from graveler.engine import Engine
 from graveler.errors import InvalidInputError
 from graveler.limits import PRESIGNED_URL_LIFE_S, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.operations.engine import Engine
 from graveler.operations.links import (
     StoredData,
     check_issued,
@@ -17,10 +21,6 @@ from graveler.operations.links import (
 )
 from graveler.operations.objects import stat
 from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
-from graveler.operations.protocol import data
-from graveler.operations.protocol.lookup import branch_of_upload_not_found, current_branch
-from graveler.operations.protocol.staging import branch_for_staging
-from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import CopiedPart, UploadedPart
 
 

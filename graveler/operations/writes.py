@@ -4,7 +4,23 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from graveler.branches.claims import claimed_source
+from graveler.branches.data import of_recorded
+from graveler.branches.lookup import current_branch
+from graveler.branches.protection import check_can_stage
+from graveler.branches.retries import contention
+from graveler.branches.staging import (
+    check_requirement,
+    path_for_staging,
+    shown,
+    stage_changes,
+    stage_entry,
+    stage_in_place,
+    stage_value,
+)
+from graveler.branches.views import ObjectStat, value_on_branch
 from graveler.data_headers import NO_HEADERS, DataHeaders, of_write
+from graveler.engine import Engine
 from graveler.entries import entry_value, value_entry
 from graveler.errors import (
     ForbiddenError,
@@ -17,7 +33,6 @@ from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.messages import Refusal, within
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
 from graveler.names import check_path
-from graveler.operations.engine import Engine
 from graveler.operations.objects import object_not_found, stat
 from graveler.operations.prepared import (
     DEFAULT_CONTENT_TYPE,
@@ -27,21 +42,6 @@ from graveler.operations.prepared import (
     finish,
     prepare,
 )
-from graveler.operations.protocol.claims import claimed_source
-from graveler.operations.protocol.data import of_recorded
-from graveler.operations.protocol.lookup import current_branch
-from graveler.operations.protocol.protection import check_can_stage
-from graveler.operations.protocol.retries import contention
-from graveler.operations.protocol.staging import (
-    check_requirement,
-    path_for_staging,
-    shown,
-    stage_changes,
-    stage_entry,
-    stage_in_place,
-    stage_value,
-)
-from graveler.operations.protocol.views import ObjectStat, value_on_branch
 from graveler.ports import ObjectDescription, ObjectInfo
 
 

@@ -58,6 +58,7 @@ from graveler.ports.objects import (
     UnfinishedUpload,
     UploadedPart,
 )
+from graveler.ports.recorded_uploads import UploadStore
 from graveler.ports.refs import (
     BranchStore,
     ClaimStore,
@@ -78,7 +79,6 @@ from graveler.ports.staging import (
     StagingStore,
     Unconditional,
 )
-from graveler.ports.uploads import UploadStore
 from graveler.ports.workers import SliceFunction, TaskQueue
 from graveler.ports.world import Clock, Names
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from graveler.hooks import Run
 from graveler.model import (
     Branch,
     Change,
@@ -15,9 +14,10 @@ from graveler.model import (
     StagingToken,
     Tag,
 )
-from graveler.ports.uploads import UploadStore
-from graveler.pulls import PullRequest, PullRequestMerge
-from graveler.tasks import Task, TaskEnd, TaskStart
+from graveler.model.hooks import Run
+from graveler.model.pulls import PullRequest, PullRequestMerge
+from graveler.model.tasks import Task, TaskEnd, TaskStart
+from graveler.ports.recorded_uploads import UploadStore
 
 
 class RepositoryStore(Protocol):

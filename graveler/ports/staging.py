@@ -6,8 +6,8 @@ from enum import Enum
 from typing import Final, Literal, NamedTuple, Protocol
 
 from graveler.model import Branch, Change, Repository, StagingToken
-from graveler.tasks import Task
-from graveler.uploads import Upload
+from graveler.model.recorded_uploads import Upload
+from graveler.model.tasks import Task
 
 
 class Unconditional(Enum):

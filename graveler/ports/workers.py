@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from graveler.tasks import TaskMessage
+from graveler.model.tasks import TaskMessage
 
 
 class TaskQueue(Protocol):

@@ -77,9 +77,9 @@ class History:
                 )
         return [found[commit_id] for commit_id in ids]
 
-    def walk(self, read_ahead: int) -> "Walk":
+    def walk(self, read_ahead: int) -> "HistoryWalk":
         """Return a walk that expects to read about that many commits."""
-        return Walk(self, read_ahead)
+        return HistoryWalk(self, read_ahead)
 
     def cached(self, commit_id: CommitID) -> Commit | None:
         """Return the commit if it is cached; no request."""
@@ -96,7 +96,7 @@ class History:
         return commit
 
 
-class Walk:
+class HistoryWalk:
     """One walk down the commit graph, which adapts how far it reads ahead."""
 
     def __init__(self, history: History, read_ahead: int) -> None:

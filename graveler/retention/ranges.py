@@ -11,7 +11,7 @@ from graveler.errors import in_file
 from graveler.layout import committed_uri
 from graveler.model import MetaRangeID, RangeHeader
 from graveler.retention.liveness import live_addresses
-from graveler.sstable import Table, WholeTable
+from graveler.sstable import Table, TableInMemory
 
 # A committed file's content, by namespace and ID.
 ReadFile = Callable[[str, str], bytes]
@@ -56,7 +56,7 @@ class RangeReader:
         name = committed_uri(self._namespace, header.id)
         with in_file(name):
             content = self._read_file(self._namespace, header.id)
-            read = _Read(WholeTable.from_bytes(name, content))
+            read = _Read(TableInMemory.from_bytes(name, content))
             yield from live_addresses(self._namespace, read.new_values(self._last))
             read.check(header)
         self._last = read
@@ -65,7 +65,7 @@ class RangeReader:
 class _Read:
     """A range, and the number of records in each block that was visited."""
 
-    def __init__(self, table: WholeTable) -> None:
+    def __init__(self, table: TableInMemory) -> None:
         self._table = table
         self._counts: list[int] = []
         self._first = self._last = b""
@@ -87,7 +87,7 @@ class _Read:
                     self._last = keys[-1]
                 yield from values
 
-    def counts_of_equal(self, other: WholeTable, other_at: int) -> list[int]:
+    def counts_of_equal(self, other: TableInMemory, other_at: int) -> list[int]:
         """Return the counts of the blocks here that equal the other's from other_at on."""
         at = self._table.find(other.bounds[other_at])
         if at == len(self._table):

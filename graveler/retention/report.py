@@ -30,7 +30,7 @@ class Tally:
 
 
 @dataclass(slots=True, kw_only=True)
-class Report:
+class CollectionReport:
     """One run over one repository, filled in while the run proceeds.
 
     by_prefix has the folders with most bytes to delete, by_age all objects to delete by age class.
@@ -72,7 +72,7 @@ def largest(tallies: Mapping[str, Tally]) -> dict[str, Tally]:
     return dict(chosen)
 
 
-def summary(report: Report) -> bytes:
+def summary(report: CollectionReport) -> bytes:
     """Return the run's summary.json: lakeFS's fields, then our own."""
     written = {
         "run_id": report.run_id,
@@ -96,7 +96,7 @@ def summary(report: Report) -> bytes:
     return msgspec.json.format(msgspec.json.encode(written)) + b"\n"
 
 
-def event_detail(report: Report) -> Mapping[str, object]:
+def event_detail(report: CollectionReport) -> Mapping[str, object]:
     """Return the detail of the event that reports the run's end."""
     return {
         "run_id": report.run_id,
@@ -109,12 +109,12 @@ def event_detail(report: Report) -> Mapping[str, object]:
     }
 
 
-def text(report: Report) -> str:
+def text(report: CollectionReport) -> str:
     """Return the report for people."""
     return "\n".join(_lines(report)) + "\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: CollectionReport) -> Iterator[str]:
     yield f"Garbage collection of {report.repository}, run {report.run_id}"
     for warning in report.warnings:
         yield f"WARNING: {warning}"
@@ -149,7 +149,7 @@ def _lines(report: Report) -> Iterator[str]:
             yield f"    {step:20} {seconds:,.1f}"
 
 
-def _result(report: Report) -> str:
+def _result(report: CollectionReport) -> str:
     if report.error:
         return f"FAILED: {report.error}"
     if not report.is_swept:

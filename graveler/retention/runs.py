@@ -34,7 +34,7 @@ class Beginning(Struct, frozen=True):
     requested_by: str = ""
 
 
-class Summary(Struct, frozen=True):
+class CollectionSummary(Struct, frozen=True):
     """The content of summary.json. lakeFS's own job writes fewer fields."""
 
     success: bool = False
@@ -75,7 +75,7 @@ class CollectionRun:
     is_running: bool
     request: Beginning | None
     beginning: Beginning | None
-    summary: Summary | None
+    summary: CollectionSummary | None
 
     @property
     def state(self) -> RunState:

@@ -8,9 +8,9 @@ from graveler.sstable.block import Block, BlockSize
 from graveler.sstable.block_cache import BlockCache
 from graveler.sstable.entries import Pair
 from graveler.sstable.format import seal_block
-from graveler.sstable.opened import TAIL_BYTES, OpenTable, ReadBytes
+from graveler.sstable.open_table import TAIL_BYTES, OpenTable, ReadBytes
 from graveler.sstable.reader import Records, Table
-from graveler.sstable.whole import WholeTable
+from graveler.sstable.table_in_memory import TableInMemory
 from graveler.sstable.writer import BLOCK_SIZE_BYTES, TableWriter
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "ReadBytes",
     "Records",
     "Table",
+    "TableInMemory",
     "TableWriter",
-    "WholeTable",
     "seal_block",
 ]

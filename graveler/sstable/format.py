@@ -2,7 +2,7 @@
 
 docs/formats/sstable.md has the whole format. Source: RocksDB's block-based table, as pebble writes
 it. The encodings are stored: do not change them. Decoders raise ValueError for invalid bytes;
-`graveler.sstable.opened` turns it into CorruptDataError, which names file and offset.
+`graveler.sstable.open_table` turns it into CorruptDataError, which names file and offset.
 """
 
 from typing import Final, NamedTuple

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from graveler.sstable.block import Block, find_record
 from graveler.sstable.index import Partition
-from graveler.sstable.opened import OpenTable
+from graveler.sstable.open_table import OpenTable
 
 # The held form of a block, in key order. A look-up in a small dictionary touches far less memory
 # than a bisection, and Python's garbage collector does not track dictionaries of bytes.

@@ -14,7 +14,7 @@ from graveler.entries import same_record
 from graveler.model import Change, Record
 
 
-class Records(Protocol):
+class RecordReader(Protocol):
     """What staged changes are compared with."""
 
     def get(self, key: bytes) -> bytes | None:
@@ -60,7 +60,7 @@ def live_records(changes: Iterator[Change], committed: Iterator[Record]) -> Iter
         change = next(changes, None)
 
 
-def effective_changes(changes: Iterable[Change], committed: Records) -> Iterator[Difference]:
+def effective_changes(changes: Iterable[Change], committed: RecordReader) -> Iterator[Difference]:
     """Yield the changes that would change the commit's records, in the given order.
 
     A staged value with the committed bytes changes nothing, and neither does a tombstone of a
@@ -72,7 +72,9 @@ def effective_changes(changes: Iterable[Change], committed: Records) -> Iterator
             yield Difference(path, present, value)
 
 
-def _content_changes(path: bytes, value: bytes | None, committed: Records) -> Iterator[Difference]:
+def _content_changes(
+    path: bytes, value: bytes | None, committed: RecordReader
+) -> Iterator[Difference]:
     """Yield the change if it changes the commit's content."""
     for change in effective_changes([(path, value)], committed):
         if not same_record(change.left, change.right):
@@ -80,7 +82,7 @@ def _content_changes(path: bytes, value: bytes | None, committed: Records) -> It
 
 
 def overlaid_differences(
-    differences: Iterator[Difference], changes: Iterator[Change], base: Records
+    differences: Iterator[Difference], changes: Iterator[Change], base: RecordReader
 ) -> Iterator[Difference]:
     """Yield the differences from base to a commit with staged changes over it.
 

@@ -5,7 +5,7 @@ from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportSettings
 from infra.settings.forms import PARSERS
 from infra.settings.places import Place
 from infra.settings.rules import AT_ONCE, CREATE, NONE, STAGES, default_name, problems_of

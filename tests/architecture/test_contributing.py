@@ -19,7 +19,7 @@ from functions.api.routes import (
 )
 from functions.api.routing import Operation
 from functions.api.unserved import UNSERVED
-from graveler.events import DETAIL_TYPES
+from graveler.model.events import DETAIL_TYPES
 from tests.architecture.test_portability import ROOT, tracked_files
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text()

@@ -11,7 +11,7 @@ from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.errors import ThrottledError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Event, StagingToken, Tag
-from graveler.uploads import Upload
+from graveler.model.recorded_uploads import Upload
 from tests.contract.conftest import (
     COMMIT_ID,
     DynamoDBStores,

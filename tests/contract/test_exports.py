@@ -6,7 +6,8 @@ import pytest
 
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.errors import StaleVersionError, UnknownOutcomeError
-from graveler.export.model import (
+from graveler.export.places import ListedExport, Places
+from graveler.export.record import (
     BranchExport,
     Destination,
     ExportConfiguration,
@@ -14,7 +15,6 @@ from graveler.export.model import (
     ExportState,
     Progress,
 )
-from graveler.export.places import ListedExport, Places
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Event, Repository
 from tests.contract.conftest import (

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from graveler.errors import AlreadyExistsError
-from graveler.hooks import HookRun, HookStatus, Run, run_id
 from graveler.model import Branch, CommitID, Repository, Tag
-from graveler.tasks import Task, TaskKind, TaskStart
+from graveler.model.hooks import HookRun, HookStatus, Run, run_id
+from graveler.model.tasks import Task, TaskKind, TaskStart
 from graveler.times import NS_PER_S
 from tests.contract.conftest import Stores, new_event, new_token
 

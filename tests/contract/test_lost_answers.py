@@ -14,14 +14,13 @@ from typing import Any
 
 import pytest
 
-from graveler import tasks
 from graveler.aws.dynamodb.meetings import Meetings
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.exchanges.whole import Answer
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
-from graveler.model import Branch, Change, CommitID, Repository, Tag
+from graveler.model import Branch, Change, CommitID, Repository, Tag, tasks
+from graveler.model.tasks import Task, TaskEnd, TaskKind
 from graveler.ports import Staged
-from graveler.tasks import Task, TaskEnd, TaskKind
 from tests.contract.conftest import (
     COMMIT_ID,
     OTHER_ID,

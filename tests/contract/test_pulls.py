@@ -5,11 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from graveler import pulls
 from graveler.addresses import encode_xid
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
-from graveler.model import Branch, Commit, Event, Repository
-from graveler.pulls import PullRequest, PullRequestMerge, PullRequestStatus, PullRequestUpdate
+from graveler.model import Branch, Commit, Event, Repository, pulls
+from graveler.model.pulls import PullRequest, PullRequestMerge, PullRequestStatus, PullRequestUpdate
 from tests.contract.conftest import (
     DynamoDBStores,
     Losing,

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.aws.dynamodb.commits import commit_item
-from graveler.export.model import BranchExport, ExportConfiguration
+from graveler.export.record import BranchExport, ExportConfiguration
 from graveler.model import Branch, CommitID, Event, Repository, StagingToken, Tag
 from tests.contract.conftest import (
     COMMIT_ID,

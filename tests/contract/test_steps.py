@@ -8,8 +8,8 @@ import pytest
 
 from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, Repository
+from graveler.model.tasks import Task
 from graveler.ports import Staged, StagedChange
-from graveler.tasks import Task
 from tests.contract.conftest import DynamoDBStores, Losing, Stores, create, new_event, new_token
 from tests.contract.test_tasks import created, main_of
 

@@ -5,13 +5,12 @@ from uuid import uuid4
 
 import pytest
 
-from graveler import tasks
 from graveler.aws.dynamodb.models import partition_of
 from graveler.aws.dynamodb.tables import key
 from graveler.aws.dynamodb.tasks import task_key
 from graveler.errors import InvalidInputError, StaleTaskError, StaleVersionError
-from graveler.model import Branch, Commit, Event, Repository
-from graveler.tasks import Task, TaskEnd, TaskKind
+from graveler.model import Branch, Commit, Event, Repository, tasks
+from graveler.model.tasks import Task, TaskEnd, TaskKind
 from graveler.times import NS_PER_S
 from tests.contract.conftest import DynamoDBStores, Stores, create, new_commit, new_event, new_token
 

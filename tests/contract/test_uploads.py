@@ -13,9 +13,9 @@ from graveler.aws.dynamodb.uploads import text_of_key
 from graveler.errors import StaleVersionError, UnknownOutcomeError, UploadNotFoundError
 from graveler.limits import PATH_BYTES_MAX
 from graveler.model import Branch, Repository
+from graveler.model.recorded_uploads import Completion, Upload
 from graveler.names import NAME_BYTES_MAX
 from graveler.ports import UNCONDITIONAL, Staged
-from graveler.uploads import Completion, Upload
 from tests.contract.conftest import DynamoDBStores, Losing, Stores, create
 from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
 

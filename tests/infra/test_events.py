@@ -5,11 +5,11 @@ from itertools import chain
 
 import pytest
 
-from graveler import tasks
 from graveler.errors import CorruptDataError
+from graveler.model import tasks
+from graveler.model.tasks import Task, TaskKind
 from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
 from graveler.operations.tasks.hold import end_event
-from graveler.tasks import Task, TaskKind
 from local import background
 from local.config import EXPORT_QUEUE, TASK_QUEUE
 from local.delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT

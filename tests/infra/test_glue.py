@@ -22,9 +22,9 @@ from zlib import crc32
 import pytest
 from packaging.requirements import Requirement
 
-from graveler.export.model import ExportConfiguration
+from graveler.engine import Engine
+from graveler.export.record import ExportConfiguration
 from graveler.operations import commits, objects, retention, writes
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.rules import make_rules

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graveler.export.model import ExportRequest
+from graveler.export.record import ExportRequest
 from graveler.operations.exports.advance import advance
 from tests.support.clients.api import ApiClient
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from lakefs_sdk import models
 
-from graveler.tasks import TaskSettings
+from graveler.model.tasks import TaskSettings
 from tests.support.clients.api import ApiClient
 
 REPO = "/repositories/repo"

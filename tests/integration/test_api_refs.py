@@ -5,8 +5,8 @@ from urllib.parse import quote
 import pytest
 from lakefs_sdk import models
 
+from graveler.branches.lookup import read_repository
 from graveler.model import CommitID, Tag
-from graveler.operations.protocol.lookup import read_repository
 from tests.support.clients.api import ApiClient, event
 
 REPO = "/repositories/repo"

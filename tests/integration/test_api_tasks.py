@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from graveler.http.errors import RETRY_AFTER_S
-from graveler.tasks import LEASE_S, TaskSettings
+from graveler.model.tasks import LEASE_S, TaskSettings
 from tests.support.clients.api import ApiClient, Reply
 from tests.support.fakes.tasks import run
 from tests.support.faults.counting import engine_around

@@ -28,9 +28,13 @@ from graveler.aws.exchanges.connection import Connection, Host
 from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
 from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.branches.heads import new_commit
+from graveler.branches.lookup import current_branch
+from graveler.engine import Engine
 from graveler.http.access import RIGHTS_AGE_MAX_S, Authorizer
 from graveler.http.auth import MEMORY_S, Authenticator
 from graveler.model import Commit
+from graveler.model.tasks import TaskSettings
 from graveler.operations import (
     branches,
     commits,
@@ -41,12 +45,8 @@ from graveler.operations import (
     upload_listing,
 )
 from graveler.operations.accounts import set_up
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.heads import new_commit
-from graveler.operations.protocol.lookup import current_branch
 from graveler.ports import Credential, UploadedPart, User
 from graveler.staging.listing import PageQuery
-from graveler.tasks import TaskSettings
 from tests.contract.accounts import ContextCipher
 from tests.support.checks.budgets import BUDGETS, Budget, Meter, head, listing, stat
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET

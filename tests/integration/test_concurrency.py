@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
@@ -23,7 +24,6 @@ from graveler.errors import (
 )
 from graveler.model import Branch, Commit, Requirement
 from graveler.operations import branches, commits, diffs, links, merges, objects, writes
-from graveler.operations.engine import Engine
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.worlds.server_world import ServerWorld, open_world
 

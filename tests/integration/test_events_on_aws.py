@@ -12,7 +12,7 @@ from graveler.aws import connect
 from graveler.aws.bus import EventBus, Published
 from graveler.aws.queue import SqsQueue
 from graveler.aws.settings import Settings
-from graveler.export.model import ExportRequest
+from graveler.export.record import ExportRequest
 from graveler.model import Event
 
 REGION = "eu-west-1"

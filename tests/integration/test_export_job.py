@@ -19,19 +19,18 @@ from glue_jobs.export.options import Options
 from glue_jobs.export.run import run
 from graveler.addresses import physical_uri
 from graveler.aws.clock import SystemClock
+from graveler.branches.lookup import current_branch
+from graveler.branches.staging import stage_changes
+from graveler.engine import Engine
 from graveler.entries import entry_value
 from graveler.errors import ConflictError
 from graveler.export.lifecycle import LEASE_S
-from graveler.export.model import ExportConfiguration, ExportRequest, ExportState
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportConfiguration, ExportRequest, ExportSettings, ExportState
 from graveler.model import AddressType, Entry, Repository
 from graveler.operations import commits, writes
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.exports.requests import ExportStatus
-from graveler.operations.protocol.lookup import current_branch
-from graveler.operations.protocol.staging import stage_changes
 from graveler.ports import Clock
 from graveler.times import Moment
 from local.config import EXPORT_QUEUE, ROOT
@@ -119,13 +118,13 @@ class Lake:
         spark: SparkSession,
         run_id: str = "",
         clock: Clock | None = None,
-        stretch_objects: int = 15,
+        slice_objects: int = 15,
     ) -> ExportStatus:
         options = Options(
             repository=self.repository,
             branch="main",
             run_id=run_id,
-            stretch_objects=stretch_objects,
+            slice_objects=slice_objects,
         )
         stores = deployment(self.world)
         engine = replace(self.engine, clock=clock or self.engine.clock)
@@ -272,7 +271,7 @@ def test_another_job_finishes_the_run_of_a_killed_one(
     with pytest.raises(ConflictError, match="has another runner, or has ended"):
         lake.run_job(spark)
 
-    status = lake.run_job(spark, clock=Ahead(LEASE_S), stretch_objects=100)
+    status = lake.run_job(spark, clock=Ahead(LEASE_S), slice_objects=100)
     assert (status.state, status.export_id) == (ExportState.SUCCEEDED, begun.export_id)
     assert lake.exported().keys() == many.keys() | CONTENTS.keys() | MARKS
     assert len(lake.manifest(status.exported_commit)) == len(many) + len(CONTENTS)

@@ -10,9 +10,9 @@ import pytest
 
 from functions.export.handler import handler
 from graveler.aws import wiring
-from graveler.export.model import ExportConfiguration, ExportState
+from graveler.engine import Engine
+from graveler.export.record import ExportConfiguration, ExportState
 from graveler.operations import commits, writes
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from tests.support.fakes.invocation import Context
 from tests.support.faults.counting import Calls, engine_around

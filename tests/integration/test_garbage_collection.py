@@ -14,12 +14,12 @@ from pyspark.sql import SparkSession
 
 from glue_jobs.session import join_by_sorting
 from graveler.aws.dynamodb.models import OUTBOX, partition_of
+from graveler.branches.data import read_content
+from graveler.branches.lookup import read_repository
 from graveler.errors import GoneError, NotFoundError
 from graveler.model import Event
 from graveler.operations import branches, links, repositories, uploads
-from graveler.operations.protocol.data import read_content
-from graveler.operations.protocol.lookup import read_repository
-from graveler.retention.report import Report, text
+from graveler.retention.report import CollectionReport, text
 from tests.support.servers.spark import spark, spark_session
 from tests.support.worlds.addresses import address, partition
 from tests.support.worlds.collected import WARNINGS, Collected, world
@@ -59,9 +59,9 @@ class Example:
     lake: Collected
     uris: dict[str, str] = field(default_factory=dict)
     before: set[str] = field(default_factory=set)
-    marked: Report | None = None
+    marked: CollectionReport | None = None
     after_mark: set[str] = field(default_factory=set)
-    swept: Report | None = None
+    swept: CollectionReport | None = None
     after_sweep: set[str] = field(default_factory=set)
 
     def commit(self, day: str, branch: str = "main") -> None:

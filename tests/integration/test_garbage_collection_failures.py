@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from graveler.branches.lookup import current_branch
 from graveler.errors import CorruptDataError, ForbiddenError, PreconditionFailedError
 from graveler.operations import repositories
-from graveler.operations.protocol.lookup import current_branch
 from graveler.retention.files import RULES_FILE
 from tests.support.servers.spark import spark, spark_session
 from tests.support.worlds.collected import WARNINGS, Collected, world

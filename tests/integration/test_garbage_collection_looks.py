@@ -13,11 +13,11 @@ from glue_jobs.garbage_collection import run as module
 from glue_jobs.garbage_collection.lease import Lease
 from glue_jobs.garbage_collection.sweeping import LOOK_IS_OLD, Round, Swept, sweep
 from graveler.aws.settings import Settings
+from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
 from graveler.operations import branches
-from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import ObjectStore
-from graveler.retention.looks import Look, begin_look
+from graveler.retention.liveness import Look, begin_look
 from graveler.retention.runs import LEASE
 from tests.support.servers.spark import deployment, spark, spark_session
 from tests.support.worlds.collected import DAY_S, WARNINGS, Collected, world

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from graveler.branches.claims import claim
+from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, GravelerError
+from graveler.model.recorded_uploads import Upload
 from graveler.operations import branches, links, merges, recorded_uploads, replays, writes
-from graveler.operations.protocol.claims import claim
-from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import UploadedPart
-from graveler.uploads import Upload
 from tests.support.servers.spark import spark_session
 from tests.support.worlds.collected import DAY_S, WARNINGS, Collected, world
 from tests.support.worlds.server_world import ServerWorld

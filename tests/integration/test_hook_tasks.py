@@ -4,15 +4,15 @@ from collections import Counter
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import HookFailedError, StillRunningError
-from graveler.hooks import HookStatus
 from graveler.model import Commit
+from graveler.model.hooks import HookStatus
+from graveler.model.tasks import LEASE_S, TaskKind, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits
-from graveler.operations.engine import Engine
 from graveler.operations.hooks import requests as hooks
 from graveler.operations.tasks.requests import listed, status
 from graveler.operations.tasks.waiting import Patience
-from graveler.tasks import LEASE_S, TaskKind, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run, run_all

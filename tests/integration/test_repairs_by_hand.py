@@ -23,12 +23,12 @@ from graveler.aws.dynamodb.models import (
     partition_of,
 )
 from graveler.aws.dynamodb.tables import Tables, key
+from graveler.branches.lookup import read_repository
 from graveler.errors import AlreadyExistsError, AuthenticationError
 from graveler.http.auth import Authenticator
 from graveler.model import Event
 from graveler.operations import branches
 from graveler.operations.accounts.set_up import set_up
-from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import Credential, User
 from local.cipher import LocalCipher
 from tests.support.fakes.invocation import Context

@@ -26,13 +26,13 @@ from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, REPOSITORIES, partiti
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Raw, Tables
+from graveler.branches.data import read_content
+from graveler.branches.lookup import read_repository
 from graveler.errors import GoneError, NotFoundError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.operations import branches, commits, dumps, objects, repositories
 from graveler.operations.commits import LogQuery
-from graveler.operations.protocol.data import read_content
-from graveler.operations.protocol.lookup import read_repository
-from graveler.retention.report import Report
+from graveler.retention.report import CollectionReport
 from graveler.staging.listing import PageQuery
 from graveler.times import NS_PER_S
 from tests.support.servers.spark import deployment, spark, spark_session
@@ -76,7 +76,7 @@ class Restored(Collected):
             exports=DynamoExportStore(self.tables),
         )
 
-    def collect_all(self) -> Report:
+    def collect_all(self) -> CollectionReport:
         """One run of garbage collection on these tables."""
         settings = replace(
             deployment(self.world).settings,

@@ -20,13 +20,13 @@ from gateway.server.log import Record
 from graveler.aws import wiring
 from graveler.aws.bus import Published
 from graveler.aws.dynamodb.cleanup import Swept
+from graveler.branches.changes import Staged
 from graveler.errors import CorruptDataError
-from graveler.export.model import BranchExport, ExportConfiguration, ExportRun, ExportState
+from graveler.export.record import BranchExport, ExportConfiguration, ExportRun, ExportState
 from graveler.model import CommitID, MetaRangeID
+from graveler.model.tasks import Failure, Task, TaskKind
 from graveler.operations import repositories
-from graveler.operations.protocol.changes import Staged
 from graveler.operations.tasks.slices import SliceAnswer, SliceJob
-from graveler.tasks import Failure, Task, TaskKind
 from tests.support.checks.insights import Query
 from tests.support.checks.lines import lines_of
 from tests.support.clients.api import ApiClient

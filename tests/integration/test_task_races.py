@@ -7,11 +7,11 @@ from threading import Barrier
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import ConflictError, ContentionError
+from graveler.model.tasks import Task, TaskMessage, TaskState
 from graveler.operations import commits, writes
-from graveler.operations.engine import Engine
 from graveler.operations.tasks.requests import cancel, listed, status
-from graveler.tasks import Task, TaskMessage, TaskState
 from tests.support.fakes.tasks import run
 from tests.support.worlds.server_world import ServerWorld, open_world
 from tests.support.worlds.slices import slices_of

@@ -18,6 +18,7 @@ import pytest
 
 from graveler.aws.dynamodb.http_client import HttpClient
 from graveler.aws.exchanges.whole import Answer, NoAnswerError, Pending
+from graveler.engine import Engine
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
@@ -29,7 +30,6 @@ from graveler.errors import (
 )
 from graveler.model import Requirement
 from graveler.operations import branches, commits, links, objects, writes
-from graveler.operations.engine import Engine
 from tests.support.checks.linearizability import Operation, Value, check_history
 from tests.support.servers.stack import BUCKET
 from tests.support.worlds import server_world

@@ -11,6 +11,8 @@ from random import Random
 
 import pytest
 
+from graveler.branches.heads import seal
+from graveler.branches.lookup import current_branch
 from graveler.committed.store import Breaking
 from graveler.errors import GravelerError
 from graveler.identity import ID_LENGTH
@@ -25,8 +27,6 @@ from graveler.operations import (
     retention,
     writes,
 )
-from graveler.operations.protocol.heads import seal
-from graveler.operations.protocol.lookup import current_branch
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
 from graveler.staging.listing import CommonPrefix, PageQuery

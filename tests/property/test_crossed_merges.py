@@ -13,8 +13,8 @@ from graveler.errors import MergeConflictError
 from graveler.identity import make_commit
 from graveler.merge import merge_changes
 from graveler.model import Commit
+from graveler.refs.base_graph import VirtualBase, base_of_merge
 from graveler.refs.merge_base import merge_bases
-from graveler.refs.virtual_base import VirtualBase, base_of_merge
 from tests.support.worlds.crossed_model import Parents, base_of, best_common
 from tests.support.worlds.model import (
     Conflict,

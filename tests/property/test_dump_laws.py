@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graveler.committed.store import Breaking
+from graveler.engine import Engine
 from graveler.errors import GravelerError
 from graveler.model import Commit
 from graveler.operations import branches, commits, diffs, dumps, merges, repositories, tags, writes
-from graveler.operations.engine import Engine
 from graveler.staging.listing import PageQuery
 from tests.support.fakes.engines import MemoryWorld, memory_world
 from tests.support.worlds.dumps import make_bare, refs_of, small_batches

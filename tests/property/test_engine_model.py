@@ -6,6 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
+from graveler.branches import heads, lookup
 from graveler.entries import entry_value, value_entry
 from graveler.errors import (
     AlreadyExistsError,
@@ -28,7 +29,6 @@ from graveler.operations import (
     tags,
     writes,
 )
-from graveler.operations.protocol import heads, lookup
 from tests.support.worlds.crossed_model import best_common
 from tests.support.worlds.engine_machine import PATHS, PREFIXES, REPO, EngineBesideModel
 from tests.support.worlds.model import same_records

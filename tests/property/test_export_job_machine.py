@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from graveler.export.model import ExportRequest
+from graveler.export.record import ExportRequest
 from graveler.operations.exports.batch import export_in_batch
 from tests.property.test_export_machine import STEPS, ExportMachine
 from tests.support.faults.counting import engine_around

@@ -22,8 +22,8 @@ from graveler.errors import (
     NotFoundError,
     ThrottledError,
 )
-from graveler.export.model import ExportConfiguration, ExportRequest, ExportState
 from graveler.export.patterns import Patterns, directories_of, directory_of
+from graveler.export.record import ExportConfiguration, ExportRequest, ExportState
 from graveler.operations import branches, commits, writes
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance

@@ -14,10 +14,10 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graveler.export.model import Progress
 from graveler.export.patterns import Patterns, directories_of, directory_of
+from graveler.export.record import Progress
 from graveler.export.schedule import Schedule
-from graveler.export.walk import Position, Walk
+from graveler.export.walk import ExportWalk, Position
 from tests.support.worlds.export_steps import LotPool, NotingTransfer, PlannedWork
 
 NAMES = ["1", "2", "_SUCCESS", "z"]
@@ -128,7 +128,7 @@ def test_every_order_of_completion_keeps_the_promises(
     transfer = NotingTransfer(work, failing, dict(base))
     with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
         schedule = Schedule(transfer, Progress(), threads(pool), 4)
-        walk = Walk(work, patterns, has_marks=has_marks)
+        walk = ExportWalk(work, patterns, has_marks=has_marks)
         assert schedule.run(walk.steps(), lambda: True)
     check_outcome(transfer, base, patterns)
     transfer.check_order([key for key in head if patterns.set_apart(key)])
@@ -159,7 +159,7 @@ def test_a_walk_that_continues_leaves_nothing_out(
         asked = iter(range(stop))
         with LotPool(random).waited_for() as pool, joined_beyond(put_off_max):
             schedule = Schedule(transfer, progress, threads(pool), 4)
-            walk = Walk(work, patterns, position=Position(progress.after, progress.put_off))
+            walk = ExportWalk(work, patterns, position=Position(progress.after, progress.put_off))
             schedule.run(walk.steps(), partial(next_of, asked))
         assert schedule.progress.after >= progress.after
         progress = schedule.progress
@@ -174,6 +174,8 @@ def test_a_schedule_without_threads_does_the_same(base, head, texts, failing):
     work: Any = PlannedWork(base, head)
     patterns = Patterns(texts)
     transfer = NotingTransfer(work, failing, dict(base))
-    assert Schedule(transfer, Progress(), None, 1).run(Walk(work, patterns).steps(), lambda: True)
+    assert Schedule(transfer, Progress(), None, 1).run(
+        ExportWalk(work, patterns).steps(), lambda: True
+    )
     check_outcome(transfer, base, patterns)
     transfer.check_order([key for key in head if patterns.set_apart(key)])

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graveler.committed.store import Breaking
-from graveler.export.model import Progress
-from graveler.export.stretches import stretches_of
-from graveler.export.work import Work
+from graveler.export.record import Progress
+from graveler.export.slices import slices_of
+from graveler.export.work import ExportWork
 from tests.support.worlds.model import Records, committed_in_memory, differences, write
 from tests.support.worlds.strategies import breakings, paths, records, variants
 
@@ -19,10 +19,10 @@ heads = records.flatmap(
 Sides = tuple[Records, list[Records]]
 
 
-def work_of(sides: Sides, breaking: Breaking) -> Work:
+def work_of(sides: Sides, breaking: Breaking) -> ExportWork:
     committed, _ = committed_in_memory(breaking)
     head, bases = sides
-    return Work(write(committed, head), [write(committed, base) for base in bases])
+    return ExportWork(write(committed, head), [write(committed, base) for base in bases])
 
 
 def expected(sides: Sides) -> list[tuple[bytes, bytes | None]]:
@@ -52,18 +52,18 @@ def test_pauses_leave_nothing_out(sides, breaking, objects):
     with patch("graveler.export.work._OBJECTS_BETWEEN_PAUSES", objects):
         assert list(work.changes()) == expected(sides)
     assert len(pauses) == len(list(work.ends(b"", objects)))
-    # Each stretch between two of them has at least this many objects on one side.
+    # Each slice between two of them has at least this many objects on one side.
     assert len(pauses) * objects <= sum(map(len, (sides[0], *sides[1])))
 
 
 @given(heads, breakings, st.integers(1, 9), st.none() | paths)
-def test_stretches_cover_what_is_left_of_the_work(sides, breaking, objects_min, after):
+def test_slices_cover_what_is_left_of_the_work(sides, breaking, objects_min, after):
     work = work_of(sides, breaking)
     progress = Progress(after=after or b"", pieces=3)
-    stretches = stretches_of(work, progress, objects_min)
-    found = [each for s in stretches for each in work.changes(s.start, s.end)]
+    slices = slices_of(work, progress, objects_min)
+    found = [each for s in slices for each in work.changes(s.start, s.end)]
     assert found == [each for each in expected(sides) if not after or each[0] > after]
-    assert [s.piece for s in stretches] == list(range(3, 3 + len(stretches)))
+    assert [s.piece for s in slices] == list(range(3, 3 + len(slices)))
 
 
 @given(records, breakings)

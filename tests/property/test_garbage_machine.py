@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from graveler.retention.candidates import MINIMUM_AGE_S
-from graveler.retention.looks import LOOK_S
+from graveler.retention.liveness import LOOK_S
 from tests.support.fakes.memory_collection import MemoryCollection
 from tests.support.fakes.memory_objects import nothing
 from tests.support.worlds.garbage_machine import FOREIGN, Users

@@ -13,7 +13,7 @@ from graveler.entries import value_entry
 from graveler.imports.changes import import_changes, is_whole, plan_import
 from graveler.imports.keys import KeyInterval, union
 from graveler.imports.listing import records_after
-from graveler.imports.request import Source, SourceType, source_of
+from graveler.imports.request import ImportSource, SourceType, source_of
 from graveler.imports.tree import list_tree
 from tests.support.fakes.memory import MemoryObjectStore
 from tests.support.worlds.model import (
@@ -184,7 +184,9 @@ object_sources = st.builds(
 )
 
 
-def expected_listing(objects: MemoryObjectStore, sources: Sequence[Source]) -> dict[bytes, str]:
+def expected_listing(
+    objects: MemoryObjectStore, sources: Sequence[ImportSource]
+) -> dict[bytes, str]:
     """The model: each source over those before it."""
     found = {}
     for source in sources:
@@ -207,7 +209,7 @@ def expected_listing(objects: MemoryObjectStore, sources: Sequence[Source]) -> d
     names | st.just(""),
 )
 def test_sources_are_one_listing_that_can_begin_anywhere(
-    keys: set[str], sources: list[Source], page: int, after: str
+    keys: set[str], sources: list[ImportSource], page: int, after: str
 ) -> None:
     objects = MemoryObjectStore()
     objects.page_amount = page

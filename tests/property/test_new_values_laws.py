@@ -9,7 +9,7 @@ from graveler.committed.apply import apply_changes
 from graveler.committed.store import Breaking, Committed
 from graveler.committed.summary import META_BLOCK
 from graveler.model import Change
-from graveler.sstable import WholeTable
+from graveler.sstable import TableInMemory
 from graveler.sstable.properties import INDEX_SIZE
 from tests.support.fakes.memory import MemoryCommittedFiles
 from tests.support.worlds.model import NAMESPACE, applied, opened, read, token_value, write
@@ -39,8 +39,8 @@ def test_ranges_have_the_blocks_and_the_summary_of_writing_all_records(
     made = apply_changes(committed, write(committed, BASE), ordered(new))
     write(Committed(scratch, breaking=breaking), applied(BASE, ordered(new)))
     for (namespace, file_id), content in scratch.files.items():
-        one = WholeTable.from_bytes("once", content)
-        other = WholeTable.from_bytes("changed", files.files[namespace, file_id])
+        one = TableInMemory.from_bytes("once", content)
+        other = TableInMemory.from_bytes("changed", files.files[namespace, file_id])
         assert one.stored_blocks(0, len(one)) == other.stored_blocks(0, len(other))
         assert one.meta_block(META_BLOCK) == other.meta_block(META_BLOCK)
         assert one.properties == {**other.properties, INDEX_SIZE: one.properties[INDEX_SIZE]}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from graveler.errors import GravelerError
+from graveler.model.tasks import LEASE_S, Task, TaskMessage, TaskState
 from graveler.operations import writes
 from graveler.operations.prefixes import walk
 from graveler.operations.prefixes.requests import (
@@ -17,7 +18,6 @@ from graveler.operations.prefixes.requests import (
     start_move,
 )
 from graveler.operations.tasks.requests import status
-from graveler.tasks import LEASE_S, Task, TaskMessage, TaskState
 from tests.support.fakes.tasks import run
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Crash

@@ -1,9 +1,9 @@
 """The machine of `test_engine_model`, where requests leave all of their work to tasks."""
 
-from graveler.operations.engine import Engine
+from graveler.engine import Engine
+from graveler.model.tasks import TaskSettings
 from graveler.operations.tasks.requests import listed
 from graveler.operations.tasks.waiting import OUTCOME_LIFE_S
-from graveler.tasks import TaskSettings
 from tests.property.test_engine_model import EngineMachine
 from tests.support.fakes.tasks import run_all
 from tests.support.worlds.engine_machine import REPO

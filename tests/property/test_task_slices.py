@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graveler.committed.store import Breaking
+from graveler.engine import Engine
+from graveler.model.tasks import TaskSettings, TaskState
 from graveler.operations import branches, commits, merges, repositories, writes
-from graveler.operations.engine import Engine
 from graveler.operations.links import StoredData, stage
 from graveler.operations.tasks.requests import status
-from graveler.tasks import TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld, memory_world
 from tests.support.fakes.tasks import run_all
 from tests.support.worlds.slices import slices_of

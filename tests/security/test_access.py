@@ -9,7 +9,7 @@ from graveler.access.evaluate import Rights
 from graveler.access.needs import Permission
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.http.access import RIGHTS_AGE_MAX_S
-from graveler.tasks import TaskSettings
+from graveler.model.tasks import TaskSettings
 from tests.support.checks.lines import lines_of
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
 from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying

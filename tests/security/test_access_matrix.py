@@ -18,7 +18,7 @@ from functions.api.operations import OPERATIONS
 from functions.api.routing import Operation
 from functions.api.settings import Settings
 from functions.api.unserved import UNSERVED
-from graveler.tasks import TaskKind
+from graveler.model.tasks import TaskKind
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import SETUP_TOKEN, ApiClient, Reply, event
 from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying

@@ -5,12 +5,12 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from graveler.branches import staging
 from graveler.entries import entry_value, value_entry
 from graveler.errors import InvalidInputError
 from graveler.limits import PROTECTION_RULES_MAX
 from graveler.model import ProtectionRule
 from graveler.operations import repositories
-from graveler.operations.protocol import staging
 from graveler.sstable.format import VARINT, _checksum, open_block, seal_block
 from tests.support.clients.api import ApiClient
 from tests.support.fakes.engines import memory_world

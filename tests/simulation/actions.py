@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from graveler.branches.heads import seal
+from graveler.branches.lookup import current_branch
+from graveler.branches.views import ObjectStat
 from graveler.errors import NotFoundError
-from graveler.export.model import ExportConfiguration
+from graveler.export.record import ExportConfiguration
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import (
     branches,
@@ -24,9 +27,6 @@ from graveler.operations import (
 )
 from graveler.operations.exports import requests
 from graveler.operations.garbage import active_metaranges, begin_scan
-from graveler.operations.protocol.heads import seal
-from graveler.operations.protocol.lookup import current_branch
-from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
 from tests.simulation import life_actions, task_actions

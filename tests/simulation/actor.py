@@ -10,7 +10,10 @@ from hashlib import md5
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from graveler.branches.data import read_content
+from graveler.branches.views import ObjectStat
 from graveler.dump.files import RefsDump
+from graveler.engine import Engine
 from graveler.errors import (
     CorruptDataError,
     GoneError,
@@ -19,10 +22,7 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.model import CommitID, StagingToken
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.data import read_content
-from graveler.operations.protocol.views import ObjectStat
-from graveler.tasks import Task, TaskMessage
+from graveler.model.tasks import Task, TaskMessage
 from tests.simulation.actions import ACTIONS
 from tests.simulation.host import Host
 from tests.simulation.outcomes import outcome_of

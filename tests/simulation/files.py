@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from graveler.committed.blocks import StoredBlocks
 from graveler.committed.level import Level
 from graveler.committed.store import Committed
-from graveler.sstable import BlockCache, WholeTable
+from graveler.sstable import BlockCache, TableInMemory
 
 T = TypeVar("T")
 
@@ -59,6 +59,6 @@ class SharedCommitted(Committed):
         name = f"{namespace}/_lakefs/{file_id}"
 
         def opened() -> StoredBlocks:
-            return StoredBlocks(WholeTable.from_bytes(name, content), level, self._summaries)
+            return StoredBlocks(TableInMemory.from_bytes(name, content), level, self._summaries)
 
         return _held((level.__class__, id(level), name, content), opened)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from graveler.export.model import ExportRequest
+from graveler.export.record import ExportRequest
 from graveler.operations import branches, dumps, links, objects, tags
 from graveler.operations.exports.advance import advance
 from graveler.retention.candidates import MINIMUM_AGE_S

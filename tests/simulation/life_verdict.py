@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from graveler.model import CommitID, Repository
-from graveler.tasks import Task, TaskKind
+from graveler.model.tasks import Task, TaskKind
 from tests.simulation.lives import Lives
 from tests.simulation.tasks import Answer, Step
 from tests.simulation.worlds import COPY, PATHS, REPO

@@ -7,10 +7,10 @@ from typing import Any
 from zlib import crc32
 
 from graveler.dump.files import RefsDump
+from graveler.engine import Engine
 from graveler.model import Branch, CommitID, Repository
-from graveler.operations.engine import Engine
+from graveler.model.tasks import Task
 from graveler.ports import StagedChange
-from graveler.tasks import Task
 from tests.simulation.actor import Actor
 from tests.simulation.files import SharedCommitted
 from tests.simulation.host import Host

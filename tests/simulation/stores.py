@@ -12,8 +12,8 @@ from typing import Any
 
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
 from graveler.model import Event, Repository
+from graveler.model.tasks import Task
 from graveler.operations.exports.lease import StoppedError
-from graveler.tasks import Task
 from tests.simulation.schedule import Fault, Place
 from tests.support.faults.faults import Crash
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
+from graveler.engine import Engine
 from graveler.errors import StillRunningError
 from graveler.model import Commit
+from graveler.model.tasks import Task, TaskMessage, TaskSettings
 from graveler.operations import commits, merges, replays
-from graveler.operations.engine import Engine
 from graveler.operations.prefixes import requests as prefixes
 from graveler.operations.prefixes.requests import IfExists, PrefixRequest
 from graveler.operations.tasks import requests
 from graveler.operations.tasks.waiting import Patience
-from graveler.tasks import Task, TaskMessage, TaskSettings
 from graveler.times import NS_PER_S
 from tests.simulation.schedule import Op
 from tests.simulation.worlds import REPO

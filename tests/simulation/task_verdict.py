@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from graveler.model import CommitID, Repository
-from graveler.tasks import Task, TaskKind, TaskState
+from graveler.model.tasks import Task, TaskKind, TaskState
 from tests.simulation.life_verdict import check_lives
 from tests.simulation.schedule import Op
 from tests.simulation.task_actions import message_of

@@ -10,16 +10,16 @@ from unittest.mock import patch
 
 import msgspec
 
+from graveler.branches import changes
 from graveler.committed.slices import plan
+from graveler.engine import Engine
 from graveler.errors import GravelerError, ThrottledError
-from graveler.events import TASK_TRIGGERS
 from graveler.merge import plan_merge
 from graveler.model import Commit, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol import changes
+from graveler.model.events import TASK_TRIGGERS
+from graveler.model.tasks import TaskMessage
 from graveler.operations.tasks import slices
 from graveler.operations.tasks.slices import SliceJob, apply_job
-from graveler.tasks import TaskMessage
 from tests.simulation.schedule import Op
 from tests.simulation.scheduler import Scheduler
 from tests.support.fakes.engines import MemoryWorld

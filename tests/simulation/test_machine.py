@@ -5,8 +5,8 @@ from itertools import count
 
 import pytest
 
+from graveler.branches.changes import Staged as StagedSource
 from graveler.operations import commits
-from graveler.operations.protocol.changes import Staged as StagedSource
 from graveler.operations.tasks import waiting
 from graveler.ports import Staged
 from tests.simulation.machine import Outcome, run

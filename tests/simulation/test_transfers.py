@@ -14,16 +14,16 @@ from unittest.mock import patch
 import pytest
 
 from graveler.committed.store import Breaking
+from graveler.engine import Engine
 from graveler.errors import GravelerError
+from graveler.model.tasks import LEASE_S, TaskMessage
 from graveler.operations import branches, objects, repositories, retention, writes
-from graveler.operations.engine import Engine
 from graveler.operations.prefixes import walk
 from graveler.operations.prefixes.requests import IfExists, PrefixRequest, start_copy, start_move
 from graveler.operations.tasks.requests import status
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
 from graveler.staging.listing import PageQuery
-from graveler.tasks import LEASE_S, TaskMessage
 from tests.simulation.scheduler import Scheduler, SeededChooser
 from tests.support.fakes.engines import memory_world
 from tests.support.fakes.memory_collection import MemoryCollection

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graveler.addresses import physical_uri
+from graveler.branches.views import view_of_branch
 from graveler.entries import value_entry
 from graveler.errors import GravelerError, NotFoundError
 from graveler.model import Branch, Repository
 from graveler.operations import commits, dumps, repositories
-from graveler.operations.protocol.views import view_of_branch
 from tests.simulation.life_verdict import check_destination, check_restored
 from tests.simulation.task_verdict import check_tasks
 from tests.simulation.tasks import deliver_all

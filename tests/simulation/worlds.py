@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from graveler.addresses import physical_uri
+from graveler.branches.heads import seal
 from graveler.committed.store import Breaking
 from graveler.dump.files import RefsDump
+from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
-from graveler.export.model import ExportConfiguration, ExportRequest
+from graveler.export.record import ExportConfiguration, ExportRequest
 from graveler.model import Branch, Entry, ProtectionRule, Repository
 from graveler.operations import (
     branches,
@@ -22,10 +24,8 @@ from graveler.operations import (
     tags,
     writes,
 )
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
-from graveler.operations.protocol.heads import seal
 from graveler.retention.rules import make_rules
 from tests.support.checks.linearizability import Operation, Value
 from tests.support.fakes.engines import MemoryWorld, memory_world

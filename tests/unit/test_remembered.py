@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from gateway.lake.engine.lakes import EngineLakes
+from graveler.branches.lookup import known_repository
 from graveler.errors import AuthenticationError, NotFoundError
 from graveler.http.access import Authorizer
 from graveler.http.auth import Authenticator
 from graveler.operations import branches, repositories
 from graveler.operations.accounts import set_up
 from graveler.operations.prepared import branch_now, prepare
-from graveler.operations.protocol.lookup import known_repository
 from graveler.ports import Credential, User
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import MemoryAccountStore, MemoryRefStore

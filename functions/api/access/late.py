@@ -6,7 +6,7 @@ from functions.api.request import Request
 from graveler.access.actions import Action
 from graveler.access.needs import AllOf, Permission
 from graveler.access.resources import branch_arn, namespace_arn, object_arn, repository_arn
-from graveler.tasks import Task, TaskKind
+from graveler.model.tasks import Task, TaskKind
 
 _DUMP_ACTIONS = (Action.LIST_TAGS, Action.LIST_BRANCHES, Action.LIST_COMMITS)
 _RESTORE_ACTIONS = (Action.CREATE_TAG, Action.CREATE_BRANCH, Action.CREATE_COMMIT)

@@ -19,8 +19,8 @@ from functions.api.routing import Operations
 from graveler.http import requests, responses
 from graveler.http.tasks import AsyncStatus, TaskCreated, async_status
 from graveler.model import Commit, MetaRangeID
+from graveler.model.tasks import TaskKind
 from graveler.operations import commit_records, commits
-from graveler.tasks import TaskKind
 
 operations = Operations()
 

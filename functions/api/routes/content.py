@@ -6,13 +6,13 @@ from functions.api.contract import BYTES, PATH, PRESIGN, header
 from functions.api.request import Request
 from functions.api.routes.presigning import presigned_get
 from functions.api.routing import Operations
+from graveler.branches.data import check_data, data_headers, read_content
+from graveler.branches.views import ObjectStat
 from graveler.http import byte_range, object_headers
 from graveler.http.write_conditions import given
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.model import Entry
 from graveler.operations import objects
-from graveler.operations.protocol.data import check_data, data_headers, read_content
-from graveler.operations.protocol.views import ObjectStat
 
 operations = Operations()
 

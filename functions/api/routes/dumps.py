@@ -7,9 +7,9 @@ from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import dumps as bodies
 from graveler.http.tasks import TaskCreated, error_of
+from graveler.model.tasks import Task, TaskKind
 from graveler.operations import dumps
 from graveler.operations.tasks import requests as tasks
-from graveler.tasks import Task, TaskKind
 from graveler.times import rfc3339
 
 operations = Operations()

@@ -23,14 +23,14 @@ from functions.api.contract import (
 from functions.api.request import Request
 from functions.api.routes.presigning import object_row
 from functions.api.routing import Operations
+from graveler.branches import staging
+from graveler.branches.data import check_data
+from graveler.branches.views import ObjectStat
 from graveler.data_headers import ENCRYPTION
 from graveler.http import errors, multipart, object_headers, requests, responses
 from graveler.http.write_conditions import requirement_of
 from graveler.messages import Refusal
 from graveler.operations import links, objects, writes
-from graveler.operations.protocol import staging
-from graveler.operations.protocol.data import check_data
-from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, PageQuery
 
 operations = Operations()

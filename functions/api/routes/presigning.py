@@ -1,9 +1,9 @@
 """Presigned URLs, their expiry, and rows of objects that may have one."""
 
 from functions.api.request import Request
+from graveler.branches.views import ObjectStat
 from graveler.http import object_headers, responses
 from graveler.limits import PRESIGNED_URL_LIFE_S
-from graveler.operations.protocol.views import ObjectStat
 
 
 def presigned_get(request: Request, found: ObjectStat, *, as_stored: bool = False) -> str:

@@ -8,8 +8,8 @@ from functions.api.request import Request
 from functions.api.routing import Operations
 from graveler.http import requests, responses
 from graveler.http.pulls import PullRequestCreated, PullRequestRow, pull_request_row
+from graveler.model.pulls import PullRequestUpdate
 from graveler.operations import pulls
-from graveler.pulls import PullRequestUpdate
 
 operations = Operations()
 

@@ -19,6 +19,7 @@ from functions.api.request import Request
 from functions.api.routes.presigning import expiry_s, object_row
 from functions.api.routes.uploads import number_of_part
 from functions.api.routing import Operations
+from graveler.branches import data
 from graveler.errors import InvalidInputError
 from graveler.http import object_headers, requests, responses
 from graveler.http.byte_range import parse as parse_byte_range
@@ -26,7 +27,6 @@ from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.messages import Refusal
 from graveler.operations import objects, recorded_uploads, upload_listing
-from graveler.operations.protocol import data
 from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 

@@ -12,9 +12,9 @@ from graveler.errors import MergeConflictError
 from graveler.http import requests, responses
 from graveler.http.tasks import AsyncStatus, TaskCreated, async_status
 from graveler.messages import Refusal
+from graveler.model.tasks import TaskKind
 from graveler.operations import commits, diffs, merges, symlinks
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
-from graveler.tasks import TaskKind
 
 operations = Operations()
 

@@ -8,10 +8,10 @@ from functions.api.routing import Operations
 from graveler.http import retention as bodies
 from graveler.http.tasks import TaskCreated, error_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
+from graveler.model.tasks import TaskKind
 from graveler.operations import retention
 from graveler.operations.tasks import requests as tasks
 from graveler.operations.uncommitted_addresses import prepare_uncommitted
-from graveler.tasks import TaskKind
 from graveler.times import rfc3339
 
 operations = Operations()

@@ -11,14 +11,14 @@ from gateway.lake.port import KeyPair, Lake, Repository
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
 from graveler.aws.s3.requests import S3Requests
+from graveler.branches.lookup import current_branch, known_repository
+from graveler.engine import Engine
 from graveler.errors import AuthenticationError, InvalidInputError, NotFoundError
 from graveler.http.access import Access, Authorizer
 from graveler.http.auth import Authenticator
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Page
 from graveler.operations import branches, repositories
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import current_branch, known_repository
 from graveler.ports import AccountStore
 from graveler.times import Moment
 

@@ -10,17 +10,17 @@ from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, Place, Stored
 from graveler.aws.s3.requests import S3Requests, SignedRequest
+from graveler.branches.data import check_data, data_headers
+from graveler.branches.views import ObjectStat
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS
+from graveler.engine import Engine
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.names import checksum_tag
 from graveler.operations import objects, writes
-from graveler.operations.engine import Engine
 from graveler.operations.prepared import Prepared, finish, prepare
-from graveler.operations.protocol.data import check_data, data_headers
-from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 

@@ -8,11 +8,11 @@ from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.engine.objects import object_of, stat_of, text_of
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import S3Requests, SignedRequest
+from graveler.branches import data
+from graveler.engine import Engine
 from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads, upload_listing
-from graveler.operations.engine import Engine
-from graveler.operations.protocol import data
 from graveler.ports import NOTHING_EXPECTED, BegunUpload, CopiedPart, ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 

@@ -31,8 +31,8 @@ from graveler.errors import (
 )
 from graveler.messages import Refusal
 from graveler.model import Branch, Change, Commit, CommitID, Event, Page, Repository, StagingToken
-from graveler.pulls import PullRequestMerge
-from graveler.tasks import Task, TaskEnd, TaskStart
+from graveler.model.pulls import PullRequestMerge
+from graveler.model.tasks import Task, TaskEnd, TaskStart
 
 # An update expression has at most 4 KB; removing one list element takes about ten bytes of it.
 _REMOVALS_MAX = 300

@@ -25,10 +25,10 @@ from graveler.aws.dynamodb.tables import Raw, Request, key
 from graveler.aws.dynamodb.tasks import task_creation
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
-from graveler.export.model import BranchExport, next_version
 from graveler.export.places import ListedExport, places_of
+from graveler.export.record import BranchExport, next_version
 from graveler.model import Branch, Event, Repository
-from graveler.tasks import TaskStart
+from graveler.model.tasks import TaskStart
 
 
 @dataclass(frozen=True, slots=True)

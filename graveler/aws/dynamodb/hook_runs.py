@@ -16,9 +16,9 @@ from graveler.aws.dynamodb.models import (
 )
 from graveler.aws.dynamodb.records import Records
 from graveler.aws.dynamodb.tables import Raw, key
-from graveler.hooks import Run
 from graveler.limits import HOOK_RUN_LIFE_S
 from graveler.model import Page, Repository
+from graveler.model.hooks import Run
 from graveler.times import NS_PER_S
 
 

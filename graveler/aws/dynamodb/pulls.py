@@ -10,7 +10,7 @@ from graveler.aws.dynamodb.records import Records, outbox_item
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.errors import AlreadyExistsError, StaleVersionError
 from graveler.model import Event, Page, Repository
-from graveler.pulls import PullRequest
+from graveler.model.pulls import PullRequest
 
 
 def _item(repository: Repository, pull: PullRequest) -> PullRequestItem:

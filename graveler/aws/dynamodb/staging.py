@@ -44,10 +44,10 @@ from graveler.aws.dynamodb.uploads import has_completed, upload_completion
 from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, Change, Repository, StagingToken
+from graveler.model.recorded_uploads import Upload
+from graveler.model.tasks import Task
 from graveler.ports import UNCONDITIONAL, ChangesPage, Staged, StagedChange, Unconditional
-from graveler.tasks import Task
 from graveler.threads import ContextThreads
-from graveler.uploads import Upload
 
 _TRANSACTIONS_AT_ONCE = 8
 

@@ -8,7 +8,7 @@ from graveler.aws.dynamodb.tables import Raw, key
 from graveler.aws.dynamodb.tasks import task_creation
 from graveler.errors import AlreadyExistsError, StaleVersionError
 from graveler.model import CommitID, Event, Page, Repository, Tag
-from graveler.tasks import TaskStart
+from graveler.model.tasks import TaskStart
 
 
 def _tag_of(raw: Raw) -> Tag:

@@ -17,7 +17,7 @@ from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.model import Event, Page, Repository
-from graveler.tasks import Task, TaskStart
+from graveler.model.tasks import Task, TaskStart
 from graveler.times import NS_PER_S
 
 _TASK_LIFE_S = 7 * 24 * 60 * 60

@@ -16,7 +16,7 @@ from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import UnknownOutcomeError, UploadNotFoundError
 from graveler.model import Repository
-from graveler.uploads import Upload, upload_key
+from graveler.model.recorded_uploads import Upload, upload_key
 
 # The rest of a sort key is for the kind, the end of the text and the ID.
 _TEXT_BYTES_MAX = 980

@@ -9,13 +9,13 @@ again. A runner whose time is up stores its progress and sends a message for the
 from collections.abc import Callable
 from dataclasses import replace
 
+from graveler.engine import Engine
 from graveler.errors import StaleVersionError
 from graveler.export import lifecycle
-from graveler.export.model import BranchExport, ExportRequest, ExportState
 from graveler.export.next_step import Next, next_step
+from graveler.export.record import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Repository
-from graveler.operations.engine import Engine
 from graveler.operations.exports.deadline import TIME_TO_BEGIN_S
 from graveler.operations.exports.lease import Lease
 from graveler.operations.exports.pieces import delete_pieces

@@ -7,18 +7,18 @@ The job takes the run like any runner: by compare-and-swap, so only one job gets
 from collections.abc import Callable
 from math import inf
 
+from graveler.engine import Engine
 from graveler.errors import ConflictError, GravelerError, NotFoundError, StaleVersionError
 from graveler.export import lifecycle
 from graveler.export.lifecycle import LEASE_S
-from graveler.export.model import BranchExport, ExportRequest, ExportState
 from graveler.export.next_step import Next, next_step
+from graveler.export.record import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Repository
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.lease import Lease
 from graveler.operations.exports.run import carry_out
-from graveler.operations.exports.stretches import Workers
+from graveler.operations.exports.slices import Workers
 
 
 def export_in_batch(
@@ -40,7 +40,7 @@ def export_in_batch(
         request: the branch.
         run_id: the run; "" for the run in progress, or for a new one if there is none.
         runner: a name that no other runner has.
-        workers: carry out the stretches of the run.
+        workers: carry out the slices of the run.
         time_left_s: returns how many seconds this call may still take.
 
     Raises:

@@ -12,13 +12,13 @@ new end would be over for others. By its own lease it stops anyway, since both c
 
 from collections.abc import Callable
 
+from graveler.branches.retries import retry_stale
+from graveler.engine import Engine
 from graveler.errors import StaleVersionError
 from graveler.export import lifecycle
 from graveler.export.lifecycle import RENEWAL_S, WRITING_S
-from graveler.export.model import BranchExport, ExportRun, Progress
+from graveler.export.record import BranchExport, ExportRun, Progress
 from graveler.model import Event, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.retries import retry_stale
 from graveler.times import NEVER, Moment
 
 # A runner goes on although its wall clock was set back by this much since it took the run.

@@ -7,13 +7,13 @@ finds the ETags of the copies that others made.
 from collections.abc import Sequence
 from contextlib import suppress
 
+from graveler.engine import Engine
 from graveler.errors import GravelerError
 from graveler.export import manifest
 from graveler.export.manifest import ETag, piece_uri
-from graveler.export.model import ExportRun
+from graveler.export.record import ExportRun
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import Repository
-from graveler.operations.engine import Engine
 from graveler.operations.exports.retrying import RetriedRequests
 
 

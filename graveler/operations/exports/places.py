@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from graveler.branches.pages import every_repository
+from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError
 from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of, has_runner
-from graveler.export.model import BranchExport, ExportConfiguration
 from graveler.export.places import (
     ListedExport,
     Places,
@@ -23,11 +24,10 @@ from graveler.export.places import (
     places_of,
     wanted_places,
 )
+from graveler.export.record import BranchExport, ExportConfiguration
 from graveler.export.status import is_report
 from graveler.model import Repository, RepositoryUID
-from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease, StoppedError
-from graveler.operations.protocol.pages import every_repository
 
 Found = TypeVar("Found")
 

@@ -6,8 +6,8 @@ from contextlib import suppress
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.export.addresses import object_uri
-from graveler.export.model import Destination
-from graveler.export.work import Work
+from graveler.export.record import Destination
+from graveler.export.work import ExportWork
 from graveler.ports import ListedObject, ObjectInfo, ObjectStore
 
 # There may be millions of objects between two keys. After so many, the second is asked for alone.
@@ -15,7 +15,7 @@ _SKIPPED_MAX = 1000
 
 
 def present_in(
-    objects: ObjectStore, work: Work, destination: Destination
+    objects: ObjectStore, work: ExportWork, destination: Destination
 ) -> Callable[[bytes, bytes], str]:
     """Return a function from key and value to the ETag of an object that needs no copy, else "".
 
@@ -44,7 +44,7 @@ def present_in(
 class _Listing:
     """The objects under a path, read once while ascending URIs are looked up."""
 
-    def __init__(self, objects: ObjectStore, work: Work, path: str) -> None:
+    def __init__(self, objects: ObjectStore, work: ExportWork, path: str) -> None:
         self._objects = objects
         self._work = work
         self._folder = f"{path}/"

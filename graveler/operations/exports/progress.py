@@ -5,7 +5,7 @@ from dataclasses import replace
 from graveler.export import lifecycle
 from graveler.export.manifest import ETag
 from graveler.export.schedule import Schedule
-from graveler.export.stretches import Stretches
+from graveler.export.slices import SlicedSchedule
 from graveler.operations.exports.lease import Lease
 from graveler.operations.exports.pieces import put_piece
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
@@ -24,7 +24,7 @@ class RunProgress:
         self._lease = lease
         self._requests = requests
         self._begun = lease.run
-        self._source: Schedule | Stretches | None = None
+        self._source: Schedule | SlicedSchedule | None = None
         self.now = lease.run.progress
         self.etags: list[ETag] = []  # of what `now` covers and no piece holds
 
@@ -40,8 +40,8 @@ class RunProgress:
         is_announced = self._lease.run.is_announced and not begun.is_announced
         return is_announced or lifecycle.has_progressed(begun.progress, self.now)
 
-    def follow(self, source: Schedule | Stretches) -> None:
-        """Collect from the schedule or the stretches that make the copies from now on."""
+    def follow(self, source: Schedule | SlicedSchedule) -> None:
+        """Collect from the schedule or the slices that make the copies from now on."""
         self._source = source
 
     def collect(self) -> None:

@@ -1,8 +1,8 @@
 """The records of exports as requests and runners change them: new runs, and deletion."""
 
-from graveler.export.model import BranchExport
+from graveler.engine import Engine
+from graveler.export.record import BranchExport
 from graveler.model import Branch, Repository
-from graveler.operations.engine import Engine
 from graveler.operations.exports.pieces import delete_pieces
 
 

@@ -9,7 +9,7 @@ from graveler.export import manifest, status
 from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of, overlapping_destinations
 from graveler.export.manifest import ETag, piece_uri
-from graveler.export.model import ExportState
+from graveler.export.record import ExportState
 from graveler.operations.exports.lease import Lease
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
 from graveler.ports import UploadedPart
@@ -179,7 +179,7 @@ class ExportReports:
         for number in range(pieces):
             uri = piece_uri(namespace, run.id, number)
             beginning = self._requests.get(uri, (0, _FIRST_LINE_BYTES - 1))
-            if beginning is not None:  # a stretch without copies has no piece
+            if beginning is not None:  # a slice without copies has no piece
                 first_key = next(manifest.etags_in(beginning.splitlines()[:1]))[0]
                 stored.append((first_key, manifest.etags_in(self._lines(uri))))
         rest = sorted(dict(etags).items())

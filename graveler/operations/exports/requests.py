@@ -4,6 +4,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from graveler.branches.lookup import branch_not_found, current_branch, read_repository
+from graveler.branches.retries import retry_stale
+from graveler.engine import Engine
 from graveler.errors import (
     ConflictError,
     InvalidInputError,
@@ -11,23 +14,20 @@ from graveler.errors import (
 )
 from graveler.export import lifecycle
 from graveler.export.addresses import allowed_location, object_uri
-from graveler.export.model import (
+from graveler.export.patterns import Patterns
+from graveler.export.record import (
     BranchExport,
     EndedRun,
     ExportConfiguration,
     ExportState,
 )
-from graveler.export.patterns import Patterns
 from graveler.export.status import longest_name
 from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository
+from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name
-from graveler.operations.engine import Engine
 from graveler.operations.exports.pieces import delete_pieces
 from graveler.operations.exports.places import check_first_export, check_places
 from graveler.operations.exports.records import delete_record, new_run_id
-from graveler.operations.protocol.lookup import branch_not_found, current_branch, read_repository
-from graveler.operations.protocol.retries import retry_stale
-from graveler.tasks import TaskStart
 
 _REQUESTED = "export_requested"
 # All patterns as JSON. The record stores them twice, and has 400 KB at most; JSON escapes may be

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
 
+from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError
-from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import StoppedError
 from graveler.threads import ContextThreads
 

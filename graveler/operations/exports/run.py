@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from graveler.engine import Engine
 from graveler.errors import (
     AlreadyExistsError,
     CorruptDataError,
@@ -20,16 +21,14 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.export import lifecycle
-from graveler.export.failures import summary
 from graveler.export.lifecycle import destination_of
-from graveler.export.model import ExportRequest, ExportState
 from graveler.export.patterns import Patterns
+from graveler.export.record import ExportRequest, ExportState, summary
 from graveler.export.schedule import RunFailedError, Schedule
-from graveler.export.stretches import Stretches, stretches_of
-from graveler.export.walk import Position, Walk
-from graveler.export.work import Work
+from graveler.export.slices import SlicedSchedule, slices_of
+from graveler.export.walk import ExportWalk, Position
+from graveler.export.work import ExportWork
 from graveler.model import EMPTY_METARANGE, Event
-from graveler.operations.engine import Engine
 from graveler.operations.exports.deadline import Deadline, OutOfTimeError
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.pieces import delete_pieces
@@ -38,7 +37,7 @@ from graveler.operations.exports.present import present_in
 from graveler.operations.exports.progress import RunProgress
 from graveler.operations.exports.reports import ExportReports
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
-from graveler.operations.exports.stretches import RunSpec, Workers
+from graveler.operations.exports.slices import RunSpec, Workers
 from graveler.operations.exports.transfer import ExportTransfer
 
 
@@ -54,7 +53,7 @@ def carry_out(
         lease: the run, held by this runner.
         request: the message that lets another runner continue.
         time_left_s: returns how many seconds this call may still take.
-        workers: carry out stretches of the run; without any, a large run is left to a batch job.
+        workers: carry out slices of the run; without any, a large run is left to a batch job.
 
     Returns:
         False if another runner continues the run: a message for it is on its way.
@@ -150,7 +149,7 @@ class _Runner:
         run = self._lease.run
         progress = self._progress.now
         known = destination_of(self._lease.record, run.configuration.path)
-        walk = Walk(
+        walk = ExportWalk(
             self._work,
             Patterns(run.configuration.last_keys_in_prefix_regexps),
             has_marks=known.has_marks,
@@ -166,9 +165,9 @@ class _Runner:
                     self._progress.follow(schedule)
                     is_done = schedule.run(walk.steps(), self._may_continue)
                 else:
-                    stretches = Stretches(walk, transfer, progress, pool, at_once)
-                    self._progress.follow(stretches)
-                    is_done = self._run_stretches(stretches, self._workers)
+                    slices = SlicedSchedule(walk, transfer, progress, pool, at_once)
+                    self._progress.follow(slices)
+                    is_done = self._run_slices(slices, self._workers)
             finally:
                 self._progress.collect()
         if not is_done:
@@ -176,13 +175,13 @@ class _Runner:
         if self._progress.failed:
             raise RunFailedError(self._progress.now.first_errors[0])
 
-    def _run_stretches(self, stretches: Stretches, workers: Workers) -> bool:
-        found = stretches_of(self._work, self._progress.now, workers.objects_min)
+    def _run_slices(self, slices: SlicedSchedule, workers: Workers) -> bool:
+        found = slices_of(self._work, self._progress.now, workers.objects_min)
         spec = RunSpec.of(self._lease, self._work)
         self._progress.reserve_pieces(len(found))
-        return stretches.run(
+        return slices.run(
             found,
-            lambda stretch: workers.submit(spec, stretch),
+            lambda part: workers.submit(spec, part),
             lambda: workers.at_once,
             self._may_continue,
         )
@@ -320,7 +319,7 @@ class _Runner:
             raise OutOfTimeError("the rest is for another runner")
 
 
-def work_of(lease: Lease) -> Work:
+def work_of(lease: Lease) -> ExportWork:
     """Return the work of the leased run."""
     engine, repository = lease.engine, lease.repository
     known = destination_of(lease.record, lease.run.configuration.path)
@@ -330,4 +329,4 @@ def work_of(lease: Lease) -> Work:
         for commit in (known.exported_commit, *known.touched_commits)
     ]
     bases = {content.id: content for content in contents}
-    return Work(engine.content(repository, lease.run.commit_id), tuple(bases.values()))
+    return ExportWork(engine.content(repository, lease.run.commit_id), tuple(bases.values()))

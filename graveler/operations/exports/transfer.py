@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
+from graveler.branches.data import of_recorded
+from graveler.branches.views import object_of
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.export.addresses import SUCCESS_MARK, object_uri
 from graveler.export.schedule import Outcome, RunFailedError
-from graveler.export.work import Work
+from graveler.export.work import ExportWork
 from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
-from graveler.operations.protocol.data import of_recorded
-from graveler.operations.protocol.views import object_of
 from graveler.ports import ObjectDescription, ObjectInfo
 from graveler.staging.listing import prefix_end
 
@@ -17,7 +17,7 @@ from graveler.staging.listing import prefix_end
 class ExportTransfer:
     """`graveler.export.schedule.Transfer` from a repository to an export path."""
 
-    def __init__(self, requests: RetriedRequests, work: Work, path: str) -> None:
+    def __init__(self, requests: RetriedRequests, work: ExportWork, path: str) -> None:
         """Copy objects of the work's head to path."""
         self._requests = requests
         self._objects = requests.engine.objects

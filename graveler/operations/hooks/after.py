@@ -12,15 +12,15 @@ from dataclasses import asdict, dataclass, replace
 import msgspec
 
 from graveler.committed.metarange import MetaRange
+from graveler.engine import Engine
 from graveler.errors import GravelerError, PreconditionFailedError
-from graveler.hooks import Occurrence, run_id
 from graveler.model import Commit, CommitID, Repository
-from graveler.operations.engine import Engine
+from graveler.model.hooks import Occurrence, run_id
+from graveler.model.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage, TaskStart
 from graveler.operations.hooks.files import ActionFiles, committed_files
 from graveler.operations.hooks.pace import TaskPace
 from graveler.operations.hooks.run import run_hooks, store_run
 from graveler.operations.tasks.hold import Hold, task_event
-from graveler.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage, TaskStart
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from graveler.committed.metarange import MetaRange
-from graveler.hooks import PREPARE_COMMIT, Occurrence
+from graveler.engine import Engine
 from graveler.model import Branch, Change, Repository
-from graveler.operations.engine import Engine
+from graveler.model.hooks import PREPARE_COMMIT, Occurrence
 from graveler.operations.hooks.files import branch_files, committed_files
 from graveler.operations.hooks.gate import Gate
 

@@ -18,8 +18,11 @@ repositories.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from graveler.actions.action import NOT_SERVED, Action, parse_action
+from graveler.actions.action import NOT_SERVED, ActionFile, parse_action
+from graveler.branches.data import read_content
+from graveler.branches.views import View, object_stat
 from graveler.committed.metarange import MetaRange
+from graveler.engine import Engine
 from graveler.errors import (
     GoneError,
     InvalidInputError,
@@ -27,9 +30,6 @@ from graveler.errors import (
 )
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX, HOOKS_MAX
 from graveler.model import Branch, Change, Record, Repository, StagingToken
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.data import read_content
-from graveler.operations.protocol.views import View, object_stat
 
 _FOLDER = b"_lakefs_actions/"
 _FOLDER_END = b"_lakefs_actions0"
@@ -39,9 +39,9 @@ _FOLDER_END = b"_lakefs_actions0"
 class ActionFiles:
     """The actions in some content, by the paths of their files."""
 
-    actions: tuple[tuple[str, Action], ...] = ()
+    actions: tuple[tuple[str, ActionFile], ...] = ()
 
-    def due(self, event: str, branch: str) -> tuple[Action, ...]:
+    def due(self, event: str, branch: str) -> tuple[ActionFile, ...]:
         """Return the actions with hooks that are due at the event, in the order of their files.
 
         Args:
@@ -146,7 +146,7 @@ def _loaded(
 
 def _actions(
     engine: Engine, repository: Repository, records: Iterable[Record], event: str
-) -> Iterator[tuple[str, Action]]:
+) -> Iterator[tuple[str, ActionFile]]:
     names: set[str] = set()
     for record in records:
         file = record[0].decode("utf-8", "replace")
@@ -164,7 +164,7 @@ def _refused(event: str, file: str, problem: str) -> PreconditionFailedError:
     )
 
 
-def _load(engine: Engine, repository: Repository, record: Record, others: set[str]) -> Action:
+def _load(engine: Engine, repository: Repository, record: Record, others: set[str]) -> ActionFile:
     """Return the record's action; others are the names of the actions before it.
 
     Raises:
@@ -181,7 +181,7 @@ def _load(engine: Engine, repository: Repository, record: Record, others: set[st
     return action
 
 
-def _read(engine: Engine, repository: Repository, path: bytes, value: bytes) -> Action:
+def _read(engine: Engine, repository: Repository, path: bytes, value: bytes) -> ActionFile:
     found = object_stat(repository, path, value)
     entry = found.entry
     if entry.size_bytes > ACTION_FILE_BYTES_MAX:

@@ -10,9 +10,9 @@ whose hooks share a bounded time.
 
 from dataclasses import dataclass, replace
 
-from graveler.hooks import PREPARE_COMMIT, HookStatus, Occurrence, run_id
+from graveler.engine import Engine
 from graveler.model import Repository
-from graveler.operations.engine import Engine
+from graveler.model.hooks import PREPARE_COMMIT, HookStatus, Occurrence, run_id
 from graveler.operations.hooks.files import ActionFiles
 from graveler.operations.hooks.pace import ElsewherePace, Pace, RequestPace, TaskPace
 from graveler.operations.hooks.run import failure_of, run_hooks

@@ -10,11 +10,11 @@ import msgspec
 from graveler.actions.action import NOT_SERVED, Hook, as_text, mapping, sequence
 from graveler.actions.document import Value, typed
 from graveler.actions.secrets import MASK, Secrets
+from graveler.engine import Engine
 from graveler.errors import HookFailedError
-from graveler.events import SOURCE, shortened
-from graveler.hooks import Occurrence, event_body
 from graveler.limits import HOOK_PROPERTIES_MAX
-from graveler.operations.engine import Engine
+from graveler.model.events import SOURCE, shortened
+from graveler.model.hooks import Occurrence, event_body
 from graveler.operations.hooks.output import Output
 from graveler.ports import HttpAnswer, HttpRequest
 from graveler.times import NS_PER_S, rfc3339

@@ -5,9 +5,9 @@ from typing import Any, Protocol
 
 import msgspec
 
-from graveler.hooks import HookRun
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.watching import time_for_request
+from graveler.branches.watching import time_for_request
+from graveler.engine import Engine
+from graveler.model.hooks import HookRun
 from graveler.operations.tasks.hold import Hold, OutOfTimeError
 from graveler.operations.tasks.waiting import TakesLongError
 from graveler.times import NS_PER_S

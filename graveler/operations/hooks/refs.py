@@ -7,14 +7,14 @@ that the branch or tag points to.
 from dataclasses import replace
 
 from graveler.committed.metarange import MetaRange
+from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, PreconditionFailedError
-from graveler.hooks import Occurrence
 from graveler.model import CommitID, Repository
-from graveler.operations.engine import Engine
+from graveler.model.hooks import Occurrence
+from graveler.model.tasks import TaskStart
 from graveler.operations.hooks.after import start_after_ref
 from graveler.operations.hooks.files import committed_files
 from graveler.operations.hooks.gate import Gate, request_gate
-from graveler.tasks import TaskStart
 
 
 def pass_before_creation(

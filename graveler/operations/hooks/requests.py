@@ -1,11 +1,11 @@
 """What users ask of runs of hooks: to list and show them, and to read their output."""
 
+from graveler.branches.lookup import read_repository
+from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError, NotFoundError
-from graveler.hooks import HookRun, HookStatus, Run, is_run_id, log_uri
 from graveler.messages import Refusal
 from graveler.model import Page, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import read_repository
+from graveler.model.hooks import HookRun, HookStatus, Run, is_run_id, log_uri
 
 
 def listed(

@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 
-from graveler.actions.action import Action, Hook
+from graveler.actions.action import ActionFile, Hook
 from graveler.actions.condition import holds
 from graveler.actions.secrets import SECRET_PREFIX, Secrets
+from graveler.engine import Engine
 from graveler.errors import HookFailedError, InvalidInputError
-from graveler.hooks import (
+from graveler.limits import HOOK_ACTIONS_AT_ONCE, HOOK_ERROR_BYTES_MAX, HOOK_TIMEOUT_S_MAX
+from graveler.model import Repository
+from graveler.model.hooks import (
     HookRun,
     HookStatus,
     Occurrence,
@@ -28,9 +31,6 @@ from graveler.hooks import (
     problems_of,
     run_of,
 )
-from graveler.limits import HOOK_ACTIONS_AT_ONCE, HOOK_ERROR_BYTES_MAX, HOOK_TIMEOUT_S_MAX
-from graveler.model import Repository
-from graveler.operations.engine import Engine
 from graveler.operations.hooks.kinds import TOO_LATE, Call, call
 from graveler.operations.hooks.output import Output
 from graveler.operations.hooks.pace import Pace
@@ -49,7 +49,7 @@ def run_hooks(
     engine: Engine,
     repository: Repository,
     about: Occurrence,
-    actions: tuple[Action, ...],
+    actions: tuple[ActionFile, ...],
     pace: Pace,
 ) -> Run:
     """Run the actions' hooks unless they have run already; return the stored run.
@@ -85,7 +85,7 @@ class _Chain:
     """The hooks of one action: which is next, and whether one has failed."""
 
     number: int
-    action: Action
+    action: ActionFile
     next: int = 0
     failed: bool = False
 
@@ -129,7 +129,7 @@ class _Hooks:
         self._ended = dict(pace.ended(about.run_id))
         self._running: dict[Future[HookRun], _Running] = {}
 
-    def run(self, actions: tuple[Action, ...]) -> tuple[HookRun, ...]:
+    def run(self, actions: tuple[ActionFile, ...]) -> tuple[HookRun, ...]:
         """Run all hooks that have not ended; return how each ended, in order."""
         chains = [_Chain(number, action) for number, action in enumerate(actions)]
         pool = ContextThreads(HOOK_ACTIONS_AT_ONCE, thread_name_prefix="hook")
@@ -256,7 +256,7 @@ class _Hooks:
         return self._engine.hook_targets.secrets.secret(name)
 
 
-def _ids_of(actions: tuple[Action, ...]) -> Iterator[str]:
+def _ids_of(actions: tuple[ActionFile, ...]) -> Iterator[str]:
     for number, action in enumerate(actions):
         for index in range(len(action.hooks)):
             yield hook_run_id(number, index)

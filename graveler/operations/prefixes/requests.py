@@ -4,18 +4,18 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import islice
 
+from graveler.branches.lookup import current_branch, same_branch
+from graveler.branches.protection import check_can_stage
+from graveler.branches.views import View, view_of_branch
+from graveler.engine import Engine
 from graveler.errors import InvalidInputError
 from graveler.limits import PATH_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Branch, CommitID, Record, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import current_branch, same_branch
-from graveler.operations.protocol.protection import check_can_stage
-from graveler.operations.protocol.views import View, view_of_branch
+from graveler.model.tasks import Task, TaskKind
 from graveler.operations.tasks.requests import start
 from graveler.refs.resolve import Staging, resolve
 from graveler.staging.listing import PageQuery
-from graveler.tasks import Task, TaskKind
 
 
 class IfExists(StrEnum):

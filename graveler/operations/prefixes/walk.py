@@ -22,22 +22,22 @@ import msgspec
 from msgspec.structs import replace
 
 from graveler.addresses import etag_to_match, physical_uri
+from graveler.branches.claims import claim
+from graveler.branches.protection import check_can_stage
+from graveler.branches.retries import contention
+from graveler.branches.staging import confirm, shown
+from graveler.branches.views import View
 from graveler.entries import entry_value, value_entry
 from graveler.errors import ConflictError, StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
 from graveler.model import Branch, Record, Repository
+from graveler.model.tasks import Task, TaskKind
 from graveler.names import check_path
 from graveler.operations.prefixes.requests import Asked, IfExists, Source
-from graveler.operations.protocol.claims import claim
-from graveler.operations.protocol.protection import check_can_stage
-from graveler.operations.protocol.retries import contention
-from graveler.operations.protocol.staging import confirm, shown
-from graveler.operations.protocol.views import View
 from graveler.operations.tasks.hold import Hold
 from graveler.ports import Staged, StagedChange
 from graveler.retention.claims import address_to_claim
-from graveler.tasks import Task, TaskKind
 from graveler.threads import ContextThreads
 
 T = TypeVar("T")

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 
-from graveler import tasks
+from graveler.branches.retries import retry_stale
+from graveler.engine import Engine
 from graveler.errors import (
     CorruptDataError,
     GravelerError,
     ThrottledError,
 )
-from graveler.model import Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.retries import retry_stale
+from graveler.model import Repository, tasks
+from graveler.model.tasks import LEASE_S, TAKES_MAX, Task, TaskKind, TaskMessage
 from graveler.operations.tasks.hold import (
     PASSING_ERRORS,
     TIME_TO_END_S,
@@ -29,7 +29,6 @@ from graveler.operations.tasks.hold import (
     end_event,
 )
 from graveler.operations.tasks.slices import delete_results
-from graveler.tasks import LEASE_S, TAKES_MAX, Task, TaskKind, TaskMessage
 from graveler.times import NS_PER_S
 
 # Does the work of a held task. Returns the result; None if the work has ended the task itself, in

@@ -11,7 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from graveler import tasks
+from graveler.branches.lookup import (
+    current_branch,
+    read_repository,
+    repository_not_found,
+    same_branch,
+)
+from graveler.branches.protection import check_can_commit
+from graveler.branches.retries import retry_stale
+from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     GravelerError,
@@ -20,17 +28,8 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
-from graveler.model import Branch, Commit, Event, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import (
-    current_branch,
-    read_repository,
-    repository_not_found,
-    same_branch,
-)
-from graveler.operations.protocol.protection import check_can_commit
-from graveler.operations.protocol.retries import retry_stale
-from graveler.tasks import LATER_REPORT_S, LATER_S, REPORT_S, Task, TaskEnd
+from graveler.model import Branch, Commit, Event, Repository, tasks
+from graveler.model.tasks import LATER_REPORT_S, LATER_S, REPORT_S, Task, TaskEnd
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")

@@ -7,16 +7,15 @@ from typing import Any
 
 import msgspec
 
-from graveler import tasks
+from graveler.branches.lookup import known_repository, read_repository
+from graveler.branches.retries import retry_stale
+from graveler.engine import Engine
 from graveler.errors import ConflictError, GravelerError, InvalidInputError
 from graveler.limits import COMMIT_BYTES_MAX
 from graveler.messages import Refusal
-from graveler.model import Branch, Page, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import known_repository, read_repository
-from graveler.operations.protocol.retries import retry_stale
+from graveler.model import Branch, Page, Repository, tasks
+from graveler.model.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage
 from graveler.operations.tasks.hold import end_event, task_event
-from graveler.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage
 
 # A commit's message and metadata, and the JSON around them.
 _REQUEST_BYTES_MAX = COMMIT_BYTES_MAX + 32 * 1024

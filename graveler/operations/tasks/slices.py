@@ -16,18 +16,18 @@ from typing import Any
 
 import msgspec
 
+from graveler.branches.changes import Apply, Source, Staged
+from graveler.branches.lookup import repository_not_found
 from graveler.committed.apply import Applied, apply_slice, assemble
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Slice, SliceResult
+from graveler.engine import Engine
 from graveler.errors import CorruptDataError, GoneError, GravelerError, ThrottledError
 from graveler.layout import task_folder
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import MetaRangeID, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.changes import Apply, Source, Staged
-from graveler.operations.protocol.lookup import repository_not_found
+from graveler.model.tasks import Failure
 from graveler.operations.tasks.hold import Hold
-from graveler.tasks import Failure
 from graveler.threads import ContextThreads
 
 # A slice that no worker could apply in so many tries fails its task.

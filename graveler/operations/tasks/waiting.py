@@ -24,14 +24,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from graveler.branches.heads import read_branch
+from graveler.branches.lookup import same_branch
+from graveler.branches.prefetch import Beside
+from graveler.branches.retries import retry_stale
+from graveler.branches.watching import time_for_request
+from graveler.engine import Engine
 from graveler.errors import ConflictError, NoChangesError, StillRunningError
 from graveler.model import Branch, Commit, CommitID, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.beside import Beside
-from graveler.operations.protocol.heads import read_branch
-from graveler.operations.protocol.lookup import same_branch
-from graveler.operations.protocol.retries import retry_stale
-from graveler.operations.protocol.watching import time_for_request
+from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.tasks.requests import (
     always_covers,
     digest_of,
@@ -40,7 +41,6 @@ from graveler.operations.tasks.requests import (
     start,
 )
 from graveler.refs.merge_base import leads_to
-from graveler.tasks import Task, TaskKind, TaskState
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")

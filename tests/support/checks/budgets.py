@@ -4,8 +4,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from graveler.branches.data import read_content
+from graveler.branches.heads import seal
+from graveler.branches.lookup import current_branch, read_repository
+from graveler.engine import Engine
 from graveler.limits import SEALED_TOKENS_MAX
 from graveler.model import Commit, Requirement
+from graveler.model.tasks import TaskSettings
 from graveler.operations import (
     branches,
     commits,
@@ -17,12 +22,7 @@ from graveler.operations import (
     tags,
     writes,
 )
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.data import read_content
-from graveler.operations.protocol.heads import seal
-from graveler.operations.protocol.lookup import current_branch, read_repository
 from graveler.staging.listing import PageQuery
-from graveler.tasks import TaskSettings
 from tests.support.faults.trips import Chain, CountedThreads, longest_chain, made
 from tests.support.servers.stack import BUCKET
 from tests.support.worlds.addresses import address as old_address

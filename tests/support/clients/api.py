@@ -12,9 +12,9 @@ from urllib.parse import quote, unquote, urlencode
 from functions.api.app import build_app
 from functions.api.request import encoded_path_of
 from functions.api.settings import Settings
+from graveler.model.tasks import TaskSettings
 from graveler.operations.accounts import set_up as first_users
 from graveler.ports import Credential, IdentityService, User
-from graveler.tasks import TaskSettings
 from tests.support.checks.contracts import check_answer
 from tests.support.fakes.engines import MemoryWorld, memory_world
 from tests.support.fakes.memory import MemoryAccountStore

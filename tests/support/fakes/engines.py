@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field, replace
 
 from graveler.committed.store import Breaking, Committed
-from graveler.export.settings import ExportSettings
-from graveler.hooks import HookSettings
+from graveler.engine import Engine
+from graveler.export.record import ExportSettings
 from graveler.limits import SEALED_TOKENS_MAX
-from graveler.operations.engine import Engine
-from graveler.tasks import TaskSettings
+from graveler.model.hooks import HookSettings
+from graveler.model.tasks import TaskSettings
 from tests.support.fakes.hooks import MemoryTargets
 from tests.support.fakes.memory import (
     CountingNames,

@@ -26,8 +26,8 @@ from graveler.model import (
     StagingToken,
     Tag,
 )
-from graveler.pulls import PullRequestMerge
-from graveler.tasks import TaskEnd, TaskStart
+from graveler.model.pulls import PullRequestMerge
+from graveler.model.tasks import TaskEnd, TaskStart
 from tests.support.fakes.memory_accounts import MemoryAccountStore
 from tests.support.fakes.memory_objects import (
     FixedClock,

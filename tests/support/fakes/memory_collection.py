@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable
 
+from graveler.branches.lookup import read_repository
+from graveler.engine import Engine
 from graveler.errors import ContentionError, CorruptDataError, PreconditionFailedError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import EMPTY_METARANGE, CommitID, MetaRangeID, RangeID, Repository
-from graveler.operations.engine import Engine
 from graveler.operations.garbage import (
     Scan,
     active_metaranges,
@@ -17,10 +18,9 @@ from graveler.operations.garbage import (
     territory,
     upload_addresses,
 )
-from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import Territory
 from graveler.retention.files import looks_folder, run_folder
-from graveler.retention.looks import FRUITLESS_LOOKS_MAX, LOOK_S, Look, begin_look
+from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, LOOK_S, Look, begin_look
 from graveler.retention.ranges import RangeReader, ReadFile, read_metarange
 from graveler.times import NS_PER_S
 from tests.support.fakes.memory_objects import nothing

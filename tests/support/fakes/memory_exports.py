@@ -6,11 +6,11 @@ from copy import copy
 from dataclasses import replace
 
 from graveler.errors import StaleVersionError
-from graveler.export.model import BranchExport, ExportRequest, next_version
 from graveler.export.places import ListedExport, places_of
+from graveler.export.record import BranchExport, ExportRequest, next_version
 from graveler.model import Branch, Event, Repository
+from graveler.model.tasks import TaskStart
 from graveler.ports import Clock
-from graveler.tasks import TaskStart
 from tests.support.fakes.memory import MemoryRefStore
 from tests.support.fakes.memory_objects import nothing
 

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from graveler.addresses import first_xid
 from graveler.errors import AlreadyExistsError, StaleVersionError
-from graveler.hooks import Run
 from graveler.model import (
     Branch,
     Commit,
@@ -20,10 +19,11 @@ from graveler.model import (
     StagingToken,
     Tag,
 )
+from graveler.model.hooks import Run
+from graveler.model.pulls import PullRequest
+from graveler.model.recorded_uploads import Upload
+from graveler.model.tasks import Task, TaskStart
 from graveler.ports import Clock
-from graveler.pulls import PullRequest
-from graveler.tasks import Task, TaskStart
-from graveler.uploads import Upload
 from tests.support.fakes.memory_objects import FixedClock, nothing
 from tests.support.fakes.memory_uploads import MemoryUploads
 

@@ -9,9 +9,9 @@ from zlib import crc32
 
 from graveler.errors import StaleTaskError, StaleVersionError
 from graveler.model import Branch, Change, Repository, StagingToken
+from graveler.model.recorded_uploads import Upload
+from graveler.model.tasks import Task
 from graveler.ports import UNCONDITIONAL, ChangesPage, Staged, StagedChange, Unconditional
-from graveler.tasks import Task
-from graveler.uploads import Upload
 from tests.support.fakes.memory_objects import nothing
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from graveler.errors import UploadNotFoundError
 from graveler.model import Repository
-from graveler.uploads import Upload
+from graveler.model.recorded_uploads import Upload
 
 # Uploads in a page of a listing.
 UPLOADS_PAGE_AMOUNT = 2

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from math import inf
 
-from graveler.operations.engine import Engine
+from graveler.engine import Engine
+from graveler.model.tasks import Task, TaskMessage
 from graveler.operations.task_work import WORK
 from graveler.operations.tasks.advance import advance
 from graveler.ports import Clock
-from graveler.tasks import Task, TaskMessage
 
 # SQS's limit.
 DELAY_S_MAX = 900

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from graveler.committed.store import Breaking, Committed
-from graveler.operations.engine import Engine
+from graveler.engine import Engine
 
 PORTS = (
     *("refs", "staging", "objects", "exports", "export_queue", "batch_jobs", "task_queue"),

@@ -13,12 +13,12 @@ from pyspark.sql import SparkSession
 
 from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.run import run
+from graveler.branches.views import ObjectStat
+from graveler.engine import Engine
 from graveler.model import Commit
 from graveler.operations import commits, links, objects, repositories, retention, writes
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import ObjectStore
-from graveler.retention.report import Report
+from graveler.retention.report import CollectionReport
 from graveler.retention.rules import make_rules
 from tests.support.servers.spark import IGNORED, UNCLOSED, deployment
 from tests.support.servers.stack import BUCKET
@@ -121,7 +121,9 @@ class Collected:
                 if path.is_file():
                     os.utime(path, (then_s, then_s))
 
-    def collect(self, observe: Callable[[str], None] = lambda _: None, **options: Any) -> Report:
+    def collect(
+        self, observe: Callable[[str], None] = lambda _: None, **options: Any
+    ) -> CollectionReport:
         """One run of the job."""
         whole = Options(repository=self.name, **options)
         (report,) = run(self.spark, deployment(self.world), whole, observe)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from graveler.dump import check
+from graveler.engine import Engine
 from graveler.model import Commit, Repository, Tag
 from graveler.operations import commits, dumps, repositories
-from graveler.operations.engine import Engine
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.worlds.scenarios import NAMESPACE
 

@@ -11,12 +11,12 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from graveler.branches.views import ObjectStat
 from graveler.committed.store import Breaking
+from graveler.engine import Engine
 from graveler.entries import entry_value
 from graveler.errors import GravelerError, NotFoundError
 from graveler.operations import commits, diffs, objects, repositories
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import ObjectStat
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.fakes.engines import memory_world
 from tests.support.worlds.model import Records, differences, listed

@@ -5,15 +5,15 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 
+from graveler.engine import Engine
 from graveler.errors import ConflictError, InvalidInputError
-from graveler.export.model import ExportRequest, ExportState
-from graveler.export.stretches import Stretch, StretchResult
+from graveler.export.record import ExportRequest, ExportState
+from graveler.export.slices import ExportSlice, ExportSliceResult
 from graveler.operations import branches, commits, writes
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.exports.batch import export_in_batch
-from graveler.operations.exports.stretches import RunSpec, carry_out_stretch
+from graveler.operations.exports.slices import RunSpec, carry_out_slice
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Crash, CrashAt
 from tests.support.worlds.export_world import REPO, ExportWorld
@@ -27,19 +27,19 @@ class WorkersInTurns:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._earlier: tuple[RunSpec, Stretch, Future[StretchResult]] | None = None
+        self._earlier: tuple[RunSpec, ExportSlice, Future[ExportSliceResult]] | None = None
 
-    def submit(self, run: RunSpec, stretch: Stretch) -> Future[StretchResult]:
-        future: Future[StretchResult] = Future()
-        turns = [(run, stretch, future)]
+    def submit(self, run: RunSpec, part: ExportSlice) -> Future[ExportSliceResult]:
+        future: Future[ExportSliceResult] = Future()
+        turns = [(run, part, future)]
         if self._earlier is not None:
             turns.append(self._earlier)
             self._earlier = None
-        elif stretch.end is not None:
+        elif part.end is not None:
             self._earlier = turns.pop()
         try:
-            for each_run, each_stretch, each_future in turns:
-                each_future.set_result(carry_out_stretch(self._engine, each_run, each_stretch))
+            for each_run, each_part, each_future in turns:
+                each_future.set_result(carry_out_slice(self._engine, each_run, each_part))
         except BaseException as crash:
             for _, _, each_future in turns:
                 if not each_future.done():

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from graveler.export.model import ExportRequest
+from graveler.export.record import ExportRequest
 from graveler.operations import branches
 from graveler.operations.exports.advance import advance
 from graveler.ports import Clock

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from graveler.addresses import physical_uri
 from graveler.committed.store import Breaking
 from graveler.data_headers import NO_HEADERS, DataHeaders
+from graveler.engine import Engine
 from graveler.entries import value_entry
-from graveler.export.model import BranchExport, Destination, ExportConfiguration, ExportRequest
+from graveler.export.record import BranchExport, Destination, ExportConfiguration, ExportRequest
 from graveler.model import CommitID, Entry, Repository
 from graveler.operations import repositories
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.ports import ObjectDescription, ObjectInfo

@@ -6,12 +6,15 @@ from contextlib import suppress
 from hypothesis import strategies as st
 
 from graveler.addresses import physical_uri
+from graveler.branches.heads import seal
+from graveler.branches.lookup import current_branch, read_repository
 from graveler.committed.store import Breaking
 from graveler.entries import value_entry
 from graveler.errors import GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.model import Branch, Commit, CommitID
+from graveler.model.recorded_uploads import Upload
 from graveler.operations import (
     branches,
     commits,
@@ -23,13 +26,10 @@ from graveler.operations import (
     retention,
     writes,
 )
-from graveler.operations.protocol.heads import seal
-from graveler.operations.protocol.lookup import current_branch, read_repository
 from graveler.ports import UploadedPart
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.rules import RetentionRules, make_rules
 from graveler.staging.listing import CommonPrefix, PageQuery
-from graveler.uploads import Upload
 from tests.support.fakes.engines import memory_world
 from tests.support.worlds.addresses import address as own_address
 from tests.support.worlds.addresses import partition

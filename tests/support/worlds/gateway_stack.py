@@ -23,12 +23,12 @@ from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
 from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.branches.views import ObjectStat
+from graveler.engine import Engine
 from graveler.http.access import RIGHTS_AGE_MAX_S
 from graveler.http.auth import Authenticator
 from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, objects, repositories, tags
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import Credential, User
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET

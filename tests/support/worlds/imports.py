@@ -1,9 +1,9 @@
 """Watches imports, and runs them as tasks."""
 
+from graveler.engine import Engine
 from graveler.imports.request import ImportRequest
 from graveler.imports.runs import Found
 from graveler.operations import imports
-from graveler.operations.engine import Engine
 from graveler.operations.imports import ImportStatus
 from tests.support.fakes.tasks import MemoryTaskQueue, run_all
 from tests.support.worlds.lake import REPO

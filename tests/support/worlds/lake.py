@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from graveler.branches.data import read_content
+from graveler.engine import Engine
 from graveler.model import Commit
 from graveler.operations import branches, commits, merges, objects, repositories, writes
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.data import read_content
 from graveler.staging.listing import PageQuery
 from tests.support.fakes.engines import MemoryWorld, memory_world
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+from graveler.branches.views import ObjectStat
 from graveler.committed.store import Breaking
+from graveler.engine import Engine
 from graveler.errors import (
     AlreadyExistsError,
     GravelerError,
@@ -14,6 +16,7 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.model import ProtectionRule, Requirement
+from graveler.model.pulls import PullRequestStatus, PullRequestUpdate
 from graveler.operations import (
     branches,
     commits,
@@ -27,10 +30,7 @@ from graveler.operations import (
     uploads,
     writes,
 )
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import UploadedPart
-from graveler.pulls import PullRequestStatus, PullRequestUpdate
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.fakes.engines import MemoryWorld, memory_world
 

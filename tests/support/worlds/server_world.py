@@ -25,8 +25,8 @@ from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.signing import Signer
 from graveler.aws.timeouts import bounded
 from graveler.committed.store import Breaking, Committed
+from graveler.engine import Engine
 from graveler.operations import repositories
-from graveler.operations.engine import Engine
 from graveler.ports import CommittedFiles, ObjectStore
 from tests.support.fakes.engines import MemoryWorld, memory_world
 from tests.support.fakes.hooks import MemoryTargets

@@ -22,7 +22,7 @@ from gateway.lake.api.transport import Reply
 from gateway.lake.port import Lakes
 from gateway.operations.settings import OperationSettings
 from gateway.server.settings import GatewaySettings
-from graveler.operations.engine import Engine
+from graveler.engine import Engine
 from graveler.ports import AccountStore
 from tests.support.checks.contracts import check_answer
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, event

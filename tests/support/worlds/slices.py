@@ -8,9 +8,9 @@ from typing import ParamSpec, TypeVar
 
 import pytest
 
+from graveler.branches import changes
 from graveler.committed.slices import plan
 from graveler.merge import plan_merge
-from graveler.operations.protocol import changes
 from graveler.operations.tasks import slices
 
 P = ParamSpec("P")

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+from graveler.engine import Engine
 from graveler.errors import StillRunningError
 from graveler.model import Commit
+from graveler.model.tasks import Task, TaskMessage, TaskSettings, TaskState
 from graveler.operations import commits, merges, pulls, replays
-from graveler.operations.engine import Engine
 from graveler.operations.tasks.requests import listed, status
 from graveler.operations.tasks.waiting import Patience
-from graveler.tasks import Task, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run
 from tests.support.faults.counting import Calls, engine_around

@@ -1,5 +1,5 @@
 from graveler.access.actions import Action
-from graveler.access.evaluate import Rights, Source, Verdict
+from graveler.access.evaluate import Rights, StatementSource, Verdict
 from graveler.access.explain import explain
 from graveler.access.needs import AllOf, AnyOf, Permission
 from graveler.access.policy import Effect, Policy, Statement
@@ -129,7 +129,7 @@ def test_an_explanation_names_the_deciding_statements():
     explained = explain("ann", policies, WRITE, {})
     assert (explained.decision.verdict, explained.decision.source) == (
         Verdict.DENIED,
-        Source("guard", 1),
+        StatementSource("guard", 1),
     )
     assert explained.statement == policies[1].statements[0]
     assert str(explained) == "statement 1 of policy 'guard' denies it"

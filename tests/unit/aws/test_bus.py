@@ -7,8 +7,8 @@ import pytest
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 
 from graveler.aws.bus import EventBus, Published
-from graveler.events import DETAIL_BYTES_MAX
 from graveler.model import Event
+from graveler.model.events import DETAIL_BYTES_MAX
 from tests.unit.aws.scripted_service import ScriptedService
 
 EVENT = Event(

@@ -7,7 +7,7 @@ from glue_jobs.garbage_collection.options import parse
 from graveler.aws import deadlines
 from graveler.aws.jobs import GlueBatchJobs, GlueCollectionJobs
 from graveler.errors import ThrottledError
-from graveler.export.model import ExportRequest
+from graveler.export.record import ExportRequest
 from tests.unit.aws.scripted_service import ScriptedService
 
 REQUEST = ExportRequest("lake", "main")

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeou
 from graveler.aws import deadlines
 from graveler.aws.queue import SqsQueue
 from graveler.errors import ThrottledError
-from graveler.export.model import ExportRequest
+from graveler.export.record import ExportRequest
 from tests.unit.aws.scripted_service import ScriptedService
 
 URL = "https://sqs.eu-west-1.amazonaws.com/123456789012/exports"

@@ -202,7 +202,7 @@ def test_a_truncated_file_is_one_line(graveler, tmp_path, command, end):
 
 
 def test_any_damage_is_told(tmp_path):
-    from graveler.sstable.shown import faults  # noqa: PLC0415
+    from graveler.sstable.inspection import faults  # noqa: PLC0415
 
     content = RANGE.read_bytes()
     for at in range(0, len(content), 7):

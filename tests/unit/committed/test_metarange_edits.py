@@ -12,7 +12,7 @@ from graveler.committed.store import Breaking, Committed
 from graveler.diff.two_way import diff
 from graveler.errors import CorruptDataError
 from graveler.model import EMPTY_METARANGE, Change
-from graveler.sstable import WholeTable
+from graveler.sstable import TableInMemory
 from tests.support.fakes.memory import MemoryCommittedFiles
 from tests.support.worlds.model import (
     NAMESPACE,
@@ -35,7 +35,7 @@ def many(amount: int = 3000) -> Records:
 
 
 def blocks_of(files: MemoryCommittedFiles, file_id: str) -> list[bytes]:
-    table = WholeTable.from_bytes(file_id, files.files[NAMESPACE, file_id])
+    table = TableInMemory.from_bytes(file_id, files.files[NAMESPACE, file_id])
     return table.stored_blocks(0, len(table))
 
 
@@ -96,7 +96,7 @@ def test_rocksdb_reads_metaranges_that_took_blocks_over(tmp_path):
     finally:
         database.close()
     assert found == [header.max_key for header in metarange.headers()]
-    table = WholeTable.from_bytes("file", file.read_bytes())
+    table = TableInMemory.from_bytes("file", file.read_bytes())
     assert table.properties["type"] == METARANGES.kind.encode()
     assert table.properties["count"] == b"%d" % len(found)
     assert (table.properties["min_key"], table.properties["max_key"]) == (found[0], found[-1])
@@ -121,13 +121,13 @@ def test_what_differs_between_metaranges_is_found_without_decoding_the_rest(monk
     changes, expected = changed(records)
     right = opened(committed, apply_changes(committed, left, changes).metarange_id)
     decoded = []
-    original = WholeTable.block
+    original = TableInMemory.block
 
-    def counted(self: WholeTable, at: int):
+    def counted(self: TableInMemory, at: int):
         decoded.append(at)
         return original(self, at)
 
-    monkeypatch.setattr(WholeTable, "block", counted)
+    monkeypatch.setattr(TableInMemory, "block", counted)
     assert [each.key for each in diff(left, right)] == [key for key, _ in changes]
     assert len(decoded) < 60
     assert read(right) == expected
@@ -159,7 +159,7 @@ def test_a_damaged_block_is_never_copied(of):
     base = write(committed, many())
     file_id = base.id if of == "metarange" else next(base.headers()).id
     content = bytearray(files.files[NAMESPACE, file_id])
-    table = WholeTable.from_bytes("file", bytes(content))
+    table = TableInMemory.from_bytes("file", bytes(content))
     damaged = len(table) // 2
     content[table.extent(damaged)[0] + 3] ^= 1
     files.files[NAMESPACE, file_id] = bytes(content)

@@ -9,7 +9,7 @@ from graveler.committed.summary import META_BLOCK, decode_summary, summarize
 from graveler.errors import CorruptDataError
 from graveler.layout import committed_uri
 from graveler.model import Change, MetaRangeID
-from graveler.sstable import TAIL_BYTES, Table, TableWriter, WholeTable
+from graveler.sstable import TAIL_BYTES, Table, TableInMemory, TableWriter
 from tests.support.fakes.memory import MemoryCommittedFiles
 from tests.support.worlds.model import NAMESPACE, applied, opened, read, token_value, write
 
@@ -56,7 +56,7 @@ def stored() -> Stored:
 
 def rewritten(content: bytes, summary: bytes | None) -> bytes:
     """The range with another summary, or with none, as an earlier version wrote it."""
-    table = WholeTable.from_bytes("file", content)
+    table = TableInMemory.from_bytes("file", content)
     writer = TableWriter("ranges")
     for at in range(len(table)):
         writer.add_block(*table.block(at))
@@ -70,14 +70,14 @@ def test_a_commit_decodes_only_blocks_of_which_it_changes_the_keys(
     stored, monkeypatch, change, blocks
 ):
     decoded = []
-    block = WholeTable.block
+    block = TableInMemory.block
 
-    def noted(table: WholeTable, at: int) -> object:
+    def noted(table: TableInMemory, at: int) -> object:
         if table.name == committed_uri(NAMESPACE, stored.range_id):
             decoded.append(at)
         return block(table, at)
 
-    monkeypatch.setattr(WholeTable, "block", noted)
+    monkeypatch.setattr(TableInMemory, "block", noted)
     stored.commit(change)
     # Beside the changed block, the first and the last: they have the keys at the range's ends.
     assert len(set(decoded)) == blocks
@@ -94,14 +94,14 @@ def test_a_range_without_summary_gives_the_same_commit(stored):
 @pytest.mark.parametrize("changes", [[], [CHANGE]], ids=["written", "copied"])
 def test_the_summary_in_a_range_is_that_of_its_blocks(stored, changes):
     stored.range_id = stored.range_of(stored.commit(*changes).metarange_id)
-    table = WholeTable.from_bytes("file", stored.content)
+    table = TableInMemory.from_bytes("file", stored.content)
     blocks = [table.block(at) for at in range(len(table))]
     assert table.meta_block(META_BLOCK) == summarize(blocks, RANGES).encode()
 
 
 def test_a_range_with_a_damaged_summary_is_refused(stored):
     whole = stored.content
-    encoded = WholeTable.from_bytes("file", whole).meta_block(META_BLOCK) or b""
+    encoded = TableInMemory.from_bytes("file", whole).meta_block(META_BLOCK) or b""
     begin = whole.index(encoded)
     for at in range(begin, begin + len(encoded) + 5, 97):
         stored.content = whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
@@ -110,7 +110,7 @@ def test_a_range_with_a_damaged_summary_is_refused(stored):
 
 
 def test_a_summary_of_another_file_is_refused(stored):
-    table = WholeTable.from_bytes("file", stored.content)
+    table = TableInMemory.from_bytes("file", stored.content)
     blocks = [table.block(at) for at in range(len(table))]
     alien = summarize(blocks[:3], RANGES).encode()
     swapped = blocks[0]._replace(values=blocks[0].values[::-1])
@@ -123,7 +123,7 @@ def test_a_summary_of_another_file_is_refused(stored):
 
 @pytest.mark.parametrize("shift", [(-1, 0), (0, 1), (-1, 1)], ids=str)
 def test_a_summary_that_counts_records_in_the_wrong_blocks_is_refused(stored, shift):
-    table = WholeTable.from_bytes("file", stored.content)
+    table = TableInMemory.from_bytes("file", stored.content)
     encoded = table.meta_block(META_BLOCK) or b""
     summary = decode_summary(encoded, len(table), stored.range_id)
     at = table.find(CHANGE[0])
@@ -156,4 +156,4 @@ def test_a_small_range_has_no_summary_because_lookups_fetch_it_whole(stored):
     base = write(stored.committed(), few)
     content = stored.memory.files[NAMESPACE, stored.range_of(base.id)]
     assert len(content) < TAIL_BYTES
-    assert WholeTable.from_bytes("file", content).meta_block(META_BLOCK) is None
+    assert TableInMemory.from_bytes("file", content).meta_block(META_BLOCK) is None

@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 from graveler.diff.virtual_base import UNSETTLED, CrossedBase
 from graveler.entries import same_record
 from graveler.limits import CROSSED_LEVELS_MAX
-from graveler.refs.virtual_base import BestAncestors, VirtualBase
+from graveler.refs.base_graph import BestAncestors, VirtualBase
 from tests.support.checks.cases import for_each
 from tests.support.worlds.model import committed_in_memory, opened, token_value, write
 

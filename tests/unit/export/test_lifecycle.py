@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from graveler.export import lifecycle
 from graveler.export.lifecycle import DESTINATIONS_MAX, ENDED_RUNS_MAX, LEASE_S
-from graveler.export.model import (
+from graveler.export.next_step import Next, next_step
+from graveler.export.record import (
     BranchExport,
     Destination,
     EndedRun,
@@ -13,7 +14,6 @@ from graveler.export.model import (
     ExportState,
     Progress,
 )
-from graveler.export.next_step import Next, next_step
 from graveler.model import NO_COMMIT, CommitID
 from tests.support.checks.cases import for_each
 

@@ -2,7 +2,7 @@
 
 import json
 
-from graveler.export.model import ExportConfiguration, ExportState
+from graveler.export.record import ExportConfiguration, ExportState
 from graveler.export.status import (
     latest_file,
     latest_text,

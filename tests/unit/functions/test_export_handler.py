@@ -9,9 +9,9 @@ import pytest
 
 from functions.export.handler import handler
 from graveler.aws import wiring
+from graveler.engine import Engine
 from graveler.errors import ThrottledError
-from graveler.events import DETAIL_TYPES, detail_of
-from graveler.export.model import (
+from graveler.export.record import (
     BranchExport,
     ExportConfiguration,
     ExportRequest,
@@ -20,7 +20,7 @@ from graveler.export.model import (
     Progress,
 )
 from graveler.model import CommitID, Event
-from graveler.operations.engine import Engine
+from graveler.model.events import DETAIL_TYPES, detail_of
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.invocation import Context
 

@@ -11,10 +11,10 @@ from functions.slices.handler import handler as apply_slices
 from functions.tasks.handler import handler
 from graveler.aws import wiring
 from graveler.errors import ThrottledError
-from graveler.events import detail_of
+from graveler.model.events import detail_of
+from graveler.model.tasks import TaskState
 from graveler.operations.kept_dumps import SCHEDULED
 from graveler.operations.tasks.hold import TIME_TO_END_S
-from graveler.tasks import TaskState
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.invocation import Context

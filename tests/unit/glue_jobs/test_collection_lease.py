@@ -5,9 +5,9 @@ import pytest
 from glue_jobs.garbage_collection.lease import Lease, held
 from glue_jobs.session import Deployment
 from graveler.aws.settings import Settings
+from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError
 from graveler.model import Repository
-from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.runs import LEASE_S
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory_jobs import MemoryJobStore

@@ -15,11 +15,11 @@ from glue_jobs.garbage_collection.options import Options
 from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, LOOK_IS_OLD, Swept
 from glue_jobs.session import Deployment
 from graveler.aws.settings import Settings
+from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
-from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import Territory
-from graveler.retention.looks import FRUITLESS_LOOKS_MAX, Look
-from graveler.retention.report import Report, Tally
+from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, Look
+from graveler.retention.report import CollectionReport, Tally
 from graveler.retention.runs import LEASE
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld
@@ -96,7 +96,7 @@ def new_run(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> module._
     monkeypatch.setattr(module, "Marking", lambda *_: LocalMarking())
     repository = read_repository(deployment.engine, REPO)
     options = Options(repository=REPO, output_uri=f"{NAMESPACE}/", look_s=LOOK_S)
-    report = Report(run_id="run", mark_id="run", repository=REPO, start_ns=0, cutoff_ns=0)
+    report = CollectionReport(run_id="run", mark_id="run", repository=REPO, start_ns=0, cutoff_ns=0)
     spark: Any = LocalSpark()
     lease: Any = SimpleNamespace(check=lambda: None)
     return module._Run(spark, deployment, repository, options, report, lease, lambda _: None)

@@ -16,7 +16,7 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.operations import collection_runs, repositories
-from graveler.retention.report import Report
+from graveler.retention.report import CollectionReport
 from graveler.retention.runs import RunState
 from graveler.times import rfc3339
 from tests.support.fakes.engines import memory_world
@@ -43,11 +43,13 @@ def collected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of those that are collected; the second one's files are damaged."""
     names: list[str] = []
 
-    def collect(_spark: object, _made: object, _options: object, name: str, _: object) -> Report:
+    def collect(
+        _spark: object, _made: object, _options: object, name: str, _: object
+    ) -> CollectionReport:
         names.append(name)
         if name == "second":
             raise CorruptDataError("a range is missing")
-        return Report(
+        return CollectionReport(
             run_id="run",
             mark_id="run",
             repository=name,

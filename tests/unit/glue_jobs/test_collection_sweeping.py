@@ -16,12 +16,12 @@ from glue_jobs.garbage_collection.sweeping import (
     delete,
     thousands,
 )
+from graveler.branches.lookup import read_repository
 from graveler.errors import CorruptDataError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import Repository
-from graveler.operations.protocol.lookup import read_repository
 from graveler.retention.candidates import Territory
-from graveler.retention.looks import begin_look
+from graveler.retention.liveness import begin_look
 from graveler.retention.runs import LEASE
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import MemoryObjectStore

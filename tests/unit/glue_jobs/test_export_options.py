@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from glue_jobs.export.job import main
 from glue_jobs.export.options import Options, parse
 from graveler.errors import InvalidInputError
-from graveler.export.stretches import STRETCH_OBJECTS_MIN
+from graveler.export.slices import SLICE_OBJECTS_MIN
 
 BRANCH = ("--repository", "lake", "--branch", "main")
 
@@ -14,7 +14,7 @@ BRANCH = ("--repository", "lake", "--branch", "main")
 def test_a_branch_is_enough() -> None:
     options, settings = parse(BRANCH)
     assert options == Options(repository="lake", branch="main")
-    assert options.stretch_objects == STRETCH_OBJECTS_MIN
+    assert options.slice_objects == SLICE_OBJECTS_MIN
     assert settings == {}
 
 
@@ -23,7 +23,7 @@ def test_options_and_settings_with_dashes_or_underscores(dash: str) -> None:
     words = ["--run-id", "a-run", "--stretch-objects", "7", "--refs-table", "refs"]
     words[::2] = [f"--{name[2:].replace('-', dash)}" for name in words[::2]]
     options, settings = parse([*BRANCH, *words])
-    assert options == Options(repository="lake", branch="main", run_id="a-run", stretch_objects=7)
+    assert options == Options(repository="lake", branch="main", run_id="a-run", slice_objects=7)
     assert settings == {"refs_table": "refs"}
 
 

@@ -14,7 +14,7 @@ from graveler.committed.store import Breaking
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.imports import inventory, runs
 from graveler.imports.inventory import listed_in, read_manifest
-from graveler.imports.runs import Found, Run, merged_runs, with_run
+from graveler.imports.runs import Found, SortedRun, merged_runs, with_run
 from graveler.model import MetaRangeID
 from graveler.ports import ListedObject
 from tests.support.fakes.memory import MemoryObjectStore
@@ -164,7 +164,7 @@ def test_a_manifest_with_an_invalid_name_is_refused(objects, changed):
 )
 def test_runs_are_merged_into_sorted_records(parts, runs_max, start):
     committed, _ = committed_in_memory(Breaking(3))
-    made: tuple[Run, ...] = ()
+    made: tuple[SortedRun, ...] = ()
     expected, reports = {}, []
     # Each path is in one part, as each key is in an inventory once.
     for part in parts:
@@ -195,7 +195,7 @@ def test_a_manifest_that_is_too_large_is_refused(objects, monkeypatch):
 
 
 def test_what_is_found_so_far_survives_as_json():
-    found = Found(MetaRangeID("ab"), (Run(1, MetaRangeID("cd"), 2),), 3)
+    found = Found(MetaRangeID("ab"), (SortedRun(1, MetaRangeID("cd"), 2),), 3)
     assert Found.from_json(json.loads(json.dumps(found.to_json()))) == found
     assert Found.from_json(json.loads(json.dumps(Found().to_json()))) == Found()
 

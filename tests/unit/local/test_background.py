@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from graveler.events import DETAIL_TYPES
+from graveler.model.events import DETAIL_TYPES
 from local import background
 from local.background import CALLS_FOR_EXPORT, CALLS_FOR_TASKS, OUTBOX_ITEMS, QUEUES
 from local.bus import EventBus

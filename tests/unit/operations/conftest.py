@@ -2,7 +2,7 @@
 
 import pytest
 
-from graveler.operations.engine import Engine
+from graveler.engine import Engine
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.worlds.lake import new_lake
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from graveler.branches import heads, lookup
 from graveler.errors import (
     AlreadyExistsError,
     ForbiddenError,
@@ -11,7 +12,6 @@ from graveler.errors import (
 )
 from graveler.limits import RESTORED_MAX
 from graveler.operations import branches, commits, diffs, repositories, tags, writes
-from graveler.operations.protocol import heads, lookup
 from graveler.staging.listing import PageQuery
 from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import REPO, commit, content, named, paths, upload

@@ -12,25 +12,25 @@ from typing import Any
 
 import pytest
 
+from graveler.branches.lookup import read_repository
+from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     InvalidInputError,
     NotFoundError,
     PreconditionFailedError,
 )
-from graveler.events import heads_in
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Event, Repository
+from graveler.model.events import heads_in
+from graveler.model.tasks import TaskKind, TaskMessage
 from graveler.operations import branches, links, merges, objects, repositories, retention, writes
-from graveler.operations.engine import Engine
 from graveler.operations.garbage import active_metaranges, begin_scan
 from graveler.operations.prefixes.requests import PrefixRequest, start_copy, start_move
-from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.ports import RefStore
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
-from graveler.tasks import TaskKind, TaskMessage
 from graveler.times import NS_PER_S
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from graveler.branches.lookup import read_repository
+from graveler.engine import Engine
 from graveler.errors import ContentionError, PreconditionFailedError
 from graveler.operations import (
     branches,
@@ -16,12 +18,10 @@ from graveler.operations import (
     retention,
     writes,
 )
-from graveler.operations.engine import Engine
 from graveler.operations.garbage import territory
-from graveler.operations.protocol.lookup import read_repository
 from graveler.ports import UploadedPart
 from graveler.retention.candidates import MINIMUM_AGE_S
-from graveler.retention.looks import LOOK_S
+from graveler.retention.liveness import LOOK_S
 from graveler.retention.rules import make_rules
 from tests.support.fakes.clocks import SkewedClock
 from tests.support.fakes.engines import MemoryWorld

@@ -10,17 +10,17 @@ from itertools import count
 
 import pytest
 
+from graveler.branches import heads
+from graveler.branches.changes import Staged
+from graveler.branches.lookup import current_branch
+from graveler.branches.views import view_of_branch
+from graveler.engine import Engine
 from graveler.errors import GravelerError, NotFoundError, StillRunningError
 from graveler.limits import SEALED_REPLACED_MAX, SEALED_TOKENS_MAX, TOKEN_RETENTION_S
 from graveler.model import Branch
+from graveler.model.tasks import TaskKind, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits, merges, writes
-from graveler.operations.engine import Engine
-from graveler.operations.protocol import heads
-from graveler.operations.protocol.changes import Staged
-from graveler.operations.protocol.lookup import current_branch
-from graveler.operations.protocol.views import view_of_branch
 from graveler.operations.tasks.requests import cancel
-from graveler.tasks import TaskKind, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import Calls, engine_around

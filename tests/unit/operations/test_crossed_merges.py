@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 
 from graveler.errors import InvalidInputError, MergeConflictError, StillRunningError
+from graveler.model.tasks import TaskSettings
 from graveler.operations import branches, diffs, merges, pulls, replays, writes
 from graveler.staging.listing import PageQuery
-from graveler.tasks import TaskSettings
 from tests.support.checks.cases import for_each
 from tests.support.fakes.tasks import run_all
 from tests.support.worlds.lake import (

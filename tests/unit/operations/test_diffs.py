@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import ConflictError, InvalidInputError
+from graveler.model.tasks import TaskSettings
 from graveler.operations import diffs, objects, writes
 from graveler.staging.listing import CommonPrefix, PageQuery
-from graveler.tasks import TaskSettings
 from tests.support.worlds.lake import REPO, apart, commit
 from tests.support.worlds.lake import upload as put
 

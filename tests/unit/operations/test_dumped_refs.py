@@ -9,12 +9,12 @@ from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
+from graveler.branches.lookup import read_repository
+from graveler.branches.pages import every_branch
 from graveler.dump.files import read
 from graveler.dump.records import BRANCHES, TAGS
+from graveler.engine import Engine
 from graveler.operations import branches, dumps, merges, tags
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import read_repository
-from graveler.operations.protocol.pages import every_branch
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory_objects import nothing

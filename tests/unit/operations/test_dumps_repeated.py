@@ -7,9 +7,9 @@ import pytest
 
 from graveler.errors import ConflictError, InvalidInputError, NotFoundError, ThrottledError
 from graveler.model import ProtectionRule, Repository
+from graveler.model.tasks import LEASE_S, TaskKind, TaskMessage, TaskState
 from graveler.operations import branches, commits, dumps, repositories, tags
 from graveler.operations.tasks.requests import status
-from graveler.tasks import LEASE_S, TaskKind, TaskMessage, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import MemoryRefStore
 from tests.support.fakes.tasks import run, run_all

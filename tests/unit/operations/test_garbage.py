@@ -2,8 +2,12 @@
 
 import pytest
 
+from graveler.branches.heads import seal
+from graveler.branches.lookup import current_branch, read_repository
+from graveler.engine import Engine
 from graveler.errors import CorruptDataError, InvalidInputError, NotFoundError
 from graveler.model import AddressType, CommitID, MetaRangeID
+from graveler.model.recorded_uploads import Upload
 from graveler.operations import (
     branches,
     commits,
@@ -13,7 +17,6 @@ from graveler.operations import (
     retention,
     writes,
 )
-from graveler.operations.engine import Engine
 from graveler.operations.garbage import (
     active_metaranges,
     begin_scan,
@@ -22,12 +25,9 @@ from graveler.operations.garbage import (
     staging_tokens,
     upload_addresses,
 )
-from graveler.operations.protocol.heads import seal
-from graveler.operations.protocol.lookup import current_branch, read_repository
 from graveler.ports import UploadedPart
 from graveler.retention.files import RULES_FILE
 from graveler.retention.rules import make_rules
-from graveler.uploads import Upload
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.worlds.dumps import commits_between_pages
 from tests.support.worlds.lake import NAMESPACE, REPO, commit, upload

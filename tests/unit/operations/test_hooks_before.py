@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError, PreconditionFailedError
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
 from graveler.model import Commit
 from graveler.operations import branches, links, merges, replays, repositories, tags, writes
-from graveler.operations.engine import Engine
 from tests.support.fakes.hooks import answered
 from tests.support.worlds.lake import REPO, commit, named, paths, upload
 

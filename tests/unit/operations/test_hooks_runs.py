@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import HookFailedError, NotFoundError, PreconditionFailedError
-from graveler.events import SOURCE
-from graveler.hooks import HookSettings, HookStatus, Run
 from graveler.limits import HOOK_TIMEOUT_S_MAX, HOOKS_MAX
+from graveler.model.events import SOURCE
+from graveler.model.hooks import HookSettings, HookStatus, Run
 from graveler.operations import branches, merges, replays, tags, writes
-from graveler.operations.engine import Engine
 from graveler.operations.hooks import requests as hooks
 from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run_all

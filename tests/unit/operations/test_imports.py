@@ -7,6 +7,7 @@ from itertools import count, pairwise
 
 import pytest
 
+from graveler.branches.lookup import read_repository
 from graveler.committed.store import Breaking, Committed
 from graveler.entries import value_entry
 from graveler.errors import (
@@ -22,11 +23,10 @@ from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.imports.runs import Found
 from graveler.imports.tree import list_tree
 from graveler.model import ProtectionRule
+from graveler.model.tasks import LEASE_S, TaskMessage, TaskState
 from graveler.operations import commits, imports, objects, repositories
-from graveler.operations.protocol.lookup import read_repository
 from graveler.operations.task_work import WORK
 from graveler.operations.tasks.advance import advance
-from graveler.tasks import LEASE_S, TaskMessage, TaskState
 from graveler.times import NS_PER_S
 from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run_all

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from graveler.branches.lookup import read_repository
 from graveler.committed.store import Breaking, Committed
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.imports.runs import Found
 from graveler.operations import imports, objects, repositories
-from graveler.operations.protocol.lookup import read_repository
 from tests.support.worlds.imports import Recorder, StoppedError, imported
 from tests.support.worlds.inventories import MANIFEST, put_inventory
 from tests.support.worlds.lake import NAMESPACE, REPO, commit, paths, upload

@@ -8,9 +8,9 @@ import pytest
 from graveler.dump.files import RefsDump
 from graveler.errors import GravelerError, ThrottledError
 from graveler.model import MetaRangeID
+from graveler.model.tasks import LEASE_S, TaskState
 from graveler.operations import dumps, kept_dumps, repositories
 from graveler.operations.tasks.requests import listed, status
-from graveler.tasks import LEASE_S, TaskState
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Crash

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from graveler.branches import pages
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.operations import objects, repositories, writes
-from graveler.operations.protocol import pages
 from graveler.ports import ListedObject
 from graveler.retention.candidates import MINIMUM_AGE_S
 from tests.support.fakes.engines import memory_world

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from graveler.branches import heads, lookup
 from graveler.entries import entry_value
 from graveler.errors import (
     ContentionError,
@@ -21,6 +22,7 @@ from graveler.errors import (
 from graveler.http import object_headers
 from graveler.limits import DELETE_OBJECTS_MAX, USER_METADATA_BYTES_MAX, WRITE_LIFE_S
 from graveler.model import NO_REQUIREMENT, AddressType, ProtectionRule, Requirement
+from graveler.model.tasks import TaskSettings
 from graveler.operations import (
     branches,
     diffs,
@@ -31,10 +33,8 @@ from graveler.operations import (
     uploads,
     writes,
 )
-from graveler.operations.protocol import heads, lookup
 from graveler.ports import UploadedPart
 from graveler.staging.listing import PageQuery
-from graveler.tasks import TaskSettings
 from graveler.times import NS_PER_S
 from tests.support.fakes.memory_objects import FixedClock
 from tests.support.faults.counting import engine_around

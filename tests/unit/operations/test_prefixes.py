@@ -7,8 +7,10 @@ from unittest.mock import patch
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import ForbiddenError, GravelerError, InvalidInputError, NotFoundError
 from graveler.model import ProtectionRule
+from graveler.model.tasks import LEASE_S, Task, TaskMessage, TaskState
 from graveler.operations import (
     branches,
     links,
@@ -17,7 +19,6 @@ from graveler.operations import (
     retention,
     writes,
 )
-from graveler.operations.engine import Engine
 from graveler.operations.prefixes import walk
 from graveler.operations.prefixes.requests import (
     IfExists,
@@ -28,7 +29,6 @@ from graveler.operations.prefixes.requests import (
 from graveler.operations.tasks.requests import cancel, status
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
-from graveler.tasks import LEASE_S, Task, TaskMessage, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory_collection import MemoryCollection
 from tests.support.fakes.tasks import run, run_all

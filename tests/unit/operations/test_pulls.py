@@ -12,11 +12,11 @@ from graveler.errors import (
     StillRunningError,
 )
 from graveler.limits import PULL_REQUEST_BYTES_MAX
+from graveler.model.pulls import PullRequestStatus, PullRequestUpdate
+from graveler.model.tasks import TaskSettings, TaskState
 from graveler.operations import branches, pulls, repositories, tags
 from graveler.operations.tasks.requests import cancel, listed
 from graveler.operations.tasks.waiting import Patience
-from graveler.pulls import PullRequestStatus, PullRequestUpdate
-from graveler.tasks import TaskSettings, TaskState
 from tests.support.fakes.tasks import run_all
 from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import REPO, apart, commit, content, named, upload

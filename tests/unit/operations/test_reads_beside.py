@@ -11,9 +11,9 @@ import pytest
 
 from graveler.errors import InvalidInputError, NotFoundError, PreconditionFailedError
 from graveler.model import NO_REQUIREMENT, Requirement
+from graveler.model.tasks import TaskSettings
 from graveler.operations import branches, diffs, merges, objects, replays, writes
 from graveler.staging.listing import PageQuery
-from graveler.tasks import TaskSettings
 from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import REPO, apart, commit, content
 

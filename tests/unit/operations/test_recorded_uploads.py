@@ -7,6 +7,10 @@ from functools import partial
 
 import pytest
 
+from graveler.branches.heads import replace_token
+from graveler.branches.lookup import current_branch
+from graveler.branches.views import ObjectStat
+from graveler.engine import Engine
 from graveler.errors import (
     BadPartsError,
     ForbiddenError,
@@ -19,15 +23,11 @@ from graveler.errors import (
     UploadNotFoundError,
 )
 from graveler.model import ProtectionRule, Requirement
+from graveler.model.recorded_uploads import Upload
 from graveler.operations import branches, commits, objects, recorded_uploads, repositories, writes
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.heads import replace_token
-from graveler.operations.protocol.lookup import current_branch
-from graveler.operations.protocol.views import ObjectStat
 from graveler.operations.upload_listing import list_uploads
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
-from graveler.uploads import Upload
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Crash, CrashAt, FailAt, Meanwhile

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
+from graveler.branches.data import read_content
+from graveler.engine import Engine
 from graveler.errors import DataReplacedError, PreconditionFailedError
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.model import AddressType
 from graveler.operations import links, objects, uploads, writes
-from graveler.operations.engine import Engine
 from graveler.operations.prefixes.requests import PrefixRequest, start_copy
-from graveler.operations.protocol.data import read_content
 from graveler.ports import ObjectInfo
 from graveler.times import NS_PER_S
 from tests.support.checks.cases import for_each

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from graveler.branches.lookup import read_repository
 from graveler.errors import (
     AlreadyExistsError,
     ForbiddenError,
@@ -16,7 +17,6 @@ from graveler.errors import (
 )
 from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, links, objects, repositories, tags, writes
-from graveler.operations.protocol.lookup import read_repository
 from graveler.staging.listing import PageQuery
 from tests.support.fakes.engines import memory_world
 from tests.support.faults.counting import engine_around

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
+from graveler.engine import Engine
 from graveler.model import Branch, Page, Repository
 from graveler.operations import branches, retention
-from graveler.operations.engine import Engine
 from graveler.retention.rules import make_rules
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.worlds.lake import REPO, commit, new_lake, upload

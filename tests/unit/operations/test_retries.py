@@ -2,9 +2,9 @@
 
 import pytest
 
+from graveler.branches.retries import retry_stale
 from graveler.errors import ContentionError, NotFoundError, StaleVersionError
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
-from graveler.operations.protocol.retries import retry_stale
 
 
 class Rivals:

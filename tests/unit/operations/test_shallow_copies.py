@@ -5,10 +5,10 @@ from itertools import count
 
 import pytest
 
+from graveler.branches.views import ObjectStat
+from graveler.engine import Engine
 from graveler.errors import GoneError, NotFoundError
 from graveler.operations import branches, links, objects, retention, writes
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import ObjectStat
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
 from tests.support.fakes.engines import MemoryWorld

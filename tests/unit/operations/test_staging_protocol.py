@@ -9,6 +9,9 @@ from contextlib import suppress
 
 import pytest
 
+from graveler.branches.heads import replace_token
+from graveler.branches.lookup import current_branch
+from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     InvalidInputError,
@@ -18,9 +21,6 @@ from graveler.errors import (
 )
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import branches, commits, links, merges, objects, writes
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.heads import replace_token
-from graveler.operations.protocol.lookup import current_branch
 from graveler.staging.listing import PageQuery
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Crash

@@ -7,9 +7,9 @@ import pytest
 
 from graveler.errors import StillRunningError, ThrottledError
 from graveler.layout import task_folder
+from graveler.model.tasks import TaskMessage, TaskSettings, TaskState, taken
 from graveler.operations import commits, dumps, merges
 from graveler.operations.tasks import requests
-from graveler.tasks import TaskMessage, TaskSettings, TaskState, taken
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import NAMESPACE, REPO, apart, commit, content, upload

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from graveler.events import detail_of
 from graveler.model import Event
+from graveler.model.events import detail_of
 from graveler.retention.report import (
     AGE_DAYS,
     PREFIXES_MAX,
-    Report,
+    CollectionReport,
     Tally,
     age_class,
     event_detail,
@@ -24,8 +24,8 @@ ROOT = Path(__file__).parents[3]
 START_NS = 1_648_728_000 * 10**9  # 2022-03-31T12:00:00Z
 
 
-def report() -> Report:
-    return Report(
+def report() -> CollectionReport:
+    return CollectionReport(
         run_id="run",
         mark_id="mark",
         repository="lake",

@@ -5,16 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graveler.errors import CorruptDataError
-from graveler.sstable import TableWriter, WholeTable
+from graveler.sstable import TableInMemory, TableWriter
 from graveler.sstable.format import verify_block
 
 
-def table_of(contents: list[bytes]) -> WholeTable:
+def table_of(contents: list[bytes]) -> TableInMemory:
     """A table of a block for each content, under keys in order."""
     writer = TableWriter("ranges")
     for number, content in enumerate(contents):
         writer.add_block([b"k%04d" % number], [content])
-    return WholeTable.from_bytes("file", writer.finish())
+    return TableInMemory.from_bytes("file", writer.finish())
 
 
 def naive(left: list[bytes], at: int, right: list[bytes], other_at: int) -> int:
@@ -57,7 +57,7 @@ def test_equal_blocks_are_found_at_other_offsets():
     writer = TableWriter("ranges")
     for number in range(1, 301):
         writer.add_block([b"k%04d" % number], [b"%d" % (number - 1) * 30])
-    other = WholeTable.from_bytes("file", writer.finish())
+    other = TableInMemory.from_bytes("file", writer.finish())
     assert one.equal_blocks(1, other, 0) == 300
     assert one.equal_blocks(0, other, 0) == 0
 
@@ -79,7 +79,7 @@ def test_a_damaged_block_is_refused_by_its_offset():
     content = bytearray(table.content)
     begin, end = table.extent(20)
     content[begin + 5] ^= 0x10
-    damaged = WholeTable.from_bytes("file", bytes(content))
+    damaged = TableInMemory.from_bytes("file", bytes(content))
     for asked in (lambda: damaged.stored_blocks(10, 30), lambda: damaged.block(20)):
         with pytest.raises(CorruptDataError, match=f"file: offset {begin}: "):
             asked()

@@ -14,13 +14,13 @@ from graveler.export.lifecycle import (
     LEASE_S,
     WRITING_S,
 )
-from graveler.export.model import ExportRequest, ExportState, Progress
-from graveler.export.stretches import stretches_of
+from graveler.export.record import ExportRequest, ExportState, Progress
+from graveler.export.slices import slices_of
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.run import work_of
-from graveler.operations.exports.stretches import ObservedLease, RunSpec, carry_out_stretch
+from graveler.operations.exports.slices import ObservedLease, RunSpec, carry_out_slice
 from tests.support.fakes.clocks import SkewedClock
 from tests.support.fakes.memory_exports import MemoryBatchJobs
 from tests.support.faults.counting import Calls, engine_around
@@ -34,7 +34,7 @@ from tests.support.worlds.export_jobs import (
 )
 from tests.support.worlds.export_world import MARK, REPO, ExportWorld, export_world
 
-# Stretches end within directories, some of which have objects set apart, also in their middle.
+# Slices end within directories, some of which have objects set apart, also in their middle.
 FIRST = {
     f"{folder}{name}": b"A" for folder in ("", "a/", "a/b/", "c/d/") for name in ("1", "5", "_")
 }
@@ -244,7 +244,7 @@ def test_a_run_with_little_left_to_do_gets_no_other_job() -> None:
 
 
 def begun(world: ExportWorld) -> tuple[RunSpec, Callable[[], object]]:
-    """Return a run held by a living runner, and a function that carries out its first stretch."""
+    """Return a run held by a living runner, and a function that carries out its first slice."""
     run_id = requests.run(world.engine(), REPO, "main", in_batch=True)
     attempt(world, is_job=True, name="job", calls_max=25)
     record = world.record
@@ -252,11 +252,11 @@ def begun(world: ExportWorld) -> tuple[RunSpec, Callable[[], object]]:
     lease = Lease(world.engine(), world.repository, record, world.world.clock.moment())
     work = work_of(lease)
     assert lease.run.id == run_id
-    stretch = stretches_of(work, Progress(), 1)[0]
+    part = slices_of(work, Progress(), 1)[0]
     run = RunSpec.of(lease, work)
 
     def carry_out() -> object:
-        return carry_out_stretch(world.engine(), run, stretch).problem
+        return carry_out_slice(world.engine(), run, part).problem
 
     world.writes.clear()
     return run, carry_out
@@ -343,7 +343,7 @@ def test_a_worker_reads_the_lease_as_often_as_it_is_renewed_not_for_each_object(
     assert record is not None
     work = work_of(Lease(engine, world.repository, record, engine.clock.moment()))
     world.runner = "job"
-    carry_out_stretch(engine, run, stretches_of(work, Progress(), 1000)[0])
+    carry_out_slice(engine, run, slices_of(work, Progress(), 1000)[0])
     assert calls.counts()["objects.copy"] > 8
     assert calls.counts()["exports.branch_export"] == 1
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from graveler.export.lifecycle import RENEWAL_S
-from graveler.export.model import ExportState
+from graveler.export.record import ExportState
 from tests.support.worlds.export_lakes import LATEST
 from tests.support.worlds.export_reports import STATUS, change, head, holds, latest, reporting_lake
 from tests.support.worlds.export_world import ExportWorld

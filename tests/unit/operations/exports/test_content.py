@@ -4,7 +4,7 @@ import pytest
 
 from graveler.data_headers import DataHeaders
 from graveler.entries import entry_value
-from graveler.export.model import ExportState
+from graveler.export.record import ExportState
 from graveler.model import AddressType, Entry
 from graveler.operations import branches, merges, writes
 from graveler.operations.exports import requests

@@ -4,10 +4,10 @@ from functools import partial
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import NotFoundError, ThrottledError
-from graveler.export.model import BranchExport, ExportConfiguration
+from graveler.export.record import BranchExport, ExportConfiguration
 from graveler.operations import branches
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import FailAt, Meanwhile

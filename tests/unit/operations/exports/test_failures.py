@@ -3,7 +3,7 @@
 import pytest
 
 from graveler.errors import InvalidInputError, ThrottledError
-from graveler.export.model import ExportState
+from graveler.export.record import ExportState
 from graveler.operations.exports import requests
 from tests.support.worlds.export_lakes import LATEST, is_exported, lake_of_twelve
 from tests.support.worlds.export_world import REPO, ExportWorld

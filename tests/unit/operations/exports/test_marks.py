@@ -2,7 +2,7 @@
 
 import pytest
 
-from graveler.export.model import ExportState
+from graveler.export.record import ExportState
 from graveler.operations import writes
 from graveler.operations.exports import requests
 from tests.support.worlds.export_world import MARK, REPO, ExportWorld, export_world

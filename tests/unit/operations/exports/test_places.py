@@ -4,7 +4,7 @@ import pytest
 
 from graveler.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from graveler.export.lifecycle import LEASE_S
-from graveler.export.model import ExportConfiguration, ExportRequest, ExportState
+from graveler.export.record import ExportConfiguration, ExportRequest, ExportState
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance

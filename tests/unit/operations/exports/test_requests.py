@@ -11,8 +11,7 @@ from graveler.errors import (
     NotFoundError,
     StaleVersionError,
 )
-from graveler.export.model import ExportConfiguration, ExportState
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportConfiguration, ExportSettings, ExportState
 from graveler.operations import branches, repositories
 from graveler.operations.exports import requests
 from tests.support.worlds.export_world import REPO, ExportWorld, export_world
@@ -107,7 +106,7 @@ def test_an_export_must_not_overlap_with_the_storage_of_its_repository(lake, uri
 
 
 def test_an_export_must_not_overlap_with_the_storage_of_any_repository(lake, monkeypatch):
-    monkeypatch.setattr("graveler.operations.protocol.pages.PAGE_AMOUNT_MAX", 1)
+    monkeypatch.setattr("graveler.branches.pages.PAGE_AMOUNT_MAX", 1)
     for name in ("aaa", "zzz"):
         repositories.create(lake.engine(), name=name, storage_namespace=f"s3://bucket/{name}")
     with pytest.raises(InvalidInputError, match="repository 'zzz'"):

@@ -4,8 +4,7 @@ import pytest
 
 from graveler.errors import InvalidInputError, ThrottledError
 from graveler.export.lifecycle import CLOCKS_DIFFER_S, LEASE_S
-from graveler.export.model import ExportRequest, ExportState
-from graveler.export.settings import ExportSettings
+from graveler.export.record import ExportRequest, ExportSettings, ExportState
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from tests.support.fakes.clocks import SkewedClock

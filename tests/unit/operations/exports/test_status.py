@@ -2,7 +2,7 @@
 
 import pytest
 
-from graveler.export.model import ExportState
+from graveler.export.record import ExportState
 from graveler.operations import branches, links, writes
 from graveler.operations.exports import requests
 from graveler.ports import UploadedPart

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from graveler.errors import InvalidInputError
-from graveler.export.model import ExportRequest, ExportState
+from graveler.export.record import ExportRequest, ExportState
 from graveler.operations import writes
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import (
     ConflictError,
     InvalidInputError,
@@ -14,14 +15,13 @@ from graveler.errors import (
     NotFoundError,
     StillRunningError,
 )
-from graveler.imports.request import ImportRequest, Source, SourceType
+from graveler.imports.request import ImportRequest, ImportSource, SourceType
 from graveler.model import Commit
+from graveler.model.tasks import Task, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits, imports, merges, pulls, replays
-from graveler.operations.engine import Engine
 from graveler.operations.prefixes.requests import PrefixRequest, start_copy, start_move
 from graveler.operations.tasks.requests import cancel
 from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience
-from graveler.tasks import Task, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
@@ -311,7 +311,7 @@ def test_a_revert_that_was_reset_is_made_again():
 
 
 def an_import(engine: Engine) -> Task:
-    source = Source(SourceType.PREFIX, "s3://source/", "in/")
+    source = ImportSource(SourceType.PREFIX, "s3://source/", "in/")
     request = ImportRequest((source,), "somebody")
     return imports.start_import(engine, REPO, "clean", request)
 

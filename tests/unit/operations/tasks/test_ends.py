@@ -13,9 +13,9 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
+from graveler.model.tasks import LEASE_S, TAKES_MAX, TaskMessage, TaskState
 from graveler.operations import branches, commits, dumps, merges, repositories
 from graveler.operations.tasks.requests import cancel, status
-from graveler.tasks import LEASE_S, TAKES_MAX, TaskMessage, TaskState
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash, CrashAt, FailAt, Meanwhile

@@ -4,9 +4,9 @@ import pytest
 
 from graveler.errors import NotFoundError, StillRunningError
 from graveler.model import Commit
+from graveler.model.tasks import TaskSettings
 from graveler.operations import branches, dumps, merges, replays
 from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience
-from graveler.tasks import TaskSettings
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run_all
 from tests.support.worlds import scenarios

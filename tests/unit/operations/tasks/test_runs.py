@@ -7,11 +7,18 @@ import pytest
 
 from graveler.errors import ConflictError, StaleVersionError
 from graveler.layout import task_folder
+from graveler.model.tasks import (
+    LATER_REPORT_S,
+    LEASE_S,
+    REPORT_S,
+    TaskMessage,
+    TaskSettings,
+    TaskState,
+)
 from graveler.operations import commits, repositories
 from graveler.operations.task_work import WORK
 from graveler.operations.tasks.advance import advance
 from graveler.operations.tasks.requests import cancel
-from graveler.tasks import LATER_REPORT_S, LEASE_S, REPORT_S, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash, CrashAt, Meanwhile

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import (
     ConflictError,
     ForbiddenError,
@@ -16,12 +17,11 @@ from graveler.errors import (
     StillRunningError,
 )
 from graveler.model import ProtectionRule
+from graveler.model.tasks import TaskKind, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits, dumps, repositories, retention, tags
-from graveler.operations.engine import Engine
 from graveler.operations.tasks.requests import cancel
 from graveler.operations.tasks.waiting import FIRST_REQUEST, OUTCOME_LIFE_S, Patience
 from graveler.retention.rules import RetentionRules
-from graveler.tasks import TaskKind, TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from graveler.engine import Engine
 from graveler.errors import CorruptDataError, ThrottledError
+from graveler.model.tasks import TaskMessage, TaskSettings, TaskState
 from graveler.operations import merges, repositories, writes
-from graveler.operations.engine import Engine
 from graveler.operations.tasks.slices import SliceJob, apply_job
-from graveler.tasks import TaskMessage, TaskSettings, TaskState
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run
 from tests.support.worlds.lake import REPO as LAKE

@@ -9,8 +9,7 @@ from graveler.cache import BoundedCache
 from graveler.committed.metarange import MetaRange
 from graveler.committed.store import Committed
 from graveler.export.ports import BatchJobs, ExportQueue, ExportStore
-from graveler.export.settings import ExportSettings
-from graveler.hooks import HookSettings
+from graveler.export.record import ExportSettings
 from graveler.limits import SEALED_TOKENS_MAX, TOKEN_RETENTION_S
 from graveler.model import (
     Branch,
@@ -20,6 +19,8 @@ from graveler.model import (
     Repository,
     RepositoryUID,
 )
+from graveler.model.hooks import HookSettings
+from graveler.model.tasks import TaskSettings
 from graveler.ports import (
     Clock,
     CollectionJobs,
@@ -33,7 +34,6 @@ from graveler.ports import (
     TaskQueue,
 )
 from graveler.refs.history import CommitCache, History
-from graveler.tasks import TaskSettings
 from graveler.threads import begun
 from graveler.times import NS_PER_S, Moment
 

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeVar
 
+from graveler.engine import Engine
 from graveler.errors import CorruptDataError
 from graveler.limits import EVENTS_MARGIN_S, PAGE_AMOUNT_MAX
 from graveler.model import Branch, Commit, Event, Page, Repository, Tag
-from graveler.operations.engine import Engine
+from graveler.model.tasks import Task
 from graveler.refs.closure import CommitSet
-from graveler.tasks import Task
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
-"""How a worker carries out one stretch of a run, which plain data describe to it.
+"""How a worker carries out one slice of a run, which plain data describe to it.
 
-Theory of operation. The runner that holds the lease does not work on stretches itself: it renews
+Theory of operation. The runner that holds the lease does not work on slices itself: it renews
 the lease and adds up the results. Workers may be on other machines, and may outlive the runner. So
 each worker reads the run's record itself, as often as the runner renews the lease. It makes a
 request only while the lease that it read last is long enough, and stops when another runner holds
@@ -18,17 +18,17 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
 
+from graveler.engine import Engine
 from graveler.errors import GravelerError
 from graveler.export import lifecycle
 from graveler.export.lifecycle import LEASE_MARGIN_S, RENEWAL_S, WRITING_S, destination_of
-from graveler.export.model import Destination, ExportState, Progress
 from graveler.export.patterns import Patterns
+from graveler.export.record import Destination, ExportState, Progress
 from graveler.export.schedule import RunFailedError, Schedule
-from graveler.export.stretches import Stretch, StretchResult
-from graveler.export.walk import Walk
-from graveler.export.work import Work
+from graveler.export.slices import ExportSlice, ExportSliceResult
+from graveler.export.walk import ExportWalk
+from graveler.export.work import ExportWork
 from graveler.model import MetaRangeID, Repository
-from graveler.operations.engine import Engine
 from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
 from graveler.operations.exports.pieces import put_piece
 from graveler.operations.exports.present import present_in
@@ -52,7 +52,7 @@ class RunSpec:
     has_manifest: bool
 
     @classmethod
-    def of(cls, lease: Lease, work: Work) -> "RunSpec":
+    def of(cls, lease: Lease, work: ExportWork) -> "RunSpec":
         """Describe the leased run."""
         run = lease.run
         configuration = run.configuration
@@ -70,17 +70,17 @@ class RunSpec:
 
 
 class Workers(Protocol):
-    """Carry out stretches, each by `carry_out_stretch` with an engine of its own."""
+    """Carry out slices, each by `carry_out_slice` with an engine of its own."""
 
-    # Each stretch but the last has at least this many objects that may have changed.
+    # Each slice but the last has at least this many objects that may have changed.
     objects_min: int
 
     @property
     def at_once(self) -> int:
-        """How many stretches to submit at the same time."""
+        """How many slices to submit at the same time."""
 
-    def submit(self, run: RunSpec, stretch: Stretch) -> Future[StretchResult]:
-        """Start a worker on the stretch.
+    def submit(self, run: RunSpec, part: ExportSlice) -> Future[ExportSliceResult]:
+        """Start a worker on the slice.
 
         Returns:
             The result. It raises StoppedError if the result is unknown: the worker may still be
@@ -135,20 +135,20 @@ class ObservedLease:
         return run.lease_until_ns
 
 
-def carry_out_stretch(engine: Engine, run: RunSpec, stretch: Stretch) -> StretchResult:
-    """Copy and delete what the stretch changes at the destination.
+def carry_out_slice(engine: Engine, run: RunSpec, part: ExportSlice) -> ExportSliceResult:
+    """Copy and delete what the slice changes at the destination.
 
     No request is under way when it returns. What went wrong is in the result, not raised.
     """
-    work = Work(
+    work = ExportWork(
         engine.metarange(run.repository, run.head),
         [engine.metarange(run.repository, base) for base in run.bases],
     )
-    walk = Walk(
+    walk = ExportWalk(
         work,
         Patterns(run.patterns),
         has_marks=run.destination.has_marks,
-        stretch=(stretch.start, stretch.end),
+        part=(part.start, part.end),
         present=present_in(engine.objects, work, run.destination),
     )
     requests = RetriedRequests(engine, ObservedLease(engine, run).check)
@@ -160,7 +160,7 @@ def carry_out_stretch(engine: Engine, run: RunSpec, stretch: Stretch) -> Stretch
             schedule.run(walk.steps(), lambda: True)
             etags = schedule.take_etags()
             if run.has_manifest and etags:
-                put_piece(requests, run.repository, run.run_id, stretch.piece, etags)
+                put_piece(requests, run.repository, run.run_id, part.piece, etags)
         except (RunFailedError, GaveUpError, StoppedError, GravelerError) as problem:
-            return StretchResult(schedule.progress, problem=problem)
-    return StretchResult(schedule.progress, tuple(schedule.kept))
+            return ExportSliceResult(schedule.progress, problem=problem)
+    return ExportSliceResult(schedule.progress, tuple(schedule.kept))

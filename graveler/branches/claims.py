@@ -4,15 +4,15 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
+from graveler.branches.data import check_data
+from graveler.branches.retries import contention
+from graveler.branches.views import object_of, read_value
+from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.errors import GravelerError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX, CLAIM_LIFE_S
 from graveler.messages import Refusal
 from graveler.model import Entry, Repository
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.data import check_data
-from graveler.operations.protocol.retries import contention
-from graveler.operations.protocol.views import object_of, read_value
 from graveler.retention.claims import address_to_claim
 
 

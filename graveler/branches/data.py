@@ -10,12 +10,12 @@ and have the recorded size, they are the recorded ones.
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from graveler.branches.views import ObjectStat
 from graveler.cache import ENTRY_BYTES
+from graveler.engine import Engine
 from graveler.errors import DataReplacedError, GoneError, RangeNotSatisfiableError
 from graveler.messages import Refusal
 from graveler.model import AddressType
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import ObjectStat
 from graveler.ports import CopiedPart, ObjectInfo, StoredContent
 from graveler.times import NS_PER_S
 

@@ -10,19 +10,19 @@ from functools import partial
 
 import msgspec
 
+from graveler.branches.views import View
+from graveler.branches.watching import Watching, unwatched
 from graveler.committed.apply import Applied, apply_changes
 from graveler.committed.counts import Counts
 from graveler.committed.metarange import MetaRange
 from graveler.committed.slices import Changes, Slice, plan
 from graveler.diff.virtual_base import Base, CrossedBase
+from graveler.engine import Engine
 from graveler.imports.changes import import_changes, is_whole, plan_import
 from graveler.imports.keys import KeyInterval
 from graveler.merge import merge_changes, plan_merge
 from graveler.model import Change, MetaRangeID, Repository, StagingToken
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import View
-from graveler.operations.protocol.watching import Watching, unwatched
-from graveler.refs.virtual_base import VirtualBase
+from graveler.refs.base_graph import VirtualBase
 
 
 class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graveler.export.failures import shortened, summary
+from graveler.export.record import shortened, summary
 
 CAUSE = "has a key of 1031 bytes: S3 allows at most 1024 bytes"
 

@@ -33,11 +33,11 @@ is rewritten about log2(n) times while n changes follow it, and a large old toke
 from collections.abc import Sequence
 from itertools import islice
 
+from graveler.branches.views import side_by_side, staged_changes
+from graveler.branches.watching import Watching
+from graveler.engine import Engine
 from graveler.limits import SEALED_REPLACED_MAX
 from graveler.model import Branch, Repository, StagingToken
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.views import side_by_side, staged_changes
-from graveler.operations.protocol.watching import Watching
 
 # Filled at once: eight batches of DynamoDB.
 _CHANGES_AT_ONCE = 200

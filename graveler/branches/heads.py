@@ -11,6 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from graveler.branches.compaction import compact
+from graveler.branches.lookup import same_branch
+from graveler.branches.retries import contention, retry_stale
+from graveler.branches.views import view_of_branch
+from graveler.branches.watching import Watching, unwatched
+from graveler.engine import Engine
 from graveler.errors import InvalidInputError, StaleTaskError, StaleVersionError
 from graveler.identity import make_commit
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX, COMMIT_BYTES_MAX, SEALED_REPLACED_MAX
@@ -25,15 +31,9 @@ from graveler.model import (
     Repository,
     StagingToken,
 )
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.compaction import compact
-from graveler.operations.protocol.lookup import same_branch
-from graveler.operations.protocol.retries import contention, retry_stale
-from graveler.operations.protocol.views import view_of_branch
-from graveler.operations.protocol.watching import Watching, unwatched
-from graveler.pulls import PullRequestMerge
+from graveler.model.pulls import PullRequestMerge
+from graveler.model.tasks import TaskEnd, TaskStart
 from graveler.staging.overlay import effective_changes
-from graveler.tasks import TaskEnd, TaskStart
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from itertools import count
 
 from graveler.limits import CROSSED_LEVELS_MAX
 from graveler.model import EMPTY_METARANGE, Commit, MetaRangeID
-from graveler.refs.virtual_base import VirtualBase, base_of_merge
+from graveler.refs.base_graph import VirtualBase, base_of_merge
 from tests.unit.refs.graphs import CountingRefs, child_of
 
 

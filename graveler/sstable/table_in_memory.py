@@ -16,7 +16,7 @@ from graveler.sstable.format import (
     read_handle,
     verify_block,
 )
-from graveler.sstable.opened import OpenTable
+from graveler.sstable.open_table import OpenTable
 
 # The memory that decoding adds to an index entry: bound, handle and extent, and their places.
 _ENTRY_BYTES = 220
@@ -26,7 +26,7 @@ _TABLE_BYTES = 2500
 _SINGLE_EXTENTS_MAX = 64
 
 
-class WholeTable(OpenTable[Block]):
+class TableInMemory(OpenTable[Block]):
     """A table of records in memory, opened by `from_bytes`; it holds no decoded blocks."""
 
     __slots__ = ("_encoded_handles", "_extents", "_single_extents", "bounds", "content")
@@ -88,7 +88,7 @@ class WholeTable(OpenTable[Block]):
         begin, end = self.extent(at)
         return self._check(begin, open_block, self.content[begin:end])
 
-    def differing_records(self, at: int, other: "WholeTable", other_at: int) -> list[Pair]:
+    def differing_records(self, at: int, other: "TableInMemory", other_at: int) -> list[Pair]:
         """Return the records in which a block and one of the other table differ, by key.
 
         Hardly more than these records are decoded.
@@ -132,7 +132,7 @@ class WholeTable(OpenTable[Block]):
                 self._check(begin, verify_block, block)
         return stored
 
-    def equal_blocks(self, at: int, other: "WholeTable", other_at: int) -> int:
+    def equal_blocks(self, at: int, other: "TableInMemory", other_at: int) -> int:
         """Return how many blocks from at on have the same bytes as the other's from other_at on.
 
         Blocks of equal bytes hold equal records. They are compared in stretches that double while
@@ -153,7 +153,7 @@ class WholeTable(OpenTable[Block]):
                 step = half
         return equal
 
-    def _equals(self, at: int, other: "WholeTable", other_at: int, count: int) -> bool:
+    def _equals(self, at: int, other: "TableInMemory", other_at: int, count: int) -> bool:
         """Return whether count blocks from at and other_at on have the same bytes."""
         begin, end = self.extent(at)[0], self.extent(at + count - 1)[1]
         other_begin, other_end = other.extent(other_at)[0], other.extent(other_at + count - 1)[1]

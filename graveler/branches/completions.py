@@ -7,17 +7,17 @@ first.
 
 from contextlib import suppress
 
+from graveler.branches.heads import read_branch
+from graveler.branches.retries import retry_stale
+from graveler.branches.staging import after_seal, check_requirement, confirm, shown
+from graveler.branches.views import View
+from graveler.engine import Engine
 from graveler.entries import entry_value
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Repository, Requirement
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.heads import read_branch
-from graveler.operations.protocol.retries import retry_stale
-from graveler.operations.protocol.staging import after_seal, check_requirement, confirm, shown
-from graveler.operations.protocol.views import View
+from graveler.model.recorded_uploads import Completion, Upload
 from graveler.ports import UNCONDITIONAL, Staged, Unconditional
-from graveler.uploads import Completion, Upload
 
 
 def stage_upload(

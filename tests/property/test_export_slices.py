@@ -1,4 +1,4 @@
-"""Exports in stretches of keys have the same result, whoever carries them out and crashes.
+"""Exports in slices of keys have the same result, whoever carries them out and crashes.
 
 The function alone exports a commit and then another one: that is the expected result. Then jobs and
 functions do the same in turns. Each of them crashes after some calls to the stores, or cannot write
@@ -52,7 +52,7 @@ ATTEMPTS = st.lists(
     by_job=False,
     has_status=False,
 )
-def test_exports_in_stretches_end_like_those_of_one_runner_even_after_crashes(
+def test_exports_in_slices_end_like_those_of_one_runner_even_after_crashes(
     first: Mapping[str, bytes],
     second: Mapping[str, bytes],
     patterns: list[str],

@@ -1,6 +1,6 @@
 """A look may be used for a bounded time, whatever the clocks of those who use it say."""
 
-from graveler.retention.looks import LOOK_S, Look, begin_look
+from graveler.retention.liveness import LOOK_S, Look, begin_look
 from tests.support.checks.cases import for_each
 from tests.support.fakes.memory import FixedClock, MemoryObjectStore
 

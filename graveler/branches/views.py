@@ -13,13 +13,13 @@ from typing import TypeVar
 from msgspec import Struct
 
 from graveler.addresses import etag_to_match, physical_uri
+from graveler.branches.lookup import StagedRead
 from graveler.committed.metarange import MetaRange
+from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Change, Entry, Record, Repository, StagingToken
 from graveler.names import check_path, is_branch_name
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.lookup import StagedRead
 from graveler.ports import ChangesPage
 from graveler.refs.resolve import resolve
 from graveler.staging.cursors import Passed, StagedChanges, TokenChanges

@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
+from graveler.engine import Engine
 from graveler.errors import GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH, is_id
 from graveler.messages import Refusal, within
 from graveler.model import Branch, CommitID, Repository
 from graveler.names import check_branch_name, check_repository_name, is_branch_name
-from graveler.operations.engine import Engine
 from graveler.ports import Staged
 from graveler.refs.resolve import Resolved, resolve, resolve_commit_id
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
-from graveler.operations.engine import Engine
+from graveler.engine import Engine
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")

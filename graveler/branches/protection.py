@@ -13,10 +13,10 @@ from functools import lru_cache
 
 import re2
 
+from graveler.branches.lookup import check_writable
 from graveler.errors import InvalidInputError
 from graveler.messages import Refusal
 from graveler.model import ProtectionRule, Repository
-from graveler.operations.protocol.lookup import check_writable
 
 # The parts of a glob: an escaped character, a set, a choice (`{main,release-*}`) or a wildcard, any
 # other character.

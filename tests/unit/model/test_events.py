@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from graveler.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_type
-from graveler.export.model import ExportConfiguration, ExportRequest
+from graveler.engine import Engine
+from graveler.export.record import ExportConfiguration, ExportRequest
 from graveler.imports.request import ImportRequest
 from graveler.model import Event
+from graveler.model.events import DETAIL_BYTES_MAX, DETAIL_TYPES, detail_of, detail_type
+from graveler.model.pulls import PullRequestUpdate
 from graveler.operations import (
     branches,
     commits,
@@ -24,11 +26,9 @@ from graveler.operations import (
     repositories,
     tags,
 )
-from graveler.operations.engine import Engine
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.tasks.requests import cancel
-from graveler.pulls import PullRequestUpdate
 from local.patterns import matches
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld

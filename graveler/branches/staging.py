@@ -36,6 +36,17 @@ So the writer reads the branch once more after staging:
 
 from collections.abc import Callable, Sequence
 
+from graveler.branches.heads import read_branch, replace_token
+from graveler.branches.lookup import (
+    StagedRead,
+    branch_not_found,
+    current_branch,
+    current_path,
+)
+from graveler.branches.protection import check_can_stage
+from graveler.branches.retries import contention, retry_stale
+from graveler.branches.views import ObjectStat, View, object_stat, view_of_branch
+from graveler.engine import Engine
 from graveler.entries import entry_value, value_entry
 from graveler.errors import (
     GravelerError,
@@ -48,17 +59,6 @@ from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Repository, Requirement
 from graveler.names import check_path, checksum_tag
-from graveler.operations.engine import Engine
-from graveler.operations.protocol.heads import read_branch, replace_token
-from graveler.operations.protocol.lookup import (
-    StagedRead,
-    branch_not_found,
-    current_branch,
-    current_path,
-)
-from graveler.operations.protocol.protection import check_can_stage
-from graveler.operations.protocol.retries import contention, retry_stale
-from graveler.operations.protocol.views import ObjectStat, View, object_stat, view_of_branch
 
 # A seal closes the token and then replaces it. A writer waits this long for the second step before
 # it replaces the token itself.

@@ -1,8 +1,9 @@
 """A task's record: who holds it, when it ends, and what it keeps of an error."""
 
-from graveler import errors, tasks
+from graveler import errors
 from graveler.errors import GravelerError, InvalidInputError
-from graveler.tasks import ID_PREFIXES, LEASE_S, Failure, Task, TaskKind, TaskState
+from graveler.model import tasks
+from graveler.model.tasks import ID_PREFIXES, LEASE_S, Failure, Task, TaskKind, TaskState
 from graveler.times import NS_PER_S
 from tests.support.checks.cases import for_each
 

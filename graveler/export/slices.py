@@ -1,8 +1,8 @@
-"""Carry out a walk in stretches of keys, by workers that know nothing of each other.
+"""Carry out a walk in slices of keys, by workers that know nothing of each other.
 
-Theory of operation. A worker carries out the steps of its stretch alone, including the marks of
-directories that lie within the stretch. It does not finish a directory that reaches beyond the
-stretch, as the root always does:
+Theory of operation. A worker carries out the steps of its slice alone, including the marks of
+directories that lie within the slice. It does not finish a directory that reaches beyond the
+slice, as the root always does:
 
     keys         a/1 ····· a/9 b/1 ·····|····· b/9 c/1 ·····|····· c/9
     whole        a/                                                       by the workers
@@ -10,12 +10,12 @@ stretch, as the root always does:
                  root ··················|···················|········
 
 Workers delete the old mark of such a directory before they change anything in it. When the last
-stretch with a part of it is done, this module copies its objects that were set apart and puts its
+slice with a part of it is done, this module copies its objects that were set apart and puts its
 mark, inner directories before outer ones. So marks come after everything under their directories,
 as in a walk by one runner.
 
-Stretches begin in key order, and are counted in key order: `progress` says that everything up to a
-key is done, as in an ordinary run. So another runner can continue from there, in stretches or not.
+Slices begin in key order, and are counted in key order: `progress` says that everything up to a
+key is done, as in an ordinary run. So another runner can continue from there, in slices or not.
 """
 
 from collections import deque
@@ -25,20 +25,20 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from graveler.export.manifest import ETag
-from graveler.export.model import Progress
 from graveler.export.patterns import directories_of
+from graveler.export.record import Progress
 from graveler.export.schedule import FIRST_ERRORS_MAX, Schedule, Transfer
-from graveler.export.walk import Entered, Position, Walk, with_put_off
-from graveler.export.work import Work
+from graveler.export.walk import Entered, ExportWalk, Position, with_put_off
+from graveler.export.work import ExportWork
 from graveler.staging.listing import prefix_end
 
 # A worker takes some seconds for so many objects, or a minute: short enough to share work evenly.
-STRETCH_OBJECTS_MIN = 10_000
+SLICE_OBJECTS_MIN = 10_000
 _WAIT_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ExportSlice:
     """The keys with start <= key < end, and the number of the piece for their ETags."""
 
     start: bytes
@@ -47,10 +47,10 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class StretchResult:
-    """The result of a stretch.
+class ExportSliceResult:
+    """The result of a slice.
 
-    progress is that of the stretch alone. kept are the directories that reach beyond the stretch,
+    progress is that of the slice alone. kept are the directories that reach beyond the slice,
     and whether anything failed in each.
     """
 
@@ -59,23 +59,23 @@ class StretchResult:
     problem: Exception | None = None  # why it is unfinished; no request is under way
 
 
-def stretches_of(work: Work, progress: Progress, objects_min: int) -> list[Stretch]:
-    """Cut what is left of the work into stretches with objects_min objects of changed ranges."""
-    found: list[Stretch] = []
+def slices_of(work: ExportWork, progress: Progress, objects_min: int) -> list[ExportSlice]:
+    """Cut what is left of the work into slices with objects_min objects of changed ranges."""
+    found: list[ExportSlice] = []
     start = progress.after + b"\0" if progress.after else b""
     for last in work.ends(start, objects_min):
-        found.append(Stretch(start, last + b"\0", progress.pieces + len(found)))
+        found.append(ExportSlice(start, last + b"\0", progress.pieces + len(found)))
         start = last + b"\0"
-    found.append(Stretch(start, None, progress.pieces + len(found)))
+    found.append(ExportSlice(start, None, progress.pieces + len(found)))
     return found
 
 
-class Stretches:
-    """Has stretches carried out and counts their progress, with the attributes of `Schedule`."""
+class SlicedSchedule:
+    """Has slices carried out and counts their progress, with the attributes of `Schedule`."""
 
     def __init__(
         self,
-        walk: Walk,
+        walk: ExportWalk,
         transfer: Transfer,
         progress: Progress,
         pool: ThreadPoolExecutor | None,
@@ -89,7 +89,7 @@ class Stretches:
         self._pool = pool
         self._at_once = at_once
         self._etags: list[ETag] = []
-        self._order: deque[tuple[Stretch, Future[StretchResult]]] = deque()
+        self._order: deque[tuple[ExportSlice, Future[ExportSliceResult]]] = deque()
         self._problem: Exception | None = None
         # Unfinished directories, and whether anything failed in each.
         around = directories_of(progress.after) if progress.after else []
@@ -101,27 +101,27 @@ class Stretches:
 
     def run(
         self,
-        stretches: Iterable[Stretch],
-        submit: Callable[[Stretch], Future[StretchResult]],
+        slices: Iterable[ExportSlice],
+        submit: Callable[[ExportSlice], Future[ExportSliceResult]],
         workers: Callable[[], int],
         may_continue: Callable[[], bool],
     ) -> bool:
-        """Carry out the stretches; return False if may_continue, which is called often, did.
+        """Carry out the slices; return False if may_continue, which is called often, did.
 
         No worker is working any more when this returns or raises, except if a future of submit
         raised: then the state of that worker is unknown.
 
         Args:
-            stretches: in key order.
-            submit: gives a stretch to a worker.
-            workers: returns how many stretches to submit at the same time.
+            slices: in key order.
+            submit: gives a slice to a worker.
+            workers: returns how many slices to submit at the same time.
             may_continue: returns False to stop early.
 
         Raises:
             Exception: the problem that a worker reported.
         """
-        waiting = deque(stretches)
-        running: set[Future[StretchResult]] = set()
+        waiting = deque(slices)
+        running: set[Future[ExportSliceResult]] = set()
         is_stopping = False
         try:
             while running or (waiting and not is_stopping):
@@ -146,7 +146,7 @@ class Stretches:
         taken, self._etags = self._etags, []
         return taken
 
-    def _take(self, result: StretchResult) -> None:
+    def _take(self, result: ExportSliceResult) -> None:
         self.failed += result.progress.failed
         if result.problem is not None and self._problem is None:
             self._problem = result.problem
@@ -154,14 +154,14 @@ class Stretches:
             self.progress = replace(self.progress, first_errors=errors)
 
     def _count(self, may_continue: Callable[[], bool]) -> bool:
-        """Add finished stretches to progress, in order; return False if may_continue did."""
+        """Add finished slices to progress, in order; return False if may_continue did."""
         while self._order and self._order[0][1].done() and self._problem is None:
-            stretch, future = self._order[0]
+            part, future = self._order[0]
             result = future.result()
             for directory, is_failed in result.kept:
                 self._kept[directory] = self._kept.get(directory, False) or is_failed
             added = _added(self.progress, result.progress)
-            progress = self._leave(stretch.end, added, may_continue)
+            progress = self._leave(part.end, added, may_continue)
             if progress is None:
                 return False
             self.progress = progress
@@ -199,20 +199,18 @@ class Stretches:
         return progress
 
 
-def _added(progress: Progress, stretch: Progress) -> Progress:
-    """Return the progress with that of the next stretch."""
+def _added(progress: Progress, part: Progress) -> Progress:
+    """Return the progress with that of the next slice."""
     put_off = progress.put_off
-    for interval in stretch.put_off:
+    for interval in part.put_off:
         put_off = with_put_off(put_off, interval)
     return replace(
         progress,
-        after=stretch.after or progress.after,
-        done=progress.done + stretch.done,
-        total=max(progress.total, progress.done + stretch.done),
-        failed=progress.failed + stretch.failed,
-        first_errors=(*progress.first_errors, *stretch.first_errors)[:FIRST_ERRORS_MAX],
+        after=part.after or progress.after,
+        done=progress.done + part.done,
+        total=max(progress.total, progress.done + part.done),
+        failed=progress.failed + part.failed,
+        first_errors=(*progress.first_errors, *part.first_errors)[:FIRST_ERRORS_MAX],
         put_off=put_off,
-        failed_under=progress.failed_under
-        if stretch.failed_under is None
-        else stretch.failed_under,
+        failed_under=progress.failed_under if part.failed_under is None else part.failed_under,
     )

@@ -15,7 +15,7 @@ from graveler.proto import stored_pb2 as messages
 from graveler.sstable.format import BLOCK_TRAILER_BYTES
 from graveler.sstable.properties import DATA_BLOCKS, readable_properties
 from graveler.sstable.reader import Table
-from graveler.sstable.whole import WholeTable
+from graveler.sstable.table_in_memory import TableInMemory
 from graveler.times import NS_PER_S
 
 Json = dict[str, object]
@@ -37,7 +37,7 @@ def open_table(name: str, content: bytes) -> Table:
     return Table.from_bytes(name, content)
 
 
-def kind_of(table: Table | WholeTable) -> str:
+def kind_of(table: Table | TableInMemory) -> str:
     """Return what the records are: metaranges (records of ranges), ranges, or an entity.
 
     The entities are those of dumps: branch, commit, tag.
@@ -81,7 +81,7 @@ def statistics(name: str, content: bytes) -> Json:
     Raises:
         CorruptDataError: the file is not whole.
     """
-    table = WholeTable.from_bytes(name, content)
+    table = TableInMemory.from_bytes(name, content)
     blocks = [table.block(at) for at in range(len(table))]
     keys = [key for block in blocks for key in block.keys]
     stored = [end - begin for begin, end in map(table.extent, range(len(table)))]
@@ -112,7 +112,7 @@ def faults(name: str, content: bytes, file_id: str) -> Iterator[str]:
         file_id: the ID that the content should have, or another text if that is not known.
     """
     try:
-        table = WholeTable.from_bytes(name, content)
+        table = TableInMemory.from_bytes(name, content)
         kind = kind_of(table)
         stated = readable_properties(table.properties)
     except CorruptDataError as e:

@@ -13,8 +13,8 @@ depend on nothing, so both reads hold at the moment of the read under the token.
 from collections.abc import Callable
 from typing import TypeVar
 
+from graveler.engine import Engine
 from graveler.model import Branch, Repository, StagingToken
-from graveler.operations.engine import Engine
 
 T = TypeVar("T")
 

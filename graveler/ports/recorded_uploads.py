@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from graveler.model import Repository
-from graveler.uploads import Upload
+from graveler.model.recorded_uploads import Upload
 
 
 class UploadStore(Protocol):
