@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the program with the arguments of this process; Ctrl-C ends it with 130."""
     try:
-        # Imported here, because a user may lose patience meanwhile.
+        # Inside the try, so that Ctrl-C during the import ends quietly.
         from cli.main import app  # noqa: PLC0415
 
         app()

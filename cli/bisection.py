@@ -1,4 +1,4 @@
-"""The search for the commit that broke something, kept in lakectl's file between commands."""
+"""The search for the first bad commit, kept in lakectl's file between commands."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,13 +7,13 @@ import msgspec
 from msgspec import Struct
 
 from cli.errors import CommandError
-from cli.shapes import Commit
+from cli.schemas import Commit
 
 
 class Bisection(
     Struct, rename={"bad_commit": "badCommit", "good_commit": "goodCommit"}, omit_defaults=True
 ):
-    """The commits among which the first bad one is, newest first: the newest is known to be bad."""
+    """The candidates for the first bad commit, newest first. The newest is known to be bad."""
 
     created: datetime
     repository: str
@@ -23,15 +23,15 @@ class Bisection(
 
     @classmethod
     def start(cls, repository: str, bad: str, good: str, commits: list[Commit]) -> "Bisection":
-        """Return a new search from a bad commit down to a good one, whose commits are given."""
+        """Return a new search over the commits from a bad one down to a good one."""
         return cls(datetime.now(UTC), repository, bad, good, commits)
 
     @classmethod
     def read(cls) -> "Bisection":
-        """Return the search that was started.
+        """Return the started search.
 
         Raises:
-            CommandError: none was, or its file cannot be read.
+            CommandError: there is no search, or its file cannot be read.
         """
         try:
             return msgspec.json.decode(_file().read_bytes(), type=cls)
@@ -53,7 +53,7 @@ class Bisection(
 
     @property
     def middle(self) -> int:
-        """The place of the commit to test next."""
+        """The index of the commit to test next."""
         return len(self.commits) // 2
 
     @property
@@ -61,8 +61,8 @@ class Bisection(
         """Whether there is still a commit to test."""
         return len(self.commits) > 1
 
-    def tell(self, *, is_good: bool) -> None:
-        """Keep the half that has the first bad commit, now that the middle one was tested."""
+    def mark(self, *, is_good: bool) -> None:
+        """Record whether the middle commit is good: keep the half with the first bad commit."""
         if self.is_open:
             middle = self.middle
             self.commits = self.commits[:middle] if is_good else self.commits[middle:]

@@ -16,9 +16,9 @@ from urllib.parse import quote, urlencode
 import msgspec
 import urllib3
 
-from cli.configuration import KEY_VARIABLES, Configuration, Retries
+from cli.configuration import KEY_VARIABLES, Configuration, RetryPolicy
 from cli.errors import CommandError
-from cli.shapes import Page
+from cli.schemas import ResultPage
 from cli.transport import Transport
 
 T = TypeVar("T")
@@ -91,7 +91,12 @@ class Server:
     """A lakeFS server."""
 
     def __init__(
-        self, endpoint: str, key_pair: tuple[str, str], retries: Retries, *, connections: int = 16
+        self,
+        endpoint: str,
+        key_pair: tuple[str, str],
+        retries: RetryPolicy,
+        *,
+        connections: int = 16,
     ) -> None:
         self.endpoint = endpoint
         self.key_pair = key_pair
@@ -210,9 +215,9 @@ class Server:
 
     def page(
         self, template: str, names: Mapping[str, str], of: type[T], query: Query | None = None
-    ) -> Page[T]:
+    ) -> ResultPage[T]:
         """Return one page of a listing; raises as `ask`."""
-        return self.ask("GET", template, names, Page[of], query=query)  # type: ignore[valid-type]
+        return self.ask("GET", template, names, ResultPage[of], query=query)  # type: ignore[valid-type]
 
     def each(
         self,

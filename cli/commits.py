@@ -1,13 +1,13 @@
-"""Commits as commands take and show them: the options of a new one, and the lines of lakectl."""
+"""The options of a new commit, and commits as lakectl shows them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
 from cli.errors import UsageError
-from cli.output import Output, local_time
-from cli.shapes import Commit
+from cli.output import CommandOutput, local_time
+from cli.schemas import Commit
 from cli.uris import BranchUri
 
 SHORT_ID_LENGTH = 12
@@ -35,62 +35,29 @@ _METADATA_KEY_WIDTH = 18
 
 
 def check_message(message: str, *, allow_empty: bool) -> None:
-    """Check that a new commit has a message, or needs none.
+    """Check that a new commit has a message, unless an empty one is allowed.
 
     Raises:
-        UsageError: it has none.
+        UsageError: it has no message.
     """
     if not message.strip() and not allow_empty:
         raise UsageError("the commit has no message: write -m MESSAGE or --allow-empty-message")
 
 
-def metadata_of(given: list[str] | None) -> dict[str, str]:
-    """Return the metadata that --meta names.
-
-    Raises:
-        UsageError: a pair has no "=".
-    """
-    pairs = [pair.partition("=") for pair in comma_separated(given)]
-    for key, equals, _ in pairs:
-        if not equals:
-            raise UsageError(f"--meta {key!r} is no pair: write KEY=VALUE")
-    return {key: value for key, _, value in pairs}
-
-
-def comma_separated(given: Iterable[str] | None) -> list[str]:
-    """Return the values of an option that may be repeated, and may have several between commas.
-
-    As in CSV, quotes keep a comma within a value.
-
-    Raises:
-        UsageError: a value cannot be parsed.
-    """
-    # Imported late, because few commands need it.
-    import csv  # noqa: PLC0415
-
-    values: list[str] = []
-    for text in given or ():
-        try:
-            rows = list(csv.reader([text], strict=True))
-        except csv.Error as error:
-            reason = "quote what has a line end" if "\n" in text or "\r" in text else error
-            raise UsageError(f"{text!r} is no list with commas: {reason}") from error
-        values += [value for row in rows for value in row]
-    return values
-
-
 def short_id(commit_id: str) -> str:
-    """Return the first characters of a commit's ID, which name it as well."""
+    """Return the first characters of a commit's ID, which are a ref too."""
     return commit_id[:SHORT_ID_LENGTH]
 
 
 def first_line(message: str) -> str:
-    """Return the first line of a message; "" if it has none."""
+    """Return the first line of a message; "" if the message is empty."""
     return next(iter(message.splitlines()), "")
 
 
-def log_lines(commit: Commit, output: Output, *, show_meta_range_id: bool = False) -> Iterator[str]:
-    """Yield the lines of a commit in a log, as lakectl has them."""
+def log_lines(
+    commit: Commit, output: CommandOutput, *, show_meta_range_id: bool = False
+) -> Iterator[str]:
+    """Yield lakectl's lines of a commit in a log."""
     yield f"ID:            {output.paint(commit.id, 'yellow')}"
     if commit.committer:
         yield f"Author:        {commit.committer}"
@@ -111,7 +78,7 @@ def log_lines(commit: Commit, output: Output, *, show_meta_range_id: bool = Fals
 
 
 def show_commits(
-    commits: Sequence[Commit], output: Output, *, show_meta_range_id: bool = False
+    commits: Sequence[Commit], output: CommandOutput, *, show_meta_range_id: bool = False
 ) -> None:
     """Print commits as lakectl's log without the empty line at its end, or as JSON."""
 
@@ -126,8 +93,8 @@ def show_commits(
     output.items(commits, lines_of)
 
 
-def created_lines(branch: BranchUri, commit: Commit, output: Output) -> Iterator[str]:
-    """Yield what a command prints after it has made a commit."""
+def created_lines(branch: BranchUri, commit: Commit, output: CommandOutput) -> Iterator[str]:
+    """Yield lakectl's lines about a new commit."""
     yield f'Commit for branch "{branch.branch}" completed.'
     yield ""
     yield f"ID: {output.paint(commit.id, 'yellow')}"

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from cli.durations import duration_s
 from cli.errors import CommandError
 
 CONFIG_VARIABLE = "LAKECTL_CONFIG_FILE"
@@ -22,8 +21,8 @@ _FALSE = {"0", "f", "false", "no", "off"}
 
 
 @dataclass(frozen=True)
-class Retries:
-    """How often, and after which waits, a failed request is sent again."""
+class RetryPolicy:
+    """The number of retries of a failed request, and the waits before them."""
 
     attempts_max: int = 4
     wait_min_s: float = 0.2
@@ -32,7 +31,7 @@ class Retries:
 
 @dataclass(frozen=True)
 class Configuration:
-    """What the file and the variables say."""
+    """The settings of the file and of the environment variables."""
 
     file: Path
     values: Mapping[str, str]  # by dotted names as in the file, and by names of variables
@@ -45,7 +44,7 @@ class Configuration:
             CommandError: the file named does not exist, or cannot be read.
         """
         variable = variables.get(CONFIG_VARIABLE)
-        # As lakectl, -c "" names none.
+        # As in lakectl, -c "" names no file.
         named = file if file not in {None, Path()} else (Path(variable) if variable else None)
         chosen = named or Path(DEFAULT_FILE).expanduser()
         if named is not None and not named.is_file():
@@ -55,15 +54,15 @@ class Configuration:
         return cls(chosen, values | given)
 
     def get(self, name: str, default: str = "") -> str:
-        """Return the value of a dotted name; a variable comes before the file."""
+        """Return the value of a dotted name; a variable overrides the file."""
         variable = f"{_PREFIX}{name.replace('.', '_').upper()}"
         return self.values.get(variable) or self.values.get(name) or default
 
     def is_on(self, name: str, *, default: bool = False) -> bool:
-        """Return a Boolean.
+        """Return a Boolean setting.
 
         Raises:
-            CommandError: the value is not one.
+            CommandError: the value is not a Boolean.
         """
         value = self.get(name)
         if value and value.lower() not in _TRUE | _FALSE:
@@ -71,10 +70,10 @@ class Configuration:
         return value.lower() in _TRUE if value else default
 
     def number(self, name: str, default: int) -> int:
-        """Return a whole number.
+        """Return a setting that is a whole number.
 
         Raises:
-            CommandError: the value is not one.
+            CommandError: the value is not a number.
         """
         value = self.get(name)
         if value and not value.isdecimal():
@@ -86,7 +85,7 @@ class Configuration:
         """The URL of the API, without a slash at its end.
 
         Raises:
-            CommandError: none is configured, or it is no URL.
+            CommandError: there is no endpoint, or it is not a URL.
         """
         url = self.get("server.endpoint_url").strip()
         if not url:
@@ -101,7 +100,7 @@ class Configuration:
         except ValueError:
             is_url = False
         if not is_url:
-            raise CommandError(f"endpoint {url!r} is no URL: write https://HOST")
+            raise CommandError(f"endpoint {url!r} is not a URL: write https://HOST")
         if parts.username is not None:
             raise CommandError(
                 "the endpoint has credentials in it: write them into "
@@ -115,14 +114,14 @@ class Configuration:
         """The access key's ID, and the secret.
 
         Raises:
-            CommandError: none is configured.
+            CommandError: no key pair is configured.
         """
         pair = self.get("credentials.access_key_id"), self.get("credentials.secret_access_key")
         if not all(pair):
             provider = self.get("credentials.provider.type")
             if provider:
                 raise CommandError(
-                    f"credentials.provider.type is {provider!r}: only lakectl logs in that way; "
+                    f"credentials.provider.type is {provider!r}, which only lakectl supports: "
                     f"set {KEY_VARIABLES}"
                 )
             raise CommandError(
@@ -132,22 +131,26 @@ class Configuration:
         return pair
 
     @property
-    def retries(self) -> Retries:
-        """How failed requests are repeated."""
+    def retries(self) -> RetryPolicy:
+        """The settings of retries."""
         if not self.is_on("server.retries.enabled", default=True):
-            return Retries(attempts_max=0)
-        usual = Retries()
-        return Retries(
+            return RetryPolicy(attempts_max=0)
+        usual = RetryPolicy()
+        return RetryPolicy(
             self.number("server.retries.max_attempts", usual.attempts_max),
             self._duration_s("server.retries.min_wait_interval", usual.wait_min_s),
             self._duration_s("server.retries.max_wait_interval", usual.wait_max_s),
         )
 
     def _duration_s(self, name: str, default: float) -> float:
-        """Return a duration that is written like Go's, such as 1m30s."""
+        """Return a duration in Go's form, such as 1m30s."""
         text = self.get(name)
+        if not text:
+            return default
+        from graveler.times import duration_s  # noqa: PLC0415 - most configurations have none
+
         try:
-            value_s = duration_s(text) if text else default
+            value_s = duration_s(text)
         except ValueError as error:
             raise CommandError(f"{name} in the configuration: {error}") from error
         if value_s < 0:

@@ -1,8 +1,7 @@
-"""The restore drill: a dump of refs is restored beside its repository, compared, and removed.
+"""The restore drill: restore a dump of refs into a scratch repository, compare, and delete that.
 
-The repository for the drill is read-only, so that no garbage collection begins with it: it may
-share the namespace of the source. Refs that changed since the dump are no failure, as long as the
-source still has what the dump names.
+The scratch repository may share the namespace of the source, so it is read-only: garbage collection
+skips it. A ref that changed since the dump is not a failure while the source still has its commit.
 """
 
 import json
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cli.acceptance.api import Answer, Api, CheckFailedError
+from cli.arguments import content_of
 from cli.errors import CommandError
 from cli.interruptions import interruptible
 
@@ -23,7 +23,7 @@ _POLL_INTERVAL_S = 1.0
 
 _IDS = ("commits_meta_range_id", "branches_meta_range_id", "tags_meta_range_id")
 _PAGE = 1000
-# Histories are compared commit by commit up to here.
+# The number of commits that are compared of each history.
 _COMMITS_MAX = 10_000
 
 
@@ -31,9 +31,9 @@ _COMMITS_MAX = 10_000
 class Dump:
     """A dump to restore.
 
-    ids: as `lakectl refs-restore` takes them.
-    namespace: where its files are.
-    is_fresh: whether it has just been made, so that refs must be equal but for other writers.
+    ids: the IDs of its metaranges, as `lakectl refs-restore` takes them.
+    namespace: the storage namespace of its files.
+    is_fresh: whether it was made now, so that only concurrent writers can have changed refs.
     """
 
     ids: Mapping[str, str]
@@ -44,7 +44,7 @@ class Dump:
 
 @dataclass
 class Findings:
-    """What a drill found."""
+    """The result of a drill."""
 
     dump: str = ""
     branches: int = 0
@@ -64,16 +64,15 @@ class Findings:
 
 
 def read_manifest(file: Path, namespace: str) -> Dump:
-    """Return the dump that a manifest of lakectl, or of a scheduled dump, names.
+    """Return the dump of a manifest, which lakectl or a scheduled dump has written.
 
     Raises:
         CommandError: the file cannot be read, or has no IDs.
     """
+    text = content_of(file)
     try:
-        content = json.loads(file.read_bytes())
+        content = json.loads(text)
         ids = {name: str(content[name]) for name in _IDS}
-    except OSError as error:
-        raise CommandError(f"cannot read {file}: {(error.strerror or '').lower()}") from error
     except (ValueError, LookupError, TypeError) as error:
         raise CommandError(
             f"{file} is not a manifest of refs: it needs {', '.join(_IDS)}"
@@ -82,7 +81,7 @@ def read_manifest(file: Path, namespace: str) -> Dump:
 
 
 def newest_dump(api: Api, path: str, namespace: str) -> Dump | None:
-    """Return the newest dump that a task of the last week has made, None if there is none."""
+    """Return the newest dump of the last week's tasks, None if there is none."""
     after = ""
     while True:
         page = api.send("GET", f"{path}/tasks", after=after, amount=str(_PAGE)).expect(200)
@@ -116,7 +115,7 @@ def make_dump(api: Api, path: str, namespace: str) -> Dump:
 
 
 def run(api: Api, repository: str, dump: Dump, warn: Callable[[str], None]) -> Findings:
-    """Restore the dump into a repository of its own, compare, and delete that repository."""
+    """Restore the dump into a scratch repository, compare, and delete that repository."""
     findings = Findings(dump.about)
     name = f"{PREFIX}{secrets.token_hex(6)}"
     source, scratch = f"/repositories/{repository}", f"/repositories/{name}"
@@ -136,7 +135,7 @@ def run(api: Api, repository: str, dump: Dump, warn: Callable[[str], None]) -> F
 
 
 def _delete(api: Api, scratch: str, name: str) -> str:
-    """Delete the repository of the drill; return its name if it may be still there."""
+    """Delete the scratch repository; return its name if it may still exist."""
     try:
         api.send("DELETE", scratch, force="true").expect(204, 404)
         return "" if api.send("GET", scratch).status == 404 else name
@@ -148,13 +147,13 @@ def _restore(api: Api, name: str, dump: Dump) -> None:
     body = {"name": name, "storage_namespace": dump.namespace, "read_only": True}
     api.send("POST", "/repositories", body, bare="true").expect(201)
     path = f"/repositories/{name}/restore"
-    # By force, because the repository is read-only.
+    # Forced, because the repository is read-only.
     task = api.send("POST", path, {**dump.ids, "force": True}).expect(202).text("id")
     _wait("the restore", lambda: api.send("GET", path, task_id=task))
 
 
 def _wait(what: str, ask: Callable[[], Answer]) -> Answer:
-    """Return the answer that says that a dump or a restore is done.
+    """Wait until a dump or a restore is done; return the last answer.
 
     Raises:
         CheckFailedError: it failed, or takes too long.
@@ -182,7 +181,7 @@ def _compare(api: Api, source: str, scratch: str, dump: Dump, findings: Findings
                 continue
             _check_commit(api, source, scratch, f"{kind}/{name}", commit, findings)
         if dump.is_fresh:
-            # Another writer may have created it since the dump began.
+            # Another writer may have created these since the dump began.
             made = [f"{kind}/{name}" for name in current if name not in restored]
             findings.changed += made
     if not findings.branches:
@@ -194,7 +193,7 @@ def _compare(api: Api, source: str, scratch: str, dump: Dump, findings: Findings
 def _check_commit(
     api: Api, source: str, scratch: str, ref: str, commit: str, findings: Findings
 ) -> None:
-    """Check that the source still has the commit of a ref that has changed since the dump."""
+    """Check that the source still has the commit of a ref that changed since the dump."""
     there = api.send("GET", f"{source}/commits/{commit}")
     here = api.send("GET", f"{scratch}/commits/{commit}").expect(200)
     if there.status != 200:

@@ -1,4 +1,4 @@
-"""Dumps of a repository's refs, and waiting until the server has made or restored one."""
+"""Dumps of a repository's refs: their options and schemas, and waiting for one."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from cli.durations import duration_s
 from cli.errors import CommandError, UsageError
-from cli.waiting import Patience, finished
+from cli.polling import Polling, ended
+from graveler.times import duration_s
 
 _POLL_INTERVAL_S_MIN = 1.0
 
@@ -21,33 +21,27 @@ TimeoutOption = Annotated[
     typer.Option(
         "--timeout",
         metavar="DURATION",
-        help="Give up when there is no progress for so long; a negative one waits for ever.",
+        help="Give up after this time without progress; a negative one waits for ever.",
     ),
 ]
 
 
-class Refs(Struct, frozen=True):
-    """The files of a dump, which are in the repository's storage namespace."""
+class RefsDump(Struct, frozen=True):
+    """The metaranges of a dump, in the repository's storage namespace."""
 
     branches_meta_range_id: str
     commits_meta_range_id: str
     tags_meta_range_id: str
 
 
-class Started(Struct, frozen=True):
-    """The task that the server works on."""
-
-    id: str
-
-
-class Status(Struct, frozen=True):
+class DumpStatus(Struct, frozen=True):
     """The state of a dump or a restore."""
 
     id: str
     done: bool
     update_time: datetime
     error: str = ""
-    refs: Refs | None = None
+    refs: RefsDump | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -55,28 +49,28 @@ class Status(Struct, frozen=True):
         return self.done or self.error != ""
 
 
-def patience(poll_interval: str, timeout: str) -> Patience:
-    """Return the patience that the options ask for.
+def polling_of(poll_interval: str, timeout: str) -> Polling:
+    """Return the polling that the options ask for.
 
     Raises:
-        UsageError: one is no duration, or too short.
+        UsageError: one is not a duration, or too short.
     """
     try:
-        found = Patience(duration_s(poll_interval), duration_s(timeout))
+        found = Polling(duration_s(poll_interval), duration_s(timeout))
     except ValueError as error:
         raise UsageError(str(error)) from error
-    if found.poll_interval_s < _POLL_INTERVAL_S_MIN:
+    if found.interval_s < _POLL_INTERVAL_S_MIN:
         raise UsageError(f"poll interval must be at least {_POLL_INTERVAL_S_MIN:.0f}s")
     return found
 
 
-def done(what: str, ask: Callable[[], Status], how: Patience) -> Status:
-    """Return the status when the task has done its work.
+def completed(what: str, ask: Callable[[], DumpStatus], polling: Polling) -> DumpStatus:
+    """Wait for a dump or a restore; return its last status.
 
     Raises:
         CommandError: it failed, or made no progress for too long.
     """
-    found = finished(what, ask, how)
+    found = ended(what, ask, polling)
     if found.error:
         raise CommandError(f"{what} failed: {found.error}")
     return found

@@ -4,7 +4,7 @@ from typer import TyperException
 
 
 class CommandError(TyperException):
-    """The command failed; the message names the thing and says what to do."""
+    """The command failed; the message has the cause and the remedy."""
 
     exit_code = 1
 
@@ -12,11 +12,11 @@ class CommandError(TyperException):
 class UsageError(CommandError):
     """The command line is wrong."""
 
-    exit_code = 1  # as every failure of lakectl
+    exit_code = 1  # lakectl's, for every failure
 
 
 class NotInstalledError(CommandError):
-    """A command needs packages that `pip install graveler` does not bring."""
+    """A command needs packages that `pip install graveler` does not install."""
 
     def __init__(self, missing: ImportError, extra: str) -> None:
         super().__init__(f"{missing.name} is not installed: run pip install 'graveler[{extra}]'")

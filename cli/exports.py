@@ -1,4 +1,4 @@
-"""The continuous-export operations of the API."""
+"""The API's operations of continuous export."""
 
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,8 @@ IN_PROGRESS = "in-progress"
 FAILED = "export-failed"
 
 
-class Configuration(Struct, frozen=True, rename="camel"):
-    """Where and when a branch is exported."""
+class ExportConfiguration(Struct, frozen=True, rename="camel"):
+    """The export configuration of a branch."""
 
     export_path: str
     export_status_path: str = ""
@@ -25,8 +25,8 @@ class Configuration(Struct, frozen=True, rename="camel"):
     is_continuous: bool = False
 
 
-class Status(Struct, frozen=True, rename="camel"):
-    """The status of a branch's export; commits and export ID are "" if there is none."""
+class ExportStatus(Struct, frozen=True, rename="camel"):
+    """The status of a branch's export; missing commits and export IDs are ""."""
 
     state: str
     is_pending: bool = False
@@ -53,17 +53,17 @@ class Exports:
         self._server = server
         self._names = {"repository": branch.repository, "branch": branch.branch}
 
-    def configuration(self) -> Configuration:
+    def configuration(self) -> ExportConfiguration:
         """Return the branch's configuration."""
-        return self._server.ask("GET", _CONFIGURATION, self._names, Configuration)
+        return self._server.ask("GET", _CONFIGURATION, self._names, ExportConfiguration)
 
-    def configure(self, configuration: Configuration, *, force: bool = False) -> None:
-        """Replace the branch's configuration; force: although the path holds objects."""
+    def configure(self, configuration: ExportConfiguration, *, force: bool = False) -> None:
+        """Replace the branch's configuration; with force, even if the path holds objects."""
         self._server.ask(
             "PUT", _CONFIGURATION, self._names, str, configuration, query={"force": force or None}
         )
 
-    def forget(self) -> None:
+    def delete(self) -> None:
         """Delete the export of the branch, and free its path."""
         self._server.ask("DELETE", _CONFIGURATION, self._names, str)
 
@@ -75,6 +75,6 @@ class Exports:
         """Resume a failed export."""
         self._server.ask("POST", f"{_BRANCH}/repair-export", self._names, str)
 
-    def status(self) -> Status:
+    def status(self) -> ExportStatus:
         """Return the status of the export."""
-        return self._server.ask("GET", f"{_BRANCH}/export-status", self._names, Status)
+        return self._server.ask("GET", f"{_BRANCH}/export-status", self._names, ExportStatus)

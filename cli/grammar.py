@@ -1,9 +1,9 @@
-"""Command lines like lakectl's, and the reports of their failures.
+"""lakectl's grammar of command lines, and its reports of failures.
 
 Typer's grammar is almost the same. These classes add `--flag=true` and `--flag=false` to `--flag`
-and `--no-flag`. A group without a command shows its help. The options of the program may stand
-behind the command as well, and every command has --json. Every failure is one line on stderr with
-exit code 1, as lakectl's; only --debug shows a traceback.
+and `--no-flag`. A group without a command shows its help. The program's options may also follow the
+command, and every command has --json. Every failure is one line on stderr with exit code 1, as in
+lakectl; only --debug shows a traceback.
 """
 
 import json
@@ -22,10 +22,10 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command, get_group
 
 from cli import plugins
+from cli.conversion import simplified
 from cli.errors import UsageError
 from cli.output import harmless
 from cli.session import Session
-from cli.values import simplified
 
 # The Booleans that lakectl accepts.
 _BOOLEANS = {
@@ -35,10 +35,7 @@ _BOOLEANS = {
 
 
 class Command(TyperCommand):
-    """A command with --json and the program's options.
-
-    Its flags may be followed by `=true` or `=false`.
-    """
+    """A command with --json and the program's options; its flags may have `=true` or `=false`."""
 
     def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - Typer's own
         super().__init__(*args, **extra)
@@ -54,10 +51,10 @@ class Command(TyperCommand):
         return super().parse_args(ctx, [*_spelled_out(args, self.params)])
 
 
-class Group(TyperGroup):
-    """A group of commands, which shows its help when none is named.
+class CommandGroup(TyperGroup):
+    """A group of commands; without a command, it shows its help.
 
-    The program's options may stand before its command.
+    The program's options may precede its command.
     """
 
     def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - Typer's own
@@ -92,16 +89,16 @@ def _everywhere(
     base_uri: Annotated[str, typer.Option("--base-uri", hidden=True)] = "",
     no_color: Annotated[bool, typer.Option("--no-color", hidden=True)] = False,
     debug: Annotated[bool, typer.Option("--debug", "--verbose", "-d", hidden=True)] = False,
-    # lakectl's logs, which this program does not have.
+    # Accepted and ignored: this program does not write lakectl's logs.
     log_level: Annotated[str, typer.Option("--log-level", hidden=True)] = "",
     log_format: Annotated[str, typer.Option("--log-format", hidden=True)] = "",
     log_output: Annotated[str, typer.Option("--log-output", hidden=True)] = "",
 ) -> None:
-    """Declare the options that stand behind every command."""
+    """Declare the options that may follow every command."""
 
 
 def _shared_options(parameters: list[Any]) -> Iterable[TyperOption]:
-    """Yield the program's options, under the names that these parameters leave free."""
+    """Yield the program's options under the names that these parameters do not use."""
     taken = {spelling for each in parameters for spelling in each.opts}
     for shared in _program_options():
         if free := [spelling for spelling in shared.opts if spelling not in taken]:
@@ -122,7 +119,7 @@ def _program_options() -> list[TyperOption]:
 
 
 def _keep(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401 - as Typer calls it
-    """Put an option that stands behind the command into the session."""
+    """Store an option that follows the command in the session."""
     root = context.find_root()
     session = root.obj
     if value and context.resilient_parsing:
@@ -143,7 +140,7 @@ def _keep(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401 - as
     return value
 
 
-class Program(Group):
+class Program(CommandGroup):
     """The whole command line.
 
     A command's module, in cli.commands, is imported when the command is named. It has `app`, the
@@ -152,7 +149,7 @@ class Program(Group):
 
     # By command: the module, and whether the help leaves the command out.
     modules: ClassVar[Mapping[str, tuple[str, bool]]] = {}
-    # By command: what the list of commands says of it. A command without one is imported to know.
+    # By command: its line in the help. A command without one is imported for it.
     summaries: ClassVar[Mapping[str, str]] = {}
     _lists_commands = False
     _has_debug = False
@@ -222,7 +219,7 @@ class Program(Group):
             if self._has_debug and not isinstance(error, typer.Exit):
                 trace = "".join(traceback.format_exception(error))
                 typer.echo(harmless(trace), err=True, nl=False)
-            # Typer ends silently after BrokenPipeError: nobody reads the output any more.
+            # Typer ends silently after BrokenPipeError: the reader of the output has ended.
             if isinstance(error, (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError)):
                 raise
             if isinstance(error, UnicodeEncodeError):
@@ -234,11 +231,11 @@ class Program(Group):
             raise typer.TyperException(bug) from error
 
     def _failure(self, error: typer.TyperException, *, as_json: bool) -> str:
-        """Return the line about a failure, with the request's ID for the logs of the server."""
+        """Return the line about a failure, with the request's ID in the server's logs."""
         line = _line_of(error)
         request_id = getattr(error, "request_id", "")
         if as_json:
-            # The status and the ID are those of the server's refusal.
+            # Only a server's refusal has a status and an ID.
             status = getattr(error, "status", None)
             return json.dumps({"error": line, "status": status, "request_id": request_id or None})
         return f"error: {line}" + (
@@ -247,7 +244,7 @@ class Program(Group):
 
 
 def _negative(flag: Any) -> str:  # noqa: ANN401 - Typer's own
-    """Return the spelling that switches a flag off: --no-flag, unless it declares another."""
+    """Return the spelling that turns a flag off: --no-flag, unless the flag declares another."""
     longest = max(flag.opts, key=len)
     return str(flag.secondary_opts[0] if flag.secondary_opts else f"--no-{longest.lstrip('-')}")
 
@@ -259,12 +256,12 @@ def _valued(parameters: list[Any]) -> set[str]:
 
 
 def _is_flag(parameter: Any) -> bool:  # noqa: ANN401 - Typer's own
-    # --help and --version have callbacks that end the program: no value makes sense of them.
+    # --help and --version end the program, so they take no value.
     return bool(getattr(parameter, "is_bool_flag", False)) and not parameter.is_eager
 
 
 def _with_negatives(parser: Any, parameters: list[Any]) -> Any:  # noqa: ANN401 - Typer's own
-    """Let a parser read the negative spelling of each flag, which the help leaves out."""
+    """Return the parser with the negative spelling of each flag, which the help omits."""
     known = {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
     for flag in filter(_is_flag, parameters):
         if _negative(flag) not in known:
@@ -275,7 +272,7 @@ def _with_negatives(parser: Any, parameters: list[Any]) -> Any:  # noqa: ANN401 
 
 
 def _spelled_out(args: list[str], parameters: list[Any]) -> Iterable[str]:
-    """Yield the arguments as Typer reads them.
+    """Yield the arguments in Typer's spelling.
 
     `--flag=<Boolean>` becomes `--flag` or `--no-flag`, and `-x=value` becomes `-xvalue`.
 
@@ -301,9 +298,9 @@ def _spelled_out(args: list[str], parameters: list[Any]) -> Iterable[str]:
 
 
 def _joined(arg: str, flags: Container[str], valued: Container[str]) -> tuple[str, bool]:
-    """Return an argument without the equals sign of `-x=value`; and whether its value is the next.
+    """Return an argument without the equals sign of `-x=value`; and whether the next is its value.
 
-    Flags may stand before the option, as in `-yx`. A lone equals sign is the value, to lakectl.
+    Flags may precede the option, as in `-yx`. To lakectl, a lone equals sign is the value.
     """
     if arg[:1] != "-" or arg[:2] == "--":
         return arg, arg in valued
@@ -317,14 +314,14 @@ def _joined(arg: str, flags: Container[str], valued: Container[str]) -> tuple[st
 
 
 def _system_error(error: OSError) -> str:
-    """Return the system's message, and the file that it is about."""
+    """Return the system's message, with the file's name."""
     reason = (error.strerror or str(error)).lower()
     return f"{reason}: {error.filename}" if isinstance(error.filename, str) else reason
 
 
 def _line_of(error: typer.TyperException) -> str:
     """Return the message on one line; refer to the help if the command line is wrong."""
-    # Names of others are in it: they must not steer the terminal.
+    # The message may have names of other users: they must not control the terminal.
     text = error.format_message()
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     context = getattr(error, "ctx", None)

@@ -1,8 +1,8 @@
-"""A history drawn in characters, as `git log --graph` does.
+"""Draws a history in characters, as `git log --graph` does.
 
-Each line of descent has a column two characters wide. A commit stands in the column that waits for
-it. A merge opens columns to its right; where two columns wait for the same commit, the right one
-bends to the left one, and crosses those between.
+Each line of descent has a column two characters wide, which waits for its next commit. A commit is
+drawn in the column that waits for it. A merge opens columns to its right. If two columns wait for
+the same commit, the right one joins the left one, and crosses the columns between.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ COMMIT = "*"
 class Graph:
     """Draws commits one after the other; each must come after all its children.
 
-    It remembers the open columns only, so the history may have any length.
+    It keeps the open columns only, so the history may have any length.
     """
 
     def __init__(self) -> None:
-        self._columns: list[str] = []  # the commit that each waits for
+        self._columns: list[str] = []  # the commit that each column waits for
 
     def rows(self, commit_id: str, parents: Sequence[str]) -> list[str]:
-        """Return the rows of a commit: that of the commit itself, and those of its edges."""
+        """Return the rows of a commit: one with the commit, then those with its edges."""
         if commit_id not in self._columns:
             self._columns.append(commit_id)
         at = self._columns.index(commit_id)
@@ -32,12 +32,12 @@ class Graph:
         return [first, *opened, *_closed(spread, self._columns)]
 
     def between(self) -> str:
-        """Return a row that only goes on with the open columns."""
+        """Return a row that only continues the open columns."""
         return _row({2 * slot: "|" for slot in range(len(self._columns))})
 
 
 def _opened(at: int, width: int, parents: int) -> list[str]:
-    """Return the rows in which the columns of further parents open, and others make room."""
+    """Return the rows that open columns for further parents, and move the columns beside them."""
     rows = []
     for step in range(1, parents):
         marks = {2 * slot: "|" for slot in range(at + step)}
@@ -48,11 +48,11 @@ def _opened(at: int, width: int, parents: int) -> list[str]:
 
 
 def _closed(spread: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Return the rows in which columns move to where they go on, one column to the left a row.
+    """Return the rows that move columns to their final places, one place to the left a row.
 
     Args:
-        spread: what each column waits for; "" waits for nothing.
-        columns: what each one waits for at the end, each commit once.
+        spread: the commit that each column waits for; "" if it has ended.
+        columns: the same after the moves, each commit once.
     """
     first = {commit: slot for slot, commit in reversed(list(enumerate(spread)))}
     place = {commit: slot for slot, commit in enumerate(columns)}

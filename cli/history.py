@@ -1,10 +1,10 @@
-"""The log of a ref, read page by page as it is needed."""
+"""The log of a ref, read page by page on demand."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cli.shapes import Commit, Pagination
+from cli.schemas import Commit, Pagination
 from cli.uris import RefUri
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ _LOG = "/repositories/{repository}/refs/{ref}/commits"
 _COMMIT = "/repositories/{repository}/commits/{ref}"
 _PAGE_SIZE = 1000
 
-# So many commits are asked for to get one that is no merge, as lakectl does.
+# With --no-merges, pages are larger by this factor, as in lakectl.
 _WITH_MERGES = 3
 
 
@@ -22,7 +22,7 @@ def commit_of(server: "Server", ref: RefUri) -> Commit:
     """Return the commit that a ref names.
 
     Raises:
-        RefusedError: the ref names no commit.
+        RefusedError: the ref does not exist.
         CommandError: the server could not be reached.
     """
     names = {"repository": ref.repository, "ref": ref.ref}
@@ -39,7 +39,7 @@ class Log:
     no_merges: bool = False
     limit: bool = False
     query: Mapping[str, object] = field(default_factory=dict)
-    pagination: Pagination = field(default_factory=Pagination)  # of the page that was read last
+    pagination: Pagination = field(default_factory=Pagination)  # of the last page
 
     def __iter__(self) -> Iterator[Commit]:
         """Yield the commits; raises as `pages`."""
@@ -47,7 +47,7 @@ class Log:
             yield from page
 
     def pages(self) -> Iterator[list[Commit]]:
-        """Yield the commits in pages, each read when it is asked for.
+        """Yield the commits in pages, each read on demand.
 
         Raises:
             RefusedError: the server refused a page.
@@ -72,7 +72,7 @@ class Log:
         names = {"repository": self.ref.repository, "ref": self.ref.ref}
         size = wanted if self.amount > 0 else _PAGE_SIZE
         size = min(size * (_WITH_MERGES if self.no_merges else 1), _PAGE_SIZE)
-        # With a limit the server does not say whether there is more, which saves it work.
+        # With a limit, the server does not look for a next page.
         is_last = self.limit and not self.no_merges and 0 < wanted <= _PAGE_SIZE
         asked = {**self.query, "after": after, "amount": size, "limit": is_last}
         page = self.server.page(_LOG, names, Commit, asked)
@@ -84,19 +84,19 @@ class Log:
 class ChildrenFirst:
     """The commits of a log, each after all its children that the log has.
 
-    A log is sorted by date, and a child may have an older date than its parent: dates may be
-    chosen. So a commit waits while a commit that has not come yet may be its descendant. That one
-    has a greater generation; those of parents that are still to come are asked for where needed.
+    A log is sorted by date, and users choose dates: a child may be older than its parent. So a
+    commit waits while a later commit of the log may be its descendant. A descendant has a greater
+    generation. The generations of parents that have not come yet are asked for where needed.
     """
 
     pages: Iterable[list[Commit]]  # of a log
     server: "Server"
     repository: str
     first_parent: bool = False
-    # Commits that came and wait, and how many of them have which parent.
+    # Commits that wait, and the number of their waiting children by parent.
     _waiting: dict[str, Commit] = field(default_factory=dict)
     _children: dict[str, int] = field(default_factory=dict)
-    # The greatest generation that a parent which is to come may have, and those whose is known.
+    # The greatest possible generation of each parent that has not come; and those that are exact.
     _ahead: dict[str, int] = field(default_factory=dict)
     _known: set[str] = field(default_factory=set)
     _arriving: dict[str, int] = field(default_factory=dict)  # generations of the page
@@ -125,10 +125,10 @@ class ChildrenFirst:
                 self._ahead[parent] = min(self._ahead.get(parent, most), most)
 
     def _ready(self) -> Iterator[Commit]:
-        """Yield the commits that need not wait any more."""
-        goes_on = True
-        while goes_on:
-            goes_on = False
+        """Yield the commits that need not wait any longer."""
+        has_yielded = True
+        while has_yielded:
+            has_yielded = False
             for commit in list(self._waiting.values()):
                 if self._children.get(commit.id) or self._may_have_descendants(commit):
                     continue
@@ -136,11 +136,11 @@ class ChildrenFirst:
                 self._children.pop(commit.id, None)
                 for parent in self.parents(commit):
                     self._children[parent] -= 1
-                goes_on = True
+                has_yielded = True
                 yield commit
 
     def _may_have_descendants(self, commit: Commit) -> bool:
-        """Return whether a commit that has not come yet may be a descendant of this one."""
+        """Return whether a later commit of the log may be a descendant of this one."""
         for parent, generation in self._ahead.items():
             if generation > commit.generation and parent not in self._known:
                 self._ahead[parent] = self._arriving.get(parent) or self._generation(parent)

@@ -1,18 +1,18 @@
-"""Commands that clean up after themselves, also when a signal ends them."""
+"""Lets commands clean up when a signal ends them."""
 
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-# Windows has no SIGHUP, which others send when a terminal closes.
+# Windows has no SIGHUP, which a terminal sends when it closes.
 _SIGNALS = tuple(
     signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
 
 class Interruption:
-    """Notes signals; one is raised only inside of a block that can be interrupted."""
+    """Keeps signals, and raises them only in a block that can be interrupted."""
 
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
@@ -22,7 +22,7 @@ class Interruption:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Raise KeyboardInterrupt in the block if a signal comes, or came before it."""
+        """Raise KeyboardInterrupt in the block if a signal comes, or has come before."""
         if self._is_pending:
             raise KeyboardInterrupt
         self._is_open = True
@@ -34,20 +34,20 @@ class Interruption:
     def notice(self, _number: int, _frame: FrameType | None) -> None:
         """Handle a signal."""
         if self._is_open:
-            # Python ignores what is raised amid a clean-up of its own, such as that of a
-            # connection: the next block raises it again.
+            # Python drops an exception in a finalizer, such as a connection's: the next block
+            # raises it again.
             self._is_pending = not self.is_cleaning
             raise KeyboardInterrupt
         if self.is_cleaning:
             # Only the next one interrupts the clean-up.
             self._is_open = True
             with suppress(OSError):  # the terminal may be closed
-                self._warn("deleting what the run has created; interrupt again to leave it there")
+                self._warn("deleting what the run has created; interrupt again to keep it")
             return
         self._is_pending = True
 
     def begin_cleaning(self) -> None:
-        """Let the steps' signals be over."""
+        """Drop earlier signals; from now on, the first one warns and the second one interrupts."""
         self._is_pending = self._is_open = False
         self.is_cleaning = True
 

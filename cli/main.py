@@ -1,16 +1,17 @@
 """The program `graveler`: its commands, and the options that all of them share."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli.configuration import CONFIG_VARIABLE
+from cli.errors import CommandError
 from cli.grammar import Program
-from cli.output import Output
+from cli.output import CommandOutput
 from cli.session import Session
 from cli.summaries import SUMMARIES
-from cli.versions import lines_of, versions
 
 _HIDDEN = True
 
@@ -89,7 +90,7 @@ def begin(
         str,
         typer.Option(
             envvar="LAKECTL_BASE_URI",
-            help="What URIs without lakefs:// begin with, as lakefs://REPO/",
+            help="Prefix of URIs without lakefs://, such as lakefs://REPO/",
         ),
     ] = "",
     no_color: Annotated[bool, typer.Option("--no-color", help="Use no colors.")] = False,
@@ -99,7 +100,7 @@ def begin(
     debug: Annotated[  # noqa: ARG001 - `Program` looks at it
         bool, typer.Option("--debug", "--verbose", "-d", help="Show the traceback of a failure.")
     ] = False,
-    # lakectl's logs, which this program does not have.
+    # Accepted and ignored: this program does not write lakectl's logs.
     log_level: Annotated[str, typer.Option("--log-level", hidden=True)] = "",  # noqa: ARG001
     log_format: Annotated[str, typer.Option("--log-format", hidden=True)] = "",  # noqa: ARG001
     log_output: Annotated[str, typer.Option("--log-output", hidden=True)] = "",  # noqa: ARG001
@@ -113,9 +114,40 @@ def begin(
     variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
     LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
     """
-    session = context.obj = Session(config, base_uri, Output(as_json, not no_color))
+    session = context.obj = Session(config, base_uri, CommandOutput(as_json, not no_color))
     if version:
-        session.output.item(versions(session), lines_of)
+        session.output.item(_versions(session), _version_lines)
         raise typer.Exit
     if context.invoked_subcommand is None:
         session.output.line(context.get_help())
+
+
+def _versions(session: Session) -> dict[str, str]:
+    """Return the version of the program, and that of the server if it can be reached."""
+    # Imported late, because it takes as long as a whole command.
+    from importlib import metadata  # noqa: PLC0415
+
+    found = {"graveler": metadata.version("graveler")}
+    if version := _server_version(session):
+        found["lakeFS"] = version
+    return found
+
+
+def _version_lines(versions: dict[str, str]) -> Iterator[str]:
+    """Yield a line for each version."""
+    for name, version in versions.items():
+        yield f"{name} version: {version}"
+
+
+def _server_version(session: Session) -> str:
+    """Return the version of lakeFS's API that the server has; "" if it does not say."""
+    from cli.client import Server  # noqa: PLC0415
+    from cli.configuration import RetryPolicy  # noqa: PLC0415
+    from cli.schemas import Config  # noqa: PLC0415
+
+    try:
+        known = session.configuration
+        server = Server(known.endpoint, known.key_pair, RetryPolicy(attempts_max=0))
+        return server.ask("GET", "/config", {}, Config).version_config.version
+    except CommandError:
+        return ""

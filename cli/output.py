@@ -22,7 +22,7 @@ import typer
 from cli.errors import CommandError
 
 if TYPE_CHECKING:
-    from cli.shapes import Page
+    from cli.schemas import ResultPage
 
 T = TypeVar("T")
 
@@ -33,17 +33,17 @@ _FALSE = {"0", "f", "F", "false", "FALSE", "False"}
 _BRIGHT = {"red": 91, "green": 92, "yellow": 93, "blue": 94}
 _BOLD = 1
 _CONSENT = {"y", "yes"}
-# What moves the cursor, or worse, if an object's name or a commit's message holds it: all but tabs,
-# line ends, and the colors of lines that may have some.
+# Control characters in names and messages could move the cursor, or worse. Tabs and line ends may
+# stay, and the colors of lines that may have some.
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LAST_CONTROLS = re.compile(r"[\x7f-\x9f]")
-# Only those of `paint`: others would hide the text that follows.
+# The colors of `paint` only: other ones could hide the text that follows.
 _STEERING_BUT_COLORS = re.compile(rf"(?!\x1b\[(?:(?:[01]|9[1-4]);?)+m){_STEERING.pattern}")
 
 
 @dataclass
-class Output:
-    """Where results go, and in which form."""
+class CommandOutput:
+    """Prints results on standard output: for people, for scripts, or as JSON."""
 
     as_json: bool = False
     has_color: bool = True
@@ -51,7 +51,7 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a person reads standard output; LAKECTL_INTERACTIVE decides it if it is set."""
+        """Whether a person reads standard output; LAKECTL_INTERACTIVE overrides the check."""
         if self.as_json:
             return False
         choice = os.environ.get("LAKECTL_INTERACTIVE")
@@ -60,12 +60,12 @@ class Output:
     def line(self, text: str = "") -> None:
         """Print a line for people; with --json, nothing."""
         if not self.as_json:
-            # `paint` colors for terminals only; what a file holds may be shown by one later.
+            # `paint` colors on terminals only; a terminal may show an output file later.
             typer.echo(harmless(text, colors=self.is_terminal), self._stream, color=True)
 
     def json(self, value: object) -> None:
         """Print one object as JSON on one line."""
-        # JSON escapes but the last control characters, some of which steer terminals as well.
+        # JSON does not escape DEL and the C1 controls, some of which control terminals.
         text = msgspec.json.encode(value).decode()
         typer.echo(_LAST_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
@@ -101,7 +101,7 @@ class Output:
     def listing(
         self,
         heads: Sequence[str],
-        found: "Page[T]",
+        found: "ResultPage[T]",
         cells: Callable[[T], Sequence[object]],
         amount: int,
     ) -> None:
@@ -115,13 +115,13 @@ class Output:
         self.line()
 
     def more(self, amount: int, after: str) -> None:
-        """Say on a terminal how to get the next page of a listing."""
+        """On a terminal, print how to get the next page of a listing."""
         if self.is_terminal and amount > 0:
             command = self.paint(f'--amount {amount} --after "{after}"', "yellow")
             self.line(f"for more results run with {command}")
 
     def paint(self, text: str, color: Color | None = None, *, bold: bool = False) -> str:
-        """Return the text in a color on a terminal, else as it is."""
+        """Return the text, in a color on a terminal."""
         codes = [*([_BRIGHT[color]] if color else []), *([_BOLD] if bold else [])]
         plain = not self.has_color or "NO_COLOR" in os.environ
         if plain or not codes or not self.is_terminal:
@@ -136,7 +136,7 @@ class Output:
         """Ask for consent, unless it was given by --yes.
 
         Raises:
-            CommandError: there was no consent.
+            CommandError: the user did not consent.
         """
         if yes:
             return
@@ -151,12 +151,12 @@ class Output:
 
     @contextmanager
     def paged(self) -> Iterator[None]:
-        """Send what the block prints through $PAGER, if there is a terminal."""
+        """Send the block's output through $PAGER, if there is a terminal."""
         command = os.environ.get("PAGER", "less").strip()
         if not self.is_terminal or not command or not shutil.which(command.split()[0]):
             yield
             return
-        # As git: less ends at once if all fits on the screen, and keeps colors.
+        # As in git: less ends at once if all fits on the screen, and keeps colors.
         environment = {"LESS": "FRX", **os.environ}
         with subprocess.Popen(  # noqa: S602 - $PAGER is the user's own command
             command, shell=True, stdin=subprocess.PIPE, env=environment, text=True
@@ -166,7 +166,7 @@ class Output:
             try:
                 yield
             except BrokenPipeError:
-                pass  # the reader has seen enough
+                pass  # the user has left the pager
             finally:
                 self._stream = None
                 with suppress(BrokenPipeError):
@@ -174,7 +174,7 @@ class Output:
                 _wait_for(pager)
 
     def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Draw a table as wide as the terminal; wider if words do not fit: IDs stay whole."""
+        """Draw a table as wide as the terminal, or wider, so that IDs stay whole."""
         # Imported late, because only terminals need it.
         from rich import box  # noqa: PLC0415
         from rich.cells import cell_len  # noqa: PLC0415
@@ -188,9 +188,9 @@ class Output:
         columns = [[head, *(row[at].plain for row in texts)] for at, head in enumerate(heads)]
         widest = [max(map(cell_len, cells)) for cells in columns]
         least = [max(map(cell_len, [head, *" ".join(cells).split()])) for head, *cells in columns]
-        # Without the lines, and the spaces beside them.
+        # The width without the lines and the spaces beside them.
         width = console.width - 3 * len(heads) - 1
-        # What is too wide in any case stays one line a row, as lakectl's: a terminal can wrap it.
+        # A table that is too wide anyway has one line a row, as in lakectl; the terminal wraps it.
         spare = width - sum(least) if sum(least) <= width else sum(widest)
         for at, cells in enumerate(columns):
             more = min(spare, widest[at] - least[at])
@@ -203,13 +203,13 @@ class Output:
 
 
 def harmless(text: str, *, colors: bool = False) -> str:
-    """Return the text with what would steer a terminal written out; colors may stay."""
+    """Return the text with control characters written out; colors may stay."""
     pattern = _STEERING_BUT_COLORS if colors else _STEERING
     return pattern.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def _wait_for(pager: "subprocess.Popen[str]") -> None:
-    """Leave the terminal to the pager until it ends; less lives on after Ctrl-C, as under git."""
+    """Wait until the pager ends; less survives Ctrl-C, as under git."""
     while pager.returncode is None:
         with suppress(KeyboardInterrupt):
             pager.wait()
@@ -251,8 +251,8 @@ def human_size(size_bytes: int) -> str:
 def progress(title: str, *, hidden: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on stderr, drawn once a second; yield a function that updates it.
 
-    The function takes the amount done and the total, which is 0 if it is not known yet. Without a
-    terminal, nothing is shown.
+    The function takes the amount done and the total, 0 if unknown. Without a terminal, nothing is
+    shown.
     """
     # Imported late, because only commands that wait need it.
     from rich.console import Console  # noqa: PLC0415

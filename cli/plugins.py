@@ -16,14 +16,14 @@ PREFIXES = ("graveler-", "lakectl-")
 
 
 class Plugin(Struct, frozen=True):
-    """A command that another program does."""
+    """A command that another program implements."""
 
     name: str
     path: str
 
 
 class PluginCommand(TyperCommand):
-    """Runs a plugin with the arguments as they are."""
+    """Runs a plugin with unchanged arguments."""
 
     def __init__(self, plugin: Plugin) -> None:
         super().__init__(plugin.name, callback=lambda: None)
@@ -62,7 +62,7 @@ def every() -> list[Plugin]:
         try:
             files = [each.name for each in Path(folder or ".").iterdir()]
         except OSError:
-            continue  # many a PATH names folders that do not exist
+            continue  # PATH may name folders that do not exist
         for prefix in PREFIXES:
             names |= {each.removeprefix(prefix) for each in files if each.startswith(prefix)}
     return [found for name in sorted(names - {""}) if (found := find(name))]

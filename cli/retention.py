@@ -1,13 +1,14 @@
 """The garbage collection rules of a repository, in files and in the API."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct, structs
 
+from cli.arguments import content_of
 from cli.errors import CommandError
+from cli.schemas import TaskCreation
 from cli.uris import RepositoryUri
 
 if TYPE_CHECKING:
@@ -17,28 +18,24 @@ _PREPARE = "/repositories/{repository}/gc/prepare_commits"
 _RULES = "/repositories/{repository}/settings/gc_rules"
 
 
-class BranchRule(Struct, frozen=True, forbid_unknown_fields=True):
+class GarbageCollectionRule(Struct, frozen=True, forbid_unknown_fields=True):
     """The days for which deleted objects of a branch are kept."""
 
     branch_id: str
     retention_days: int
 
 
-class Rules(Struct, frozen=True, forbid_unknown_fields=True):
+class GarbageCollectionRules(Struct, frozen=True, forbid_unknown_fields=True):
     """The days for which deleted objects are kept: by default, and on some branches."""
 
     default_retention_days: int
-    branches: tuple[BranchRule, ...] | None = ()  # null is how lakeFS writes an empty list
-
-
-class Started(Struct, frozen=True):
-    """The task that lists commits."""
-
-    id: str
+    branches: (
+        tuple[GarbageCollectionRule, ...] | None
+    ) = ()  # null is how lakeFS writes an empty list
 
 
 class CommitList(Struct, frozen=True):
-    """Where the list of commits is."""
+    """The locations of a list of commits, and of addresses."""
 
     run_id: str
     gc_commits_location: str
@@ -47,13 +44,13 @@ class CommitList(Struct, frozen=True):
 
 
 class TaskError(Struct, frozen=True):
-    """Why a task failed."""
+    """The error of a failed task."""
 
     message: str
 
 
 class Preparation(Struct, frozen=True, omit_defaults=True):
-    """How far the task is that lists commits."""
+    """The status of a task that lists commits."""
 
     task_id: str
     completed: bool
@@ -62,18 +59,15 @@ class Preparation(Struct, frozen=True, omit_defaults=True):
     error: TaskError | None = None
 
 
-def read_rules(file: Path) -> Rules:
+def read_rules(file: Path) -> GarbageCollectionRules:
     """Return the rules in a JSON file; `-` is standard input.
 
     Raises:
-        CommandError: the file cannot be read, or does not have rules.
+        CommandError: the file cannot be read, or has no valid rules.
     """
+    text = content_of(file)
     try:
-        text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise CommandError(f"cannot read {file}: {(error.strerror or '').lower()}") from error
-    try:
-        return msgspec.json.decode(text, type=Rules)
+        return msgspec.json.decode(text, type=GarbageCollectionRules)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CommandError(
             f"{file} does not have valid rules: {error}; write "
@@ -92,24 +86,24 @@ class Retention:
         self._server = server
         self._names = {"repository": repository.repository}
 
-    def rules(self) -> Rules:
+    def rules(self) -> GarbageCollectionRules:
         """Return the rules."""
-        return self._server.ask("GET", _RULES, self._names, Rules)
+        return self._server.ask("GET", _RULES, self._names, GarbageCollectionRules)
 
-    def set_rules(self, rules: Rules) -> None:
+    def set_rules(self, rules: GarbageCollectionRules) -> None:
         """Replace the rules."""
         whole = structs.replace(rules, branches=rules.branches or ())
         self._server.ask("PUT", _RULES, self._names, str, whole)
 
     def delete_rules(self) -> None:
-        """Delete the rules: committed objects are then never collected."""
+        """Delete the rules. Without rules, committed objects are never collected."""
         self._server.ask("DELETE", _RULES, self._names, str)
 
-    def prepare(self) -> Started:
+    def prepare(self) -> TaskCreation:
         """Start listing the commits that garbage collection keeps."""
-        return self._server.ask("POST", f"{_PREPARE}/async", self._names, Started)
+        return self._server.ask("POST", f"{_PREPARE}/async", self._names, TaskCreation)
 
     def preparation(self, task_id: str) -> Preparation:
-        """Return how far that is."""
+        """Return the status of the task that `prepare` started."""
         query = {"id": task_id}
         return self._server.ask("GET", f"{_PREPARE}/status", self._names, Preparation, query=query)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli.configuration import Configuration
-from cli.output import Output
+from cli.output import CommandOutput
 from cli.uris import SCHEME, BranchUri, ObjectUri, PathUri, RefUri, RepositoryUri
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Session:
 
     config: Path | None  # None: the default, ~/.lakectl.yaml, which need not exist
     base_uri: str
-    output: Output
+    output: CommandOutput
 
     @cached_property
     def configuration(self) -> Configuration:

@@ -8,7 +8,7 @@ from typing import IO, Self
 
 import msgspec
 
-from cli.shapes import Commit
+from cli.schemas import Commit
 
 _IN_MEMORY_BYTES = 1 << 20
 

@@ -1,4 +1,4 @@
-"""The operations on tasks of the API."""
+"""The API's operations on tasks."""
 
 import re
 from datetime import datetime
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from cli.errors import CommandError, UsageError
+from cli.schemas import ResultPage
 from cli.uris import RepositoryUri
 
 if TYPE_CHECKING:
@@ -20,15 +21,15 @@ _ID = re.compile(r"[A-Za-z0-9]+")
 _OPEN = ("waiting", "running")
 
 
-class Failure(Struct, frozen=True):
-    """The error that ended a task."""
+class TaskFailure(Struct, frozen=True):
+    """The error that ended a task or an import."""
 
     message: str
     details: str = ""
 
 
 class Task(Struct, frozen=True):
-    """A task: work that outlives the request that asked for it."""
+    """A task: work that outlives the request that started it."""
 
     id: str
     kind: str
@@ -41,12 +42,12 @@ class Task(Struct, frozen=True):
     objects_done: int = 0
     objects_known: int = 0
     result: dict[str, str] = {}
-    error: Failure | None = None
+    error: TaskFailure | None = None
     status_code: int = 0
 
     @property
     def has_ended(self) -> bool:
-        """Whether the task will not change any more."""
+        """Whether the task's state is final."""
         return self.state not in _OPEN
 
     @property
@@ -55,7 +56,7 @@ class Task(Struct, frozen=True):
         return f"{self.objects_done} of {self.objects_known} objects"
 
     def require_success(self) -> None:
-        """Check that the task, which has ended, did what it was started for.
+        """Check that the task, which has ended, succeeded.
 
         Raises:
             CommandError: it failed or was cancelled.
@@ -67,7 +68,7 @@ class Task(Struct, frozen=True):
                 f"task {self.id} was cancelled and has no effect: if you still want it, send the "
                 "request that started it again"
             )
-        error = self.error or Failure("the server does not say why")
+        error = self.error or TaskFailure("the server does not say why")
         reason = ": ".join(filter(None, (error.message, error.details)))
         remedy = (
             "send the request that started it again; if that fails too, tell the server's operator"
@@ -77,16 +78,6 @@ class Task(Struct, frozen=True):
         raise CommandError(f"task {self.id} failed: {reason}; {remedy}")
 
 
-class _Pagination(Struct, frozen=True):
-    has_more: bool
-    next_offset: str = ""
-
-
-class _Listing(Struct, frozen=True):
-    pagination: _Pagination
-    results: tuple[Task, ...]
-
-
 class Tasks:
     """The tasks of one repository; every method raises CommandError if the server refuses."""
 
@@ -94,13 +85,10 @@ class Tasks:
         self._server = server
         self._repository = repository.repository
 
-    def page(self, after: str, amount: int) -> tuple[tuple[Task, ...], str]:
-        """Return tasks, the newest first, and the ID to continue after; "" if there are no more."""
-        names = {"repository": self._repository}
-        query = {"after": after, "amount": str(amount)}
-        listing = self._server.ask("GET", _TASKS, names, _Listing, query=query)
-        pagination = listing.pagination
-        return listing.results, pagination.next_offset if pagination.has_more else ""
+    def page(self, after: str, amount: int) -> ResultPage[Task]:
+        """Return a page of tasks, the newest first."""
+        query = {"after": after, "amount": amount}
+        return self._server.page(_TASKS, {"repository": self._repository}, Task, query)
 
     def task(self, task_id: str) -> Task:
         """Return the task at its current state."""

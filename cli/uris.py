@@ -1,6 +1,6 @@
 """The lakefs:// URIs of the command line.
 
-A path is used as it is written: it is not percent-decoded, and `?` and `#` have no special meaning.
+A path is taken literally: it is not percent-decoded, and `?` and `#` have no special meaning.
 """
 
 import re
@@ -11,18 +11,18 @@ from cli.errors import UsageError
 
 SCHEME = "lakefs://"
 
-# A repository's name has no @, so REPO@BRANCH is not ambiguous. A ref may have one: main@ is the
-# head of main.
+# A repository's name has no @, so REPO@BRANCH is not ambiguous. A ref may have it: main@ is the
+# last commit of main.
 _REPOSITORY = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/?")
 _BRANCH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)[/@](?P<branch>[^/]+)/?")
 _REF = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/?")
 _PATH = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.*)", re.DOTALL)
 _OBJECT = re.compile(rf"{SCHEME}(?P<repository>[^/@]+)/(?P<ref>[^/]+)/(?P<path>.+)", re.DOTALL)
 
-# These are not names: in the path of a URL, they would lead to another operation.
+# In the path of a URL, these would lead to another operation.
 _DOTS = {".", ".."}
 
-# The server checks the rest. What is checked here fails before a command prints anything.
+# The server checks the rest. These checks fail before a command prints anything.
 _REPOSITORY_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _BRANCH_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_:-]*(?<!:)")
 
@@ -38,10 +38,10 @@ class _Uri:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return what the text names.
+        """Return the URI in the text.
 
         Raises:
-            UsageError: the text does not name one.
+            UsageError: the text is not a URI of this form.
         """
         return cls(**_parts(text, cls.form, cls.kind, cls.example))
 

@@ -49,6 +49,26 @@ _ISO_8601 = re.compile(
 )
 
 
+_DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_DURATION = re.compile(rf"[+-]?(?:0|(?:{_DURATION_PART.pattern})+)", re.ASCII)
+_UNITS_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+_DURATION_S_MAX = 2**63 / NS_PER_S  # Go counts nanoseconds in 64 bits
+
+
+def duration_s(text: str) -> float:
+    """Return the seconds of a duration as Go writes it, such as 1m30s, 200ms or -1s.
+
+    Raises:
+        ValueError: the text is not a duration.
+    """
+    if _DURATION.fullmatch(text):
+        parts = _DURATION_PART.findall(text)
+        total_s = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
+        if total_s < _DURATION_S_MAX:
+            return -total_s if text[0] == "-" else total_s
+    raise ValueError(f"{text!r} is not a duration: write it as 200ms, 30s or 1m30s")
+
+
 def unix_s(text: str) -> int | None:
     """Return an ISO 8601 time in whole Unix seconds; None if the text is not a time.
 

@@ -1,6 +1,5 @@
 """`graveler actions`: runs of hooks, and the syntax of action files."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -8,16 +7,16 @@ from typing import Annotated
 import typer
 from msgspec import Struct, structs
 
-from cli.arguments import AMOUNT_DEFAULT, AfterOption, AmountOption, RepositoryArgument
+from cli.arguments import AMOUNT_DEFAULT, AfterOption, AmountOption, RepositoryArgument, content_of
 from cli.client import PAGE_SIZE
 from cli.errors import CommandError, UsageError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.output import go_time
+from cli.schemas import ResultPage
 from cli.session import Session, session_of
-from cli.shapes import Page
 
-app = typer.Typer(cls=Group, help="See what hooks did, and check action files.")
-runs = typer.Typer(cls=Group, help="See the runs of hooks.")
+app = typer.Typer(cls=CommandGroup, help="Show runs of hooks, and check action files.")
+runs = typer.Typer(cls=CommandGroup, help="Show the runs of hooks.")
 app.add_typer(runs, name="runs")
 
 _RUNS = "/repositories/{repository}/actions/runs"
@@ -27,7 +26,7 @@ HOOK_OUTPUT = f"{_RUN}/hooks/{{hook_run}}/output"
 RunArgument = Annotated[str, typer.Argument(metavar="RUN_ID", help="The run.", show_default=False)]
 
 
-class Run(Struct, frozen=True):
+class ActionRun(Struct, frozen=True):
     """A run of the hooks of an event."""
 
     run_id: str
@@ -71,7 +70,7 @@ def list_(
         "branch": branch or None,
         "commit": commit or None,
     }
-    found = session.server.page(_RUNS, {"repository": repository.repository}, Run, asked)
+    found = session.server.page(_RUNS, {"repository": repository.repository}, ActionRun, asked)
     session.output.listing(
         ("Run ID", "Event", "Start Time", "End Time", "Branch", "Commit ID", "Status"),
         found,
@@ -97,13 +96,13 @@ def describe(
     amount: Annotated[int, typer.Option(help="How many hooks to show; 0 is all.")] = 0,
     after: AfterOption = "",
 ) -> None:
-    """Show a run, each of its hooks, and what the hooks put out."""
+    """Show a run, its hooks, and their outputs."""
     session = session_of(context)
     repository = session.repository(uri)
     output = session.output
     output.line(f"Repository: {repository}")
     names = {"repository": repository.repository, "run": run_id}
-    run = session.server.ask("GET", _RUN, names, Run)
+    run = session.server.ask("GET", _RUN, names, ActionRun)
     pages = _pages(session, names, amount, after)
     if output.as_json:
         hooks = [
@@ -136,17 +135,13 @@ def validate(
 ) -> None:
     """Check the syntax of an action file, without a server.
 
-    All faults are shown at once. Whether the server may reach what the hooks name is not checked.
+    All faults are shown at once. Whether the server can reach the hooks' targets is not checked.
     """
     # Imported late, because no other command of this group needs it.
     from cli.action_files import check  # noqa: PLC0415
 
     session = session_of(context)
-    try:
-        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise CommandError(f"cannot read {file}: {(error.strerror or '').lower()}") from error
-    checked = check(content)
+    checked = check(content_of(file))
     if session.output.as_json:
         report = {"file": str(file), "is_valid": not checked.faults}
         session.output.json(report | {"faults": checked.faults, "warnings": checked.warnings})
@@ -161,15 +156,15 @@ def validate(
 
 
 def hook_output(session: Session, names: dict[str, str], hook_run_id: str) -> str:
-    """Return what a hook put out; names have the repository and the run."""
+    """Return the output of a hook; names have the repository and the run."""
     answer = session.server.request("GET", HOOK_OUTPUT, {**names, "hook_run": hook_run_id})
     return answer.content.decode(errors="replace")
 
 
 def _pages(
     session: Session, names: dict[str, str], amount: int, after: str
-) -> Iterator[Page[HookRun]]:
-    """Yield the page that was asked for, or all of them."""
+) -> Iterator[ResultPage[HookRun]]:
+    """Yield the page of the given amount, or all pages if the amount is 0."""
     while True:
         query = {"after": after, "amount": amount if amount > 0 else PAGE_SIZE}
         page = session.server.page(f"{_RUN}/hooks", names, HookRun, query)
@@ -179,7 +174,7 @@ def _pages(
         after = page.pagination.next_offset
 
 
-def _show_run(session: Session, run: Run) -> None:
+def _show_run(session: Session, run: ActionRun) -> None:
     paint = session.output.paint
     status = paint(run.status, "green" if run.status == "completed" else "red")
     session.output.table(

@@ -12,8 +12,8 @@ from msgspec import Struct
 from cli.arguments import PathArgument
 from cli.commits import first_line
 from cli.output import local_time
+from cli.schemas import Commit, ObjectStats
 from cli.session import session_of
-from cli.shapes import Commit, ObjectStats
 from cli.uris import PathUri
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ _ID_LENGTH = 16
 _ID_WIDTH = 20
 _MESSAGE_BYTES_MAX = 200
 
-# Logs that are asked for at the same time.
+# The number of logs that are requested at a time.
 _AT_ONCE = 8
 
 
 class Annotation(Struct, frozen=True):
-    """An object or a folder, and the commit that changed it last; none if it is not committed."""
+    """An object or a folder, and its last commit; None if it is not committed."""
 
     path: str
     path_type: str
@@ -48,10 +48,10 @@ def command(
         ),
     ] = False,
     first_parent: Annotated[
-        bool, typer.Option(help="Follow the first parent alone of each merge.")
+        bool, typer.Option(help="Follow only the first parent of each merge.")
     ] = False,
 ) -> None:
-    """List what is under a path, each with the commit that changed it last."""
+    """List objects and folders below a path, each with the commit that changed it last."""
     session = session_of(context)
     path = session.path(uri)
     found = session.server.each(

@@ -8,22 +8,22 @@ from typing import Annotated
 
 import typer
 
-from cli import completing
+from cli import completion
 from cli.bisection import Bisection, forget
 from cli.commits import show_commits
 from cli.errors import CommandError, UsageError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.history import Log, commit_of
+from cli.schemas import Commit, Repository
 from cli.session import Session, session_of
-from cli.shapes import Commit, Repository
 from cli.uris import RefUri
 
-app = typer.Typer(cls=Group, help="Find the commit that broke something, by halves.")
+app = typer.Typer(cls=CommandGroup, help="Find the commit that broke something, by bisection.")
 
 
 def _ref_argument(metavar: str, meaning: str) -> typer.models.ArgumentInfo:
     argument = typer.Argument(
-        metavar=metavar, help=meaning, show_default=False, autocompletion=completing.refs
+        metavar=metavar, help=meaning, show_default=False, autocompletion=completion.refs
     )
     assert isinstance(argument, typer.models.ArgumentInfo)
     return argument
@@ -59,15 +59,15 @@ def start(
 @app.command("good", cls=Command)
 @app.command("old", cls=Command, hidden=True)
 def good(context: typer.Context) -> None:
-    """Say that the current commit is not broken."""
-    _tell(session_of(context), is_good=True)
+    """Mark the current commit as good."""
+    _mark(session_of(context), is_good=True)
 
 
 @app.command("bad", cls=Command)
 @app.command("new", cls=Command, hidden=True)
 def bad(context: typer.Context) -> None:
-    """Say that the current commit is broken."""
-    _tell(session_of(context), is_good=False)
+    """Mark the current commit as bad."""
+    _mark(session_of(context), is_good=False)
 
 
 @app.command(
@@ -96,19 +96,19 @@ def run(
         is_good = _run(program, commit, session)
         word = "GOOD" if is_good else "BAD"
         session.output.line(f"-- {word} [{commit.id}] {commit.message}")
-        search.tell(is_good=is_good)
+        search.mark(is_good=is_good)
     session.output.item(search, _status)
 
 
 @app.command("log", cls=Command)
 def log(context: typer.Context) -> None:
-    """Show how far the search is."""
+    """Show the progress of the search."""
     session_of(context).output.item(Bisection.read(), _status)
 
 
 @app.command("view", cls=Command)
 def view(context: typer.Context) -> None:
-    """Show the commits that are left."""
+    """Show the remaining commits."""
     session = session_of(context)
     search = Bisection.read()
     if search.commits or session.output.as_json:
@@ -119,7 +119,7 @@ def view(context: typer.Context) -> None:
 
 @app.command("reset", cls=Command)
 def reset(context: typer.Context) -> None:
-    """End the search, and forget it."""
+    """End and delete the search."""
     output = session_of(context).output
     if forget():
         output.line("Cleared bisect session")
@@ -127,9 +127,9 @@ def reset(context: typer.Context) -> None:
         output.warn("warning: there is no bisection")
 
 
-def _tell(session: Session, *, is_good: bool) -> None:
+def _mark(session: Session, *, is_good: bool) -> None:
     search = Bisection.read()
-    search.tell(is_good=is_good)
+    search.mark(is_good=is_good)
     session.output.item(search, _status)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli import completing
+from cli import completion
 from cli.arguments import (
     AMOUNT_DEFAULT,
     AfterOption,
@@ -15,13 +15,13 @@ from cli.arguments import (
     YesOption,
 )
 from cli.errors import UsageError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.output import fields
+from cli.schemas import Ref
 from cli.session import session_of
-from cli.shapes import Ref
 from cli.uris import BranchUri
 
-app = typer.Typer(cls=Group, help="Create and manage branches within a repository.")
+app = typer.Typer(cls=CommandGroup, help="Create and manage branches within a repository.")
 
 _BRANCHES = "/repositories/{repository}/branches"
 _BRANCH = f"{_BRANCHES}/{{branch}}"
@@ -60,9 +60,9 @@ def create(
         typer.Option(
             "--source",
             "-s",
-            help="The ref to begin at, as a URI.",
+            help="The URI of the ref to start from.",
             show_default=False,
-            autocompletion=completing.refs,
+            autocompletion=completion.refs,
         ),
     ],
 ) -> None:
@@ -82,7 +82,7 @@ def create(
 
 @app.command("delete", cls=Command)
 def delete(context: typer.Context, uri: BranchArgument, *, yes: YesOption = False) -> None:
-    """Delete a branch, with what is not committed on it."""
+    """Delete a branch and its uncommitted changes."""
     session = session_of(context)
     branch = session.branch(uri)
     session.output.confirm("Are you sure you want to delete branch", yes=yes)
@@ -107,14 +107,14 @@ def reset(
     *,
     prefix: Annotated[
         str,
-        typer.Option("--prefix", help="Only what begins with this path.", show_default=False),
+        typer.Option("--prefix", help="Only paths that begin with this.", show_default=False),
     ] = "",
     path: Annotated[
-        str, typer.Option("--object", help="Only the object of this path.", show_default=False)
+        str, typer.Option("--object", help="Only the object at this path.", show_default=False)
     ] = "",
     yes: YesOption = False,
 ) -> None:
-    """Discard what is not committed on a branch: all of it, or by path."""
+    """Discard uncommitted changes of a branch: all of them, or by path."""
     session = session_of(context)
     branch = session.branch(uri)
     session.output.line(f"Branch: {branch}")
@@ -148,7 +148,7 @@ def revert(
         typer.Option(
             "--parent-number",
             "-m",
-            help="Of a merge: the parent, from 1 on, whose content comes back.",
+            help="For a merge commit: the parent to return to, from 1.",
             show_default=False,
         ),
     ] = None,
@@ -157,7 +157,7 @@ def revert(
     ] = False,
     yes: YesOption = False,
 ) -> None:
-    """Undo what commits did, each by a new commit on the branch."""
+    """Undo commits, each by a new commit on the branch."""
     session = session_of(context)
     branch = session.branch(uri)
     session.output.line(f"Branch: {branch}")

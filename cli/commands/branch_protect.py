@@ -1,4 +1,4 @@
-"""`graveler branch-protect`: which branches change by merges only."""
+"""`graveler branch-protect`: rules for branches that change by merges only."""
 
 from typing import Annotated
 
@@ -7,23 +7,23 @@ from msgspec import Struct
 
 from cli.arguments import RepositoryArgument
 from cli.errors import CommandError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
+from cli.schemas import Pagination, ResultPage
 from cli.session import Session, session_of
-from cli.shapes import Page, Pagination
 
-app = typer.Typer(cls=Group, help="Create and manage branch protection rules.")
+app = typer.Typer(cls=CommandGroup, help="Create and manage branch protection rules.")
 
 _RULES = "/repositories/{repository}/settings/branch_protection"
 
 PatternArgument = Annotated[
     str,
     typer.Argument(
-        metavar="PATTERN", help="A branch's name, or a pattern as 'stable_*'.", show_default=False
+        metavar="PATTERN", help="A branch's name, or a pattern like 'stable_*'.", show_default=False
     ),
 ]
 
 
-class Rule(Struct, frozen=True):
+class BranchProtectionRule(Struct, frozen=True):
     """Protects the branches whose names match."""
 
     pattern: str
@@ -35,7 +35,7 @@ def list_(context: typer.Context, uri: RepositoryArgument) -> None:
     session = session_of(context)
     rules, _ = _rules(session, uri)
     session.output.listing(
-        ("Branch Name Pattern",), Page(Pagination(), rules), lambda each: (each.pattern,), 0
+        ("Branch Name Pattern",), ResultPage(Pagination(), rules), lambda each: (each.pattern,), 0
     )
 
 
@@ -44,7 +44,7 @@ def add(context: typer.Context, uri: RepositoryArgument, pattern: PatternArgumen
     """Protect the branches that match a pattern: they change by merges only."""
     session = session_of(context)
     rules, etag = _rules(session, uri)
-    _set(session, uri, [*rules, Rule(pattern)], etag)
+    _set(session, uri, [*rules, BranchProtectionRule(pattern)], etag)
 
 
 @app.command("delete", cls=Command)
@@ -61,14 +61,16 @@ def delete(context: typer.Context, uri: RepositoryArgument, pattern: PatternArgu
     _set(session, uri, kept, etag)
 
 
-def _rules(session: Session, uri: str) -> tuple[list[Rule], str]:
-    """Return the rules and the version that they have."""
+def _rules(session: Session, uri: str) -> tuple[list[BranchProtectionRule], str]:
+    """Return the rules and their version."""
     names = {"repository": session.repository(uri).repository}
     answer = session.server.request("GET", _RULES, names)
-    return session.server.decode(answer.content, list[Rule]), answer.headers.get("ETag", "")
+    return session.server.decode(answer.content, list[BranchProtectionRule]), answer.headers.get(
+        "ETag", ""
+    )
 
 
-def _set(session: Session, uri: str, rules: list[Rule], etag: str) -> None:
+def _set(session: Session, uri: str, rules: list[BranchProtectionRule], etag: str) -> None:
     """Replace the rules, unless another client has changed them meanwhile."""
     names = {"repository": session.repository(uri).repository}
     headers = {"If-Match": etag} if etag else {}

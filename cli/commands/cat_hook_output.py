@@ -1,4 +1,4 @@
-"""`graveler cat-hook-output`: what a hook put out."""
+"""`graveler cat-hook-output`: the output of a hook."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ def command(
         str, typer.Argument(metavar="HOOK_RUN_ID", help="The run of the hook.", show_default=False)
     ],
 ) -> None:
-    """Show what a hook put out; `actions runs describe` shows it with the run."""
+    """Show the output of a hook; `actions runs describe` shows it with the run."""
     session = session_of(context)
     repository = session.repository(uri)
     session.output.line(f"Repository: {repository}")

@@ -7,8 +7,8 @@ import typer
 from cli.arguments import BranchArgument, RefArgument
 from cli.commits import created_lines
 from cli.errors import UsageError
+from cli.schemas import Commit
 from cli.session import session_of
-from cli.shapes import Commit
 
 
 def command(
@@ -22,7 +22,7 @@ def command(
             "--parent-number",
             "--mainline",
             "-m",
-            help="Which parent of a merge the changes are relative to, from 1.",
+            help="For a merge commit: the parent to compare with, from 1.",
             show_default=False,
         ),
     ] = None,

@@ -1,20 +1,19 @@
-"""`graveler commit`: commit what is staged on a branch."""
+"""`graveler commit`: commit the staged changes of a branch."""
 
 from typing import Annotated
 
 import typer
 
-from cli.arguments import BranchArgument
+from cli.arguments import BranchArgument, pairs_of
 from cli.commits import (
     AllowEmptyMessageOption,
     MessageOption,
     MetadataOption,
     check_message,
     created_lines,
-    metadata_of,
 )
+from cli.schemas import Commit
 from cli.session import session_of
-from cli.shapes import Commit
 
 
 def command(
@@ -39,7 +38,7 @@ def command(
             "--date",
             "--epoch-time-seconds",
             metavar="UNIX_SECONDS",
-            help="The date of the commit, in place of now.",
+            help="The date of the commit, instead of now.",
             show_default=False,
         ),
     ] = -1,
@@ -47,7 +46,11 @@ def command(
     """Commit the changes of a branch."""
     session = session_of(context)
     check_message(message, allow_empty=allow_empty_message)
-    body = {"message": message, "metadata": metadata_of(meta), "allow_empty": allow_empty_commit}
+    body = {
+        "message": message,
+        "metadata": pairs_of("--meta", meta),
+        "allow_empty": allow_empty_commit,
+    }
     branch = session.branch(uri)
     session.output.line(f"Branch: {branch}")
     made = session.server.ask(

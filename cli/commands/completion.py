@@ -1,4 +1,4 @@
-"""`graveler completion`: what a shell needs to complete commands, flags and URIs."""
+"""`graveler completion`: scripts that complete commands, flags and URIs in a shell."""
 
 from typing import Annotated, Literal
 
@@ -7,13 +7,13 @@ import typer
 _PROGRAM = "graveler"
 _VARIABLE = "_GRAVELER_COMPLETE"
 
-# Typer's own script for bash passes words that bash has split at ":", which URIs have. The protocol
-# that Typer has for fish takes the line as it was typed, and works for bash as well.
+# Bash splits words at ":", and Typer's script for bash passes such words, but URIs have a ":".
+# Typer's protocol for fish takes the typed line, and works in bash too.
 _BASH = r"""
 _graveler_completion() {
     local IFS=$'\n' typed=${COMP_LINE:0:COMP_POINT} word= kept= before= quote= char at reply
-    # The last word without its quotes, and how much of it stays: bash replaces only what follows
-    # an open quote or the last of its word breaks.
+    # The last word without its quotes, and the part of it that stays: bash replaces only the text
+    # after an open quote or the last word break.
     for ((at = 0; at < ${#typed}; at++)); do
         char=${typed:at:1}
         if [[ $char == "$quote" ]]; then
@@ -66,7 +66,7 @@ def command(
     if shell == "bash":
         typer.echo(_BASH.strip())
         return
-    # Imported late, because only this needs it.
+    # Imported late, because bash does not need it.
     from typer._completion_shared import get_completion_script  # noqa: PLC0415
 
     script = get_completion_script(prog_name=_PROGRAM, complete_var=_VARIABLE, shell=shell)

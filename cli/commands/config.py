@@ -43,7 +43,7 @@ def command(context: typer.Context) -> None:
 
 
 def _ask(label: str, current: str, *, hidden: bool) -> str:
-    """Return the answer to a question on standard error; an empty one is the current value.
+    """Ask on standard error and return the answer; an empty answer keeps the current value.
 
     Raises:
         CommandError: standard input is at its end.
@@ -61,7 +61,7 @@ def _ask(label: str, current: str, *, hidden: bool) -> str:
 
 
 def _asked_until(ask: Callable[[], str], check: Callable[[str], object]) -> str:
-    """Return the first answer that passes the check."""
+    """Ask until an answer passes the check, and return it."""
     while True:
         answer = ask()
         try:
@@ -73,7 +73,7 @@ def _asked_until(ask: Callable[[], str], check: Callable[[str], object]) -> str:
 
 
 def _write(file: Path, given: dict[str, str]) -> None:
-    """Put the settings into the file, whose others stay, and let only its owner read it.
+    """Write the settings into the file, keep its others, and let only its owner read it.
 
     Raises:
         CommandError: the file cannot be written.
@@ -86,8 +86,8 @@ def _write(file: Path, given: dict[str, str]) -> None:
         for name, value in given.items():
             section, _, key = name.partition(".")
             content[section] = {**(content.get(section) or {}), key: value}
-        # In place of a link, the file that it leads to. A new file is readable by its owner alone,
-        # and nobody sees one that is half written.
+        # If the file is a link, replace its target. The new file is readable by its owner alone,
+        # and replaces the old one in one step.
         target = file.resolve()
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")
         try:

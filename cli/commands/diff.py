@@ -1,4 +1,4 @@
-"""`graveler diff`: what differs between two refs, or is not committed yet."""
+"""`graveler diff`: differences between two refs, or uncommitted changes."""
 
 import re
 from collections.abc import Iterator
@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from cli import completing
+from cli import completion
 from cli.arguments import PrefixOption, RefArgument
 from cli.errors import UsageError
-from cli.output import Color, Output
+from cli.output import Color, CommandOutput
+from cli.schemas import Diff
 from cli.session import Session, session_of
-from cli.shapes import Diff
 from cli.uris import RefUri
 
 _CHANGES: dict[str, tuple[str, Color]] = {
@@ -32,22 +32,22 @@ def command(
         str,
         typer.Argument(
             metavar="[REF_URI]",
-            help="The ref whose changes are shown.",
+            help="The ref with the changes.",
             show_default=False,
-            autocompletion=completing.refs,
+            autocompletion=completion.refs,
         ),
     ] = "",
     *,
     two_way: Annotated[
         bool,
-        typer.Option(help="Compare the two refs themselves, not the second with their base."),
+        typer.Option(help="Compare the refs with each other, not the second with their base."),
     ] = False,
     prefix: PrefixOption = "",
 ) -> None:
-    """Show the uncommitted changes of a branch, or what differs between two refs.
+    """Show the uncommitted changes of a branch, or the differences between two refs.
 
-    Of two refs, these are the changes of the second since the two parted, as git's a...b;
-    with --two-way all that differs, as git's a..b. Both may be one argument:
+    For two refs, show the changes of the second since their common commit, like git's a...b. With
+    --two-way, show all differences, like git's a..b. Both refs may be one argument:
     lakefs://REPO/main...dev.
     """
     session = session_of(context)
@@ -93,6 +93,6 @@ def _refs(
     return left, RefUri(left.repository, in_range["right"]), two_way or in_range["dots"] == ".."
 
 
-def _lines(found: Diff, output: Output) -> Iterator[str]:
+def _lines(found: Diff, output: CommandOutput) -> Iterator[str]:
     change, color = _CHANGES.get(found.type, (found.type, "blue"))
     yield output.paint(f"{change} {found.path}", color)

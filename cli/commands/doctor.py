@@ -1,4 +1,4 @@
-"""`graveler doctor`: whether the configuration works, and whether a whole deployment does."""
+"""`graveler doctor`: checks of the configuration, and of a whole deployment."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.errors import NotInstalledError, UsageError
-from cli.output import Color, Output, harmless
+from cli.output import Color, CommandOutput, harmless
 from cli.session import Session, session_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ NamespaceOption = Annotated[
     typer.Option(
         metavar="S3_URI",
         help="Where the suite creates its repositories.",
-        show_default="the place that the server suggests",
+        show_default="the server's suggestion",
     ),
 ]
 
@@ -54,18 +54,18 @@ def command(
     namespace: NamespaceOption = "",
     import_from: Annotated[
         str,
-        typer.Option(metavar="S3_URI", help="A readable place with objects, to import from."),
+        typer.Option(metavar="S3_URI", help="A readable prefix with objects, to import from."),
     ] = "",
     export_to: Annotated[
-        str, typer.Option(metavar="S3_URI", help="A place where branches may be exported.")
+        str, typer.Option(metavar="S3_URI", help="A prefix to export branches to.")
     ] = "",
     skip: Annotated[
         list[str] | None,
-        typer.Option(metavar="STEP", help="Leave this step out. May be repeated."),
+        typer.Option(metavar="STEP", help="Skip this step. May be repeated."),
     ] = None,
     json_: Annotated[bool, typer.Option("--json/--no-json", help="Print a JSON report.")] = False,
 ) -> None:
-    """Find what is wrong with the set-up; with --write, try all that users do."""
+    """Check the set-up; with --write, run the acceptance suite."""
     _check_options(
         deployment=deployment,
         region=region,
@@ -106,7 +106,7 @@ def _check_options(
     places: Mapping[str, str],
     skip: Sequence[str],
 ) -> None:
-    """Check that the options belong together.
+    """Check that the options fit together.
 
     Raises:
         UsageError: they do not.
@@ -123,7 +123,7 @@ def _check_options(
 
 
 def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
-    """Print what is found in the account; return the exit code."""
+    """Inspect the account and print the findings; return the exit code."""
     # Imported late, because the other examinations need no AWS SDK.
     try:
         from cli.deployment.account import Account  # noqa: PLC0415
@@ -144,7 +144,7 @@ def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
 
 
 def _examine_set_up(session: Session) -> int:
-    """Print what is found in the configuration, and on the way to the server; return the code."""
+    """Examine the configuration and the connection, print the findings; return the exit code."""
     # Imported late, because the other examinations do not need it.
     from cli.diagnosis.examination import examine  # noqa: PLC0415
 
@@ -158,7 +158,7 @@ def _examine_set_up(session: Session) -> int:
     return 0 if is_valid else 1
 
 
-def _lines(output: Output, finding: "Finding") -> Iterator[str]:
+def _lines(output: CommandOutput, finding: "Finding") -> Iterator[str]:
     color: dict[str, Color] = {"ok": "green", "warning": "yellow", "error": "red"}
     level = output.paint(f"{finding.level:<8}", color.get(finding.level))
     yield f"{level} {finding.subject}: {finding.text}"

@@ -1,4 +1,4 @@
-"""`graveler drill`: whether a dump of refs can be restored, tried beside its repository."""
+"""`graveler drill`: test that a dump of refs can be restored, without touching its repository."""
 
 import json
 from dataclasses import asdict
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.arguments import RepositoryArgument
 from cli.errors import UsageError
-from cli.output import Output
+from cli.output import CommandOutput
 from cli.session import session_of
 
 if TYPE_CHECKING:
@@ -17,12 +18,10 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    uri: Annotated[
-        str, typer.Argument(metavar="REPOSITORY_URI", help="lakefs://REPO.", show_default=False)
-    ],
+    uri: RepositoryArgument,
     *,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Make a dump now, in place of the newest one.")
+        bool, typer.Option("--fresh", help="Make a dump now, instead of taking the newest one.")
     ] = False,
     manifest: Annotated[
         Path | None, typer.Option(help="Restore the dump of this manifest.", show_default=False)
@@ -31,7 +30,7 @@ def command(
         str,
         typer.Option(
             metavar="S3_URI",
-            help="Where the manifest's files are.",
+            help="The storage namespace of the manifest's files.",
             show_default="the repository's namespace",
         ),
     ] = "",
@@ -65,7 +64,7 @@ def command(
     raise typer.Exit(findings.exit_code)
 
 
-def _print(findings: "Findings", out: Output) -> None:
+def _print(findings: "Findings", out: CommandOutput) -> None:
     out.line(f"Dump: {findings.dump}")
     out.line(f"Branches: {findings.branches}")
     out.line(f"Tags: {findings.tags}")

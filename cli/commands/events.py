@@ -1,4 +1,4 @@
-"""`graveler events`: what happens in a repository."""
+"""`graveler events`: the events of a repository."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -11,19 +11,19 @@ from cli.arguments import RepositoryArgument
 from cli.client import RefusedError
 from cli.commits import first_line, short_id
 from cli.errors import CommandError, UsageError
-from cli.grammar import Command, Group
+from cli.events import EventDetail, EventFeed, is_gone
+from cli.grammar import Command, CommandGroup
 from cli.output import local_time
 from cli.session import Session, session_of
-from cli.watching import Event, Watch, is_gone
 
-app = typer.Typer(cls=Group, help="Follow what happens in a repository.")
+app = typer.Typer(cls=CommandGroup, help="Follow the events of a repository.")
 
 _INTERVAL_MIN_S = 0.1
 
 
 @app.callback()
 def _group() -> None:
-    """Follow what happens in a repository."""  # so that Typer keeps the name `tail`
+    """Follow the events of a repository."""  # with a callback, Typer keeps the name `tail`
 
 
 @app.command("tail", cls=Command)
@@ -34,8 +34,8 @@ def tail(
     since: Annotated[
         str,
         typer.Option(
-            help="Begin with the commits since this time, as 2024-08-02T10:13:33Z, or that this "
-            "ref does not have.",
+            help="Begin with the commits since this time, such as 2024-08-02T10:13:33Z, or with "
+            "those that this ref does not have.",
             show_default=False,
         ),
     ] = "",
@@ -46,14 +46,14 @@ def tail(
 ) -> None:
     """Print events as they happen: commits, and changes of branches and tags.
 
-    With --json, each is the detail that the deployment's event bus has, as far as the API tells
-    it. Ctrl-C ends it.
+    With --json, each is the detail of the deployment's event bus, with the fields that the API
+    shows. Ctrl-C ends it.
     """
     session = session_of(context)
     repository = session.repository(uri)
     if once and not since:
         raise UsageError("--once needs --since: without it there is nothing to print")
-    watch = Watch(session.server, repository.repository)
+    watch = EventFeed(session.server, repository.repository)
     if since:
         since_s = _unix_s(since)
         ref = "" if since_s is not None else since
@@ -66,8 +66,8 @@ def tail(
             return
 
 
-def _look(session: Session, watch: Watch) -> bool:
-    """Print what is new; return whether the repository is still there."""
+def _look(session: Session, watch: EventFeed) -> bool:
+    """Print the new events; return whether the repository still exists."""
     try:
         _print(session, watch.changes())
     except RefusedError as error:
@@ -75,7 +75,7 @@ def _look(session: Session, watch: Watch) -> bool:
             if is_gone(session.server, watch.repository):
                 _print(session, [watch.deleted()])
                 return False
-            return True  # a branch was deleted meanwhile: the next look says so
+            return True  # a branch was deleted meanwhile: the next look reports it
         if error.status < 500:
             raise
         session.output.warn(f"warning: {error.message}; the next look makes up for it")
@@ -84,11 +84,11 @@ def _look(session: Session, watch: Watch) -> bool:
     return True
 
 
-def _print(session: Session, events: Iterable[Event]) -> None:
+def _print(session: Session, events: Iterable[EventDetail]) -> None:
     session.output.items(events, _lines)
 
 
-def _lines(event: Event) -> Iterator[str]:
+def _lines(event: EventDetail) -> Iterator[str]:
     at = int(datetime.fromisoformat(event.time).timestamp())
     cells = [local_time(at), event.kind, event.branch or event.tag or event.repository]
     if event.commit_id:
@@ -99,7 +99,7 @@ def _lines(event: Event) -> Iterator[str]:
 
 
 def _unix_s(text: str) -> int | None:
-    """Return the time that the text is; None if it is none, but a ref."""
+    """Parse a time; None if the text is a ref."""
     from graveler.times import unix_s  # noqa: PLC0415 - of a few commands
 
     return None if text.isdigit() else unix_s(text)

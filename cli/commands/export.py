@@ -1,4 +1,4 @@
-"""`graveler export`: keep a branch as plain objects under a path of its own."""
+"""`graveler export`: export a branch to plain objects, once or continuously."""
 
 import time
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ import typer
 
 from cli import output
 from cli.errors import UsageError
-from cli.exports import FAILED, Configuration, Exports, Status
-from cli.grammar import Command, Group
+from cli.exports import FAILED, ExportConfiguration, Exports, ExportStatus
+from cli.grammar import Command, CommandGroup
 from cli.session import session_of
 from cli.uris import BranchUri
 
-app = typer.Typer(cls=Group, help="Export a branch to plain objects, once or continuously.")
+app = typer.Typer(cls=CommandGroup, help="Export a branch to plain objects, once or continuously.")
 
 _POLL_INTERVAL_S = 1.0
 
@@ -36,7 +36,7 @@ def get(context: typer.Context, uri: BranchArgument) -> None:
     session.output.item(found, lambda each: _configuration_lines(branch, each))
 
 
-def _configuration_lines(branch: BranchUri, found: Configuration) -> Iterator[str]:
+def _configuration_lines(branch: BranchUri, found: ExportConfiguration) -> Iterator[str]:
     yield from output.fields(
         [
             ("Branch", branch),
@@ -79,10 +79,10 @@ def set_(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Export to the path although it holds objects.")
+        bool, typer.Option("--force", help="Export to the path even if it holds objects.")
     ] = False,
 ) -> None:
-    """Set the export configuration of a branch, in place of any it had, and export its head."""
+    """Set or replace the export configuration of a branch, and export its head."""
     session = session_of(context)
     branch = session.branch(uri)
     if continuous is None:
@@ -90,7 +90,7 @@ def set_(
             "--continuous must be specified: --continuous exports after every commit and merge, "
             "--continuous=false exports once, now"
         )
-    wanted = Configuration(path, status_path, tuple(prefix_regex or ()), continuous)
+    wanted = ExportConfiguration(path, status_path, tuple(prefix_regex or ()), continuous)
     Exports(session.server, branch).configure(wanted, force=force)
 
 
@@ -116,7 +116,7 @@ def delete(context: typer.Context, uri: BranchArgument) -> None:
     """Delete the export of a branch; exported objects stay."""
     session = session_of(context)
     branch = session.branch(uri)
-    Exports(session.server, branch).forget()
+    Exports(session.server, branch).delete()
 
 
 @app.command("status", cls=Command)
@@ -142,8 +142,8 @@ def status(
         raise typer.Exit(1)
 
 
-def _followed(exports: Exports, found: Status) -> Status:
-    """Return the status when the export has ended; until then show a progress bar on a terminal."""
+def _followed(exports: Exports, found: ExportStatus) -> ExportStatus:
+    """Wait until the export has ended, with a bar on a terminal; return the last status."""
     with output.progress("Exporting") as show:
         while not found.is_over:
             show(found.objects_done, found.objects_total)
@@ -152,7 +152,7 @@ def _followed(exports: Exports, found: Status) -> Status:
     return found
 
 
-def _lines(found: Status) -> Iterator[str]:
+def _lines(found: ExportStatus) -> Iterator[str]:
     yield f"State: {found.state}"
     if found.is_pending:
         yield "Another export is about to start"

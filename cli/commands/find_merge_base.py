@@ -7,14 +7,14 @@ from msgspec import Struct
 
 from cli.arguments import RefArgument
 from cli.errors import UsageError
-from cli.output import Output
+from cli.output import CommandOutput
 from cli.session import session_of
 
 _MERGE = "/repositories/{repository}/refs/{source}/merge/{destination}"
 
 
 class MergeBase(Struct, frozen=True):
-    """The commits of a merge."""
+    """The source, the destination and the base of a merge."""
 
     source_commit_id: str
     destination_commit_id: str
@@ -22,7 +22,7 @@ class MergeBase(Struct, frozen=True):
 
 
 def command(context: typer.Context, source: RefArgument, destination: RefArgument) -> None:
-    """Show the common ancestor from which a merge of two refs would begin."""
+    """Show the merge base of two refs: a best common ancestor."""
     session = session_of(context)
     begins_at, ends_at = session.ref(source), session.ref(destination)
     session.output.line(f"Source: {begins_at}")
@@ -38,7 +38,7 @@ def command(context: typer.Context, source: RefArgument, destination: RefArgumen
     session.output.item(found, lambda each: _lines(each, session.output))
 
 
-def _lines(found: MergeBase, output: Output) -> Iterator[str]:
+def _lines(found: MergeBase, output: CommandOutput) -> Iterator[str]:
     base, source, destination = (
         output.paint(each, "yellow")
         for each in (found.base_commit_id, found.source_commit_id, found.destination_commit_id)

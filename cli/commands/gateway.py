@@ -1,4 +1,4 @@
-"""`graveler gateway`: S3's API on this machine, for clients that cannot speak lakeFS's."""
+"""`graveler gateway`: S3's API on this machine, for clients without lakeFS's API."""
 
 import os
 from typing import Annotated
@@ -15,19 +15,19 @@ def command(
     context: typer.Context,
     *,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; others than loopback reach the network.")
+        str, typer.Option(help="Address to listen on; any but loopback is open to the network.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8080,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that serve.")] = 1,
 ) -> None:
     """Serve S3's API on this machine: repositories are buckets, and keys are REF/PATH.
 
-    Clients sign with the key pair of this configuration. Metadata go to the deployment's API, and
-    bytes straight to the object store, by presigned URLs. Ctrl-C ends it.
+    Clients sign with the key pair of this configuration. Metadata go to the deployment's API; bytes
+    go straight to the object store, by presigned URLs. Ctrl-C ends it.
     """
     if os.name == "nt":
         raise CommandError("the gateway runs on Linux and macOS: on Windows, use WSL")
-    # The gateway's packages are needed by this command only.
+    # Imported late, because only this command needs the gateway's packages.
     try:
         from gateway.server import sidecar  # noqa: PLC0415
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""`graveler gc`: how long deleted objects are kept, and collecting the others."""
+"""`graveler gc`: the retention of deleted objects, and garbage collection."""
 
 import subprocess
 import sys
@@ -9,8 +9,9 @@ from typing import Annotated
 import msgspec
 import typer
 
+from cli.arguments import RepositoryArgument
 from cli.errors import CommandError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.output import go_time
 from cli.retention import Preparation, Retention, read_rules
 from cli.session import session_of
@@ -18,11 +19,7 @@ from cli.session import session_of
 # The checkout with the embedded stack, if this program runs from one.
 _CHECKOUT = Path(__file__).parents[2]
 
-app = typer.Typer(cls=Group, help="Manage the garbage collection policy.")
-
-RepositoryArgument = Annotated[
-    str, typer.Argument(metavar="REPOSITORY_URI", help="lakefs://REPO.", show_default=False)
-]
+app = typer.Typer(cls=CommandGroup, help="Manage the garbage collection policy.")
 
 
 @app.command("set-config", cls=Command)
@@ -40,7 +37,7 @@ def set_config(
         ),
     ],
 ) -> None:
-    """Set the garbage collection policy of a repository, in place of any it had."""
+    """Set or replace the garbage collection policy of a repository."""
     session = session_of(context)
     repository = session.repository(uri)
     rules = read_rules(filename)
@@ -72,7 +69,7 @@ def get_config(
 
 @app.command("delete-config", cls=Command)
 def delete_config(context: typer.Context, uri: RepositoryArgument) -> None:
-    """Delete the garbage collection policy: nothing that was committed is collected then."""
+    """Delete the garbage collection policy: committed objects are then never collected."""
     session = session_of(context)
     Retention(session.server, session.repository(uri)).delete_rules()
 
@@ -102,10 +99,10 @@ def check_async(
     uri: RepositoryArgument,
     *,
     task_id: Annotated[
-        str, typer.Option("--id", help="The ID that prepare-async showed.", show_default=False)
+        str, typer.Option("--id", help="The ID that prepare-async printed.", show_default=False)
     ],
 ) -> None:
-    """Show whether the list of commits is ready, and where it is."""
+    """Show whether the list of commits is ready, and its location."""
     session = session_of(context)
     found = Retention(session.server, session.repository(uri)).preparation(task_id)
     session.output.item(found, _preparation_lines)
@@ -134,7 +131,7 @@ def run(
     uri: RepositoryArgument,
     *,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be deleted.")
+        bool, typer.Option("--dry-run", help="Delete nothing; show the candidates.")
     ] = False,
     option: Annotated[
         list[str] | None,
@@ -144,7 +141,7 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """Collect the garbage of a repository of the stack that `make serve` runs on this machine."""
+    """Collect the garbage of a repository of the stack of `make serve` on this machine."""
     repository = session_of(context).repository(uri)
     if not (_CHECKOUT / "local" / "job.py").exists():
         raise CommandError(
@@ -156,5 +153,5 @@ def run(
         name, _, value = each.partition("=")
         words += [f"--{name}", value]
     command = [sys.executable, "-m", "local.job", "garbage-collection", *words]
-    # Without a shell, the words arrive as they are.
+    # Without a shell, the words stay unchanged.
     raise typer.Exit(subprocess.run(command, cwd=_CHECKOUT, check=False).returncode)  # noqa: S603

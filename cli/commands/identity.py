@@ -4,19 +4,19 @@ from collections.abc import Iterator
 
 import typer
 
-from cli.output import Output, local_time
+from cli.output import CommandOutput, local_time
+from cli.schemas import CurrentUser, User
 from cli.session import session_of
-from cli.shapes import CurrentUser, User
 
 
 def command(context: typer.Context) -> None:
-    """Show the user that the configured credentials belong to."""
+    """Show the user of the configured credentials."""
     session = session_of(context)
     found = session.server.ask("GET", "/user", {}, CurrentUser)
     session.output.item(found.user, lambda user: _lines(user, session.output))
 
 
-def _lines(user: User, output: Output) -> Iterator[str]:
+def _lines(user: User, output: CommandOutput) -> Iterator[str]:
     yield f"User ID:          {output.paint(user.id, 'yellow')}"
     yield f"Email:            {output.paint(user.email, 'blue') if user.email else ''}"
     yield f"Creation Date:    {local_time(user.creation_date)}"

@@ -1,4 +1,4 @@
-"""`graveler import`: objects that stay where they are become part of a branch."""
+"""`graveler import`: add objects to a branch without copying their bytes."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct
 
-from cli import completing
+from cli import completion
+from cli.arguments import pairs_of
 from cli.commits import (
     AllowEmptyMessageOption,
     MessageOption,
     MetadataOption,
     check_message,
-    metadata_of,
 )
 from cli.errors import CommandError
 from cli.interruptions import interruptible
-from cli.output import Output, local_time, progress
+from cli.output import CommandOutput, local_time, progress
+from cli.polling import Polling, ended
+from cli.schemas import Commit, Config, TaskCreation
 from cli.session import session_of
-from cli.shapes import Commit, Config
+from cli.tasks import TaskFailure
 from cli.uris import PathUri
-from cli.waiting import Patience, finished
 
 if TYPE_CHECKING:
     from cli.client import Server
@@ -35,19 +36,7 @@ _NO_PROGRESS_S_MAX = 600.0
 _NOT_FOUND = 404
 
 
-class Started(Struct, frozen=True):
-    """The import that the server works on."""
-
-    id: str
-
-
-class Failure(Struct, frozen=True):
-    """Why an import failed."""
-
-    message: str = ""
-
-
-class Status(Struct, frozen=True):
+class ImportStatus(Struct, frozen=True):
     """The state of an import."""
 
     completed: bool
@@ -55,7 +44,7 @@ class Status(Struct, frozen=True):
     ingested_objects: int = 0
     metarange_id: str = ""
     commit: Commit | None = None
-    error: Failure | None = None
+    error: TaskFailure | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -72,12 +61,12 @@ class Import:
         self._to = to
 
     def check(self, source: str) -> None:
-        """Check what the server would refuse.
+        """Check the source and the branch before the import.
 
         Raises:
-            CommandError: it cannot read the source, or the branch does not exist.
+            CommandError: the server cannot read the source, or the branch does not exist.
         """
-        from cli.client import RefusedError  # noqa: PLC0415 - late, as the server is
+        from cli.client import RefusedError  # noqa: PLC0415 - late, like the server
 
         storage = self._server.ask("GET", "/config", {}, Config).storage_config
         if storage.import_validity_regex and not re.search(storage.import_validity_regex, source):
@@ -98,11 +87,11 @@ class Import:
             "paths": [{"path": source, "destination": self._to.path, "type": "common_prefix"}],
             "commit": {"message": message, **({"metadata": metadata} if metadata else {})},
         }
-        return self._server.ask("POST", _IMPORT, self._names, Started, body).id
+        return self._server.ask("POST", _IMPORT, self._names, TaskCreation, body).id
 
-    def status(self, import_id: str) -> Status:
+    def status(self, import_id: str) -> ImportStatus:
         """Return the current state."""
-        return self._server.ask("GET", _IMPORT, self._names, Status, query={"id": import_id})
+        return self._server.ask("GET", _IMPORT, self._names, ImportStatus, query={"id": import_id})
 
     def cancel(self, import_id: str) -> None:
         """Cancel: the branch stays as it was."""
@@ -116,7 +105,7 @@ def command(
         str,
         typer.Option(
             "--from",
-            help="Where the objects are, as s3://BUCKET/PREFIX/; in no storage namespace.",
+            help="The objects, as s3://BUCKET/PREFIX/, outside of storage namespaces.",
             show_default=False,
         ),
     ],
@@ -124,9 +113,9 @@ def command(
         str,
         typer.Option(
             "--to",
-            help="Where they will be: lakefs://REPO/BRANCH/PATH",
+            help="The destination: lakefs://REPO/BRANCH/PATH",
             show_default=False,
-            autocompletion=completing.paths,
+            autocompletion=completion.paths,
         ),
     ],
     message: MessageOption = "",
@@ -146,7 +135,7 @@ def command(
     if merge:
         session.output.warn("--merge is deprecated: import is done directly into target branch")
     check_message(message, allow_empty=allow_empty_message)
-    metadata = metadata_of(meta)
+    metadata = pairs_of("--meta", meta)
     work = Import(session.server, target)
     work.check(source)
     with interruptible(lambda _: None) as interruption:
@@ -163,25 +152,25 @@ def command(
     session.output.item(found, lambda each: _lines(each, target.ref, session.output))
 
 
-def _finished(ask: Callable[[], Status], show: Callable[[int, int], None]) -> Status:
-    """Return the status when the import is done.
+def _finished(ask: Callable[[], ImportStatus], show: Callable[[int, int], None]) -> ImportStatus:
+    """Wait for the import; return its last status.
 
     Raises:
         CommandError: it failed, or makes no progress.
     """
 
-    def shown() -> Status:
+    def shown() -> ImportStatus:
         found = ask()
         show(found.ingested_objects, 0)
         return found
 
-    found = finished("import", shown, Patience(_POLL_INTERVAL_S, _NO_PROGRESS_S_MAX))
+    found = ended("import", shown, Polling(_POLL_INTERVAL_S, _NO_PROGRESS_S_MAX))
     if found.error is not None:
         raise CommandError(f"import failed: {found.error.message}")
     return found
 
 
-def _lines(found: Status, branch: str, output: Output) -> Iterator[str]:
+def _lines(found: ImportStatus, branch: str, output: CommandOutput) -> Iterator[str]:
     count = output.paint(str(found.ingested_objects), "yellow")
     yield f'Import of {count} object(s) into "{branch}" completed.'
     yield f"MetaRange ID: {output.paint(found.metarange_id, 'yellow')}"

@@ -6,26 +6,40 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import YesOption, home_expanded
+from cli.arguments import (
+    PARALLELISM,
+    NoProgressOption,
+    ParallelismOption,
+    PreSignOption,
+    YesOption,
+    home_expanded,
+    pairs_of,
+)
+from cli.checkout import git
+from cli.checkout.differences import Change, ChangeSpool
+from cli.checkout.index import CLONE, Index, linked_folders
+from cli.checkout.linking import interrupted_clone, link
+from cli.checkout.mirror import Mirror
+from cli.checkout.remote import Remote
+from cli.checkout.sync import Sync, SyncSummary
+from cli.checkout.walk import TrackingRules
+from cli.commits import (
+    AllowEmptyMessageOption,
+    MessageOption,
+    MetadataOption,
+    check_message,
+    created_lines,
+)
 from cli.errors import CommandError, UsageError
-from cli.grammar import Command, Group
-from cli.local import git
-from cli.local.differences import Change, Spool
-from cli.local.index import CLONE, Index, linked_folders
-from cli.local.linking import interrupted_clone, link
-from cli.local.operations import Mirror
-from cli.local.remote import Remote
-from cli.local.sync import Summary, Sync
-from cli.local.walk import Rules
-from cli.output import Color, local_time
+from cli.grammar import Command, CommandGroup
+from cli.output import Color
 from cli.session import Session, session_of
-from cli.shapes import Commit
-from cli.transfers.jobs import PARALLELISM, Options
-from cli.uris import PathUri
+from cli.transfers.jobs import Options
+from cli.uris import BranchUri, PathUri
 
-app = typer.Typer(cls=Group, help="Sync local directories with lakeFS paths.")
+app = typer.Typer(cls=CommandGroup, help="Sync local directories with lakeFS paths.")
 
-_WORDS = {"changed": "modified"}  # lakectl's, where they are not the API's
+_WORDS = {"changed": "modified"}  # lakectl's words, where they differ from the API's
 _COLORS: dict[str, Color] = {
     "added": "green",
     "removed": "red",
@@ -46,26 +60,6 @@ FolderArgument = Annotated[
 GitignoreOption = Annotated[
     bool,
     typer.Option(help="Make git ignore the directory, if it is in a git repository."),
-]
-ParallelismOption = Annotated[
-    int | None,
-    typer.Option(
-        "--parallelism",
-        "-p",
-        help="How many transfers run at a time.",
-        show_default=str(PARALLELISM),
-    ),
-]
-PreSignOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--pre-sign/--no-pre-sign",
-        help="Use presigned URLs.",
-        show_default="where the server has them",
-    ),
-]
-NoProgressOption = Annotated[
-    bool, typer.Option("--no-progress", help="Show no bar.", show_default=False)
 ]
 
 
@@ -133,9 +127,9 @@ def status(
         typer.Option("--local/--no-local", "-l", help="Do not look for changes of the remote."),
     ] = False,
 ) -> None:
-    """Show what changed in a directory and in the path that it is linked with.
+    """Show the changes in a directory and in its linked path.
 
-    Sizes and modification times are compared. Contents are read only of files that were stored in
+    Sizes and modification times are compared. Content is read only of files that were stored in
     the second of their modification.
     """
     session = session_of(context)
@@ -157,19 +151,9 @@ def commit(
     context: typer.Context,
     directory: FolderArgument = ".",
     *,
-    message: Annotated[
-        str, typer.Option("--message", "-m", help="The commit's message.", show_default=False)
-    ] = "",
-    allow_empty_message: Annotated[
-        bool,
-        typer.Option("--allow-empty-message/--no-allow-empty-message", help="Need no message."),
-    ] = False,
-    meta: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--meta", help="Metadata of the commit, as key=value[,key=value].", show_default=False
-        ),
-    ] = None,
+    message: MessageOption = "",
+    allow_empty_message: AllowEmptyMessageOption = False,
+    meta: MetadataOption = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -182,21 +166,21 @@ def commit(
     pre_sign: PreSignOption = None,
     no_progress: NoProgressOption = False,
 ) -> None:
-    """Upload what changed in a directory, and commit it to the branch.
+    """Upload the changes of a directory, and commit them to the branch.
 
     After an interrupt, the same command continues.
     """
     session = session_of(context)
-    if not message.strip() and not allow_empty_message:
-        raise UsageError("commit with no message without specifying --allow-empty-message")
-    metadata = _pairs(meta or [])
+    check_message(message, allow_empty=allow_empty_message)
+    metadata = pairs_of("--meta", meta)
     index = Index.find(_folder(directory))
     options = _options(session, parallelism, pre_sign)
     mirror = _mirror(session, index, options, no_progress=no_progress)
     with mirror.cancelable():
         made = mirror.commit(message, metadata, force=force, yes=yes)
     if made is not None:
-        session.output.item(made, lambda each: _commit_lines(index.source.ref, each))
+        branch = BranchUri(index.source.repository, index.source.ref)
+        session.output.item(made, lambda each: created_lines(branch, each, session.output))
 
 
 @app.command("pull", cls=Command)
@@ -212,7 +196,7 @@ def pull(
     pre_sign: PreSignOption = None,
     no_progress: NoProgressOption = False,
 ) -> None:
-    """Download what changed in the path since the last time.
+    """Download the changes of the path since the last synchronization.
 
     After an interrupt, the same command continues.
     """
@@ -236,14 +220,14 @@ def checkout(
         str, typer.Option("--ref", "-r", help="Another ref, as lakefs://REPO/REF.")
     ] = "",
     every: Annotated[
-        bool, typer.Option("--all/--no-all", help="Do it for all linked directories below.")
+        bool, typer.Option("--all/--no-all", help="Check out all linked directories below.")
     ] = False,
     yes: YesOption = False,
     parallelism: ParallelismOption = None,
     pre_sign: PreSignOption = None,
     no_progress: NoProgressOption = False,
 ) -> None:
-    """Take back what changed in a directory, or make it that of another ref.
+    """Undo the local changes of a directory, or switch it to another ref.
 
     After an interrupt, the same command continues.
     """
@@ -292,7 +276,7 @@ def list_(
 
 
 def _source(session: Session, text: str) -> PathUri:
-    """Return the path that an argument names; as lakectl, the whole of a ref needs a slash."""
+    """Return the path that an argument names; as in lakectl, a whole ref ends with a slash."""
     uri = session.path(text)
     if not uri.path and not text.endswith("/"):
         raise UsageError(f"{text!r} has no path: write {uri}")
@@ -304,7 +288,7 @@ def _folder(text: str) -> Path:
 
 
 def _root(directory: str | None) -> Path:
-    """Return where linked directories are looked for."""
+    """Return the folder below which linked directories are searched."""
     here = _folder(directory or ".")
     root = here if directory is not None else git.repository_of(here) or here
     if not root.is_dir():
@@ -312,16 +296,20 @@ def _root(directory: str | None) -> Path:
     return root
 
 
-def _options(session: Session, parallelism: int | None, pre_sign: bool | None) -> Options:  # noqa: FBT001
+def _options(
+    session: Session,
+    parallelism: int | None,
+    pre_sign: bool | None,  # noqa: FBT001 - as the option
+) -> Options:
     if parallelism is None:
         parallelism = session.configuration.number("options.parallelism", PARALLELISM)
     if parallelism < 1:
-        raise UsageError(f"Invalid value for parallelism ({parallelism}), minimum is 1")
+        raise UsageError(f"--parallelism is {parallelism}: write 1 or more")
     return Options(parallelism=parallelism, pre_sign=pre_sign)
 
 
 def _remote(session: Session) -> Remote:
-    return Remote(session.server, Rules.of(session.configuration), session.output.warn)
+    return Remote(session.server, TrackingRules.of(session.configuration), session.output.warn)
 
 
 def _mirror(session: Session, index: Index, options: Options, *, no_progress: bool) -> Mirror:
@@ -331,39 +319,17 @@ def _mirror(session: Session, index: Index, options: Options, *, no_progress: bo
     return Mirror(index, remote, session.output, sync)
 
 
-def _pairs(texts: list[str]) -> dict[str, str]:
-    pairs = {}
-    for text in ",".join(texts).split(",") if texts else []:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UsageError(f"--meta {text!r} is not key=value")
-        pairs[name] = value
-    return pairs
-
-
 def _link_of(index: Index) -> dict[str, str]:
     return {"directory": str(index.root), "src": str(index.source), "at_head": index.head}
 
 
-def _show(session: Session, operation: str, summary: Summary, mirror: Mirror) -> None:
-    """Print a summary; fail if it is not of all objects."""
+def _show(session: Session, operation: str, summary: SyncSummary, mirror: Mirror) -> None:
+    """Print a summary; fail if objects were left out."""
     session.output.item(summary, lambda each: each.lines(operation))
     mirror.remote.refuse_skipped()
 
 
-def _commit_lines(branch: str, made: Commit) -> list[str]:
-    return [
-        f'Commit for branch "{branch}" completed.',
-        "",
-        f"ID: {made.id}",
-        f"Message: {made.message}",
-        f"Timestamp: {local_time(made.creation_date)}",
-        f"Parents: {', '.join(made.parents)}",
-        "",
-    ]
-
-
-def _draw(session: Session, changes: Spool) -> None:
+def _draw(session: Session, changes: ChangeSpool) -> None:
     """Print lakectl's table of changes, which has lines even without a terminal."""
     heads = ("SOURCE", "CHANGE", "PATH")
     widths = [len(head) for head in heads]

@@ -7,14 +7,14 @@ from urllib.parse import quote
 
 import typer
 
-from cli.arguments import RefArgument
-from cli.commits import MetaRangeOption, comma_separated, first_line, log_lines, short_id
+from cli.arguments import RefArgument, comma_separated
+from cli.commits import MetaRangeOption, first_line, log_lines, short_id
 from cli.errors import UsageError
 from cli.graph import Graph
 from cli.history import ChildrenFirst, Log
-from cli.output import Output
+from cli.output import CommandOutput
+from cli.schemas import Commit
 from cli.session import session_of
-from cli.shapes import Commit
 
 
 def command(
@@ -25,10 +25,10 @@ def command(
         int, typer.Option(help="How many commits to show; 0 is all of them.", show_default=False)
     ] = 0,
     after: Annotated[
-        str, typer.Option(help="Show what comes after this commit.", show_default=False)
+        str, typer.Option(help="Show the commits after this one.", show_default=False)
     ] = "",
     limit: Annotated[
-        bool, typer.Option(help="Do not look whether there is more than --amount.")
+        bool, typer.Option(help="Do not check for more commits than --amount.")
     ] = False,
     dot: Annotated[bool, typer.Option(help="Print a graph in the language of Graphviz.")] = False,
     graph: Annotated[
@@ -36,7 +36,7 @@ def command(
     ] = False,
     oneline: Annotated[bool, typer.Option(help="Print a line for each commit.")] = False,
     first_parent: Annotated[
-        bool, typer.Option(help="Follow the first parent alone of each merge.")
+        bool, typer.Option(help="Follow only the first parent of each merge.")
     ] = False,
     no_merges: Annotated[bool, typer.Option(help="Leave out merges.")] = False,
     show_meta_range_id: MetaRangeOption = False,
@@ -70,7 +70,7 @@ def command(
         "stop_at": stop_at,
     }
     if graph and (dot or no_merges or objects or prefixes):
-        raise UsageError("--graph draws whole histories: leave out --dot and what selects commits")
+        raise UsageError("--graph needs whole histories: leave out --dot and filters of commits")
     log = Log(session.server, session.ref(uri), amount, no_merges, limit, query)
     if output.as_json:
         output.items(log, lambda _: ())
@@ -88,7 +88,7 @@ def command(
     _print(lines, log, output)
 
 
-def _print(lines: Iterable[str], log: Log, output: Output) -> None:
+def _print(lines: Iterable[str], log: Log, output: CommandOutput) -> None:
     with output.paged():
         for line in lines:
             output.line(line)
@@ -104,7 +104,7 @@ def _paths(option: str, given: list[str] | None) -> list[str] | None:
 
 
 def _time(text: str) -> str:
-    """Return the time as lakeFS's servers take it, too."""
+    """Return the time in the form that lakeFS's servers accept too."""
     from graveler.times import NS_PER_S, rfc3339, unix_s  # noqa: PLC0415 - of a few commands
 
     moment_s = unix_s(text)
@@ -113,7 +113,7 @@ def _time(text: str) -> str:
     return rfc3339(moment_s * NS_PER_S)
 
 
-def _whole(log: Log, output: Output, *, show_meta_range_id: bool) -> Iterator[str]:
+def _whole(log: Log, output: CommandOutput, *, show_meta_range_id: bool) -> Iterator[str]:
     # lakectl's log begins with an empty line, but only once the server has answered.
     commits = iter(log)
     commit = next(commits, None)
@@ -123,12 +123,12 @@ def _whole(log: Log, output: Output, *, show_meta_range_id: bool) -> Iterator[st
         commit = next(commits, None)
 
 
-def _line(commit: Commit, output: Output) -> str:
+def _line(commit: Commit, output: CommandOutput) -> str:
     return f"{output.paint(short_id(commit.id), 'yellow')} {first_line(commit.message)}".rstrip()
 
 
 def _graph(
-    commits: ChildrenFirst, output: Output, *, is_short: bool, show_meta_range_id: bool
+    commits: ChildrenFirst, output: CommandOutput, *, is_short: bool, show_meta_range_id: bool
 ) -> Iterator[str]:
     graph = Graph()
     for commit in commits:

@@ -5,15 +5,14 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from cli import completing
-from cli.arguments import BranchArgument
+from cli import completion
+from cli.arguments import BranchArgument, pairs_of
 from cli.client import RefusedError, Server
 from cli.commits import (
     AllowEmptyMessageOption,
     MessageOption,
     MetadataOption,
     check_message,
-    metadata_of,
 )
 from cli.errors import CommandError, UsageError
 from cli.session import session_of
@@ -34,9 +33,9 @@ def command(
         str,
         typer.Argument(
             metavar="SOURCE_URI",
-            help="What to merge: lakefs://REPO/REF",
+            help="The ref to merge: lakefs://REPO/REF",
             show_default=False,
-            autocompletion=completing.refs,
+            autocompletion=completion.refs,
         ),
     ],
     destination_uri: BranchArgument,
@@ -44,8 +43,8 @@ def command(
     strategy: Annotated[
         str,
         typer.Option(
-            help="What wins a conflict: dest-wins or source-wins. Without it, a conflict is an "
-            "error.",
+            help="The side that wins a conflict: dest-wins or source-wins. Without it, a conflict "
+            "is an error.",
             show_default=False,
             autocompletion=lambda: list(STRATEGIES),
         ),
@@ -55,7 +54,7 @@ def command(
     ] = False,
     allow_empty: Annotated[bool, typer.Option(help="Allow a merge without changes.")] = False,
     squash: Annotated[
-        bool, typer.Option(help="Make a commit that has the destination alone as its parent.")
+        bool, typer.Option(help="Make a commit whose only parent is the destination's head.")
     ] = False,
     message: MessageOption = "",
     allow_empty_message: AllowEmptyMessageOption = True,
@@ -64,7 +63,7 @@ def command(
     """Merge a ref into a branch, as a new commit of the branch."""
     session = session_of(context)
     check_message(message, allow_empty=allow_empty_message)
-    metadata = metadata_of(meta)
+    metadata = pairs_of("--meta", meta)
     source, destination = session.ref(source_uri), session.branch(destination_uri)
     session.output.line(f"Source: {source}")
     session.output.line(f"Destination: {destination}")
@@ -119,5 +118,5 @@ def _merged(
 
 def is_conflict(error: RefusedError) -> bool:
     """Return whether a merge was refused because both sides changed the same objects."""
-    # The answer to that has a result in place of a message.
+    # lakeFS answers a conflict with a result instead of a message.
     return error.status == 409 and (not error.text or "conflict" in error.text.lower())

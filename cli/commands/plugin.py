@@ -1,13 +1,13 @@
-"""`graveler plugin`: commands that other programs do."""
+"""`graveler plugin`: commands that other programs implement."""
 
 import typer
 
 from cli import plugins
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.session import session_of
 
 app = typer.Typer(
-    cls=Group,
+    cls=CommandGroup,
     help="Show plugins: executables graveler-NAME or lakectl-NAME in PATH.",
 )
 

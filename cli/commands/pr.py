@@ -1,4 +1,4 @@
-"""`graveler pr`: pull requests, which propose to merge a branch into another one."""
+"""`graveler pr`: pull requests, which propose merges of branches."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,12 +18,12 @@ from cli.arguments import (
 from cli.client import RefusedError
 from cli.commands.merge import MergeResult, is_conflict
 from cli.errors import CommandError, UsageError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.output import fields, local_time
 from cli.session import Session, session_of
 from cli.uris import RepositoryUri
 
-app = typer.Typer(cls=Group, help="Propose merges, and decide about them.")
+app = typer.Typer(cls=CommandGroup, help="Create, merge and close pull requests.")
 
 _PULLS = "/repositories/{repository}/pulls"
 _PULL = f"{_PULLS}/{{pull_request}}"
@@ -40,11 +40,11 @@ TitleOption = Annotated[
 ]
 DescriptionOption = Annotated[
     str | None,
-    typer.Option("--description", help="What it is for, in Markdown.", show_default=False),
+    typer.Option("--description", help="The description, in Markdown.", show_default=False),
 ]
 
 
-class Pull(Struct, frozen=True):
+class PullRequest(Struct, frozen=True):
     """A pull request."""
 
     id: str
@@ -83,7 +83,7 @@ def list_(
     found = session.server.page(
         _PULLS,
         {"repository": repository.repository},
-        Pull,
+        PullRequest,
         {"status": status, "prefix": prefix, "after": after, "amount": amount},
     )
     session.output.table(
@@ -197,8 +197,8 @@ def _change(
     session.output.item(_pull(session, repository, pull_id), _lines)
 
 
-def _pull(session: Session, repository: RepositoryUri, pull_id: str) -> Pull:
-    return session.server.ask("GET", _PULL, _names(repository, pull_id), Pull)
+def _pull(session: Session, repository: RepositoryUri, pull_id: str) -> PullRequest:
+    return session.server.ask("GET", _PULL, _names(repository, pull_id), PullRequest)
 
 
 def _names(repository: RepositoryUri, pull_id: str) -> dict[str, str]:
@@ -214,7 +214,7 @@ def _check_status(status: str, allowed: tuple[str, ...]) -> None:
         )
 
 
-def _lines(found: Pull) -> Iterator[str]:
+def _lines(found: PullRequest) -> Iterator[str]:
     pairs = [
         ("ID", found.id),
         ("Status", found.status),

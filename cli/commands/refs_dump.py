@@ -1,4 +1,4 @@
-"""`graveler refs-dump`: write down a repository's branches, tags and commits."""
+"""`graveler refs-dump`: dump a repository's branches, tags and commits."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,9 +7,17 @@ import msgspec
 import typer
 
 from cli.arguments import RepositoryArgument
-from cli.dumps import PollIntervalOption, Refs, Started, Status, TimeoutOption, done, patience
+from cli.dumps import (
+    DumpStatus,
+    PollIntervalOption,
+    RefsDump,
+    TimeoutOption,
+    completed,
+    polling_of,
+)
 from cli.errors import CommandError
 from cli.output import progress
+from cli.schemas import TaskCreation
 from cli.session import session_of
 
 _DUMP = "/repositories/{repository}/dump"
@@ -34,18 +42,18 @@ def command(
 ) -> None:
     """Dump the refs of a repository into its namespace; print the manifest.
 
-    `refs-restore` brings them back, in a bare repository. `drill` tries whether it would.
+    `refs-restore` restores them in a bare repository. `drill` tests whether it can.
     """
     session = session_of(context)
     names = {"repository": session.repository(uri).repository}
-    how = patience(poll_interval, timeout)
-    task = session.server.ask("POST", _DUMP, names, Started)
+    polling = polling_of(poll_interval, timeout)
+    task = session.server.ask("POST", _DUMP, names, TaskCreation)
     query = {"task_id": task.id}
     with progress("Dumping refs"):
-        found = done(
+        found = completed(
             "refs dump",
-            lambda: session.server.ask("GET", _DUMP, names, Status, query=query),
-            how,
+            lambda: session.server.ask("GET", _DUMP, names, DumpStatus, query=query),
+            polling,
         )
     if found.refs is None:
         raise CommandError("refs dump failed: the server's answer has no refs")
@@ -61,5 +69,5 @@ def command(
         ) from error
 
 
-def _manifest(refs: Refs) -> str:
+def _manifest(refs: RefsDump) -> str:
     return msgspec.json.format(msgspec.json.encode(refs)).decode()

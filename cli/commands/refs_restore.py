@@ -1,20 +1,26 @@
-"""`graveler refs-restore`: bring back branches, tags and commits that were dumped."""
+"""`graveler refs-restore`: restore dumped branches, tags and commits."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
-from cli.arguments import RepositoryArgument
-from cli.dumps import PollIntervalOption, Refs, Started, Status, TimeoutOption, done, patience
+from cli.arguments import RepositoryArgument, content_of
+from cli.dumps import (
+    DumpStatus,
+    PollIntervalOption,
+    RefsDump,
+    TimeoutOption,
+    completed,
+    polling_of,
+)
 from cli.errors import CommandError
 from cli.output import progress
+from cli.schemas import TaskCreation
 from cli.session import session_of
 
 _RESTORE = "/repositories/{repository}/restore"
-_STANDARD_INPUT = "-"
 
 
 def command(
@@ -22,7 +28,7 @@ def command(
     uri: RepositoryArgument,
     *,
     manifest: Annotated[
-        str,
+        Path,
         typer.Option(
             "--manifest",
             help="The file that `refs-dump` printed; - is standard input.",
@@ -39,17 +45,17 @@ def command(
     """
     session = session_of(context)
     repository = session.repository(uri)
-    how = patience(poll_interval, timeout)
+    polling = polling_of(poll_interval, timeout)
     session.output.line(f"Repository: {repository}")
     refs = _read(manifest)
     names = {"repository": repository.repository}
-    task = session.server.ask("POST", _RESTORE, names, Started, refs)
+    task = session.server.ask("POST", _RESTORE, names, TaskCreation, refs)
     query = {"task_id": task.id}
     with progress("Restoring refs"):
-        found = done(
+        found = completed(
             "refs restore",
-            lambda: session.server.ask("GET", _RESTORE, names, Status, query=query),
-            how,
+            lambda: session.server.ask("GET", _RESTORE, names, DumpStatus, query=query),
+            polling,
         )
     paint = session.output.paint
     session.output.item(
@@ -57,21 +63,16 @@ def command(
     )
 
 
-def _read(manifest: str) -> Refs:
+def _read(manifest: Path) -> RefsDump:
     """Return the refs of a manifest.
 
     Raises:
-        CommandError: it cannot be read, or is no manifest.
+        CommandError: it cannot be read, or is not a manifest.
     """
+    content = content_of(manifest)
     try:
-        from_input = manifest == _STANDARD_INPUT
-        content = sys.stdin.read() if from_input else Path(manifest).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise CommandError(f"cannot read the manifest {manifest}: {reason}") from error
-    try:
-        return msgspec.json.decode(content, type=Refs)
+        return msgspec.json.decode(content, type=RefsDump)
     except msgspec.DecodeError as error:
         raise CommandError(
-            f"{manifest} is no manifest of `refs-dump`: {error}; write the file that it printed"
+            f"{manifest} is not a manifest of `refs-dump`: {error}; name the file that it printed"
         ) from error

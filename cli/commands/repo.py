@@ -13,12 +13,12 @@ from cli.arguments import (
     RepositoryArgument,
     YesOption,
 )
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.output import fields, local_time
+from cli.schemas import Repository
 from cli.session import Session, session_of
-from cli.shapes import Repository
 
-app = typer.Typer(cls=Group, help="Manage and explore repositories.")
+app = typer.Typer(cls=CommandGroup, help="Manage and explore repositories.")
 
 _REPOSITORIES = "/repositories"
 _REPOSITORY = f"{_REPOSITORIES}/{{repository}}"
@@ -27,7 +27,7 @@ NamespaceArgument = Annotated[
     str,
     typer.Argument(
         metavar="STORAGE_NAMESPACE",
-        help="Where the objects will be, as s3://BUCKET/PREFIX; no other repository may use it.",
+        help="The prefix of the objects, s3://BUCKET/PREFIX, which no other repository may use.",
         show_default=False,
     ),
 ]
@@ -72,10 +72,10 @@ def create(
     *,
     default_branch: DefaultBranchOption = "main",
     sample_data: Annotated[
-        bool, typer.Option("--sample-data", help="Begin with a few objects to try things on.")
+        bool, typer.Option("--sample-data", help="Add a few objects to try things on.")
     ] = False,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Let nothing be written to the repository.")
+        bool, typer.Option("--read-only", help="Make the repository read-only.")
     ] = False,
     storage_id: StorageIdOption = "",
 ) -> None:
@@ -108,7 +108,7 @@ def delete(
     *,
     yes: YesOption = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Delete the repository also if it is read-only.")
+        bool, typer.Option("--force", help="Delete the repository even if it is read-only.")
     ] = False,
 ) -> None:
     """Delete a repository; its objects stay in the object store."""

@@ -1,14 +1,14 @@
-"""`graveler show`: one thing in detail."""
+"""`graveler show`: a commit in detail."""
 
 import typer
 
 from cli.arguments import RefArgument
 from cli.commits import MetaRangeOption, show_commits
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
+from cli.schemas import Commit
 from cli.session import session_of
-from cli.shapes import Commit
 
-app = typer.Typer(cls=Group, help="Show a commit in detail.")
+app = typer.Typer(cls=CommandGroup, help="Show a commit in detail.")
 
 
 @app.callback()

@@ -1,21 +1,22 @@
-"""`graveler sst`: what is in the files of a repository's commits, and whether they are whole."""
+"""`graveler sst`: the content of the files of a repository's commits, and their faults."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import PurePath
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import msgspec
 import typer
 
-from cli.errors import CommandError, NotInstalledError
-from cli.grammar import Command, Group
-from cli.output import go_time
+from cli.arguments import content_of
+from cli.errors import CommandError, NotInstalledError, UsageError
+from cli.grammar import Command, CommandGroup
+from cli.output import fields, go_time
 from cli.session import Session, session_of
-from cli.table_files import read_file
 
-app = typer.Typer(cls=Group, help="Look into range and metarange files, without a server.")
+app = typer.Typer(cls=CommandGroup, help="Inspect range and metarange files, without a server.")
 
 FileArgument = Annotated[
     str,
@@ -27,15 +28,18 @@ FileArgument = Annotated[
 ]
 RecordsOption = Annotated[int, typer.Option("--amount", help="How many records; -1 is all.")]
 
+_S3 = "s3://"
+
 _ENTRY_HEADS = ("path", "identity", "size", "etag", "last_modified", "address", "metadata")
 _REF_CELLS = ("id", "commit_id")
+_RAW_CELLS = ("key", "identity", "value")
 _RANGE_CELLS = ("id", "min_key", "max_key", "count", "estimated_size")
 
 Cells = Callable[[dict[str, Any]], Sequence[object]]
 
 
 class _Verdict(msgspec.Struct, frozen=True):
-    """Whether a file is whole."""
+    """The result of a check."""
 
     file: str
     is_whole: bool
@@ -47,9 +51,17 @@ class _Verdict(msgspec.Struct, frozen=True):
 
 
 @app.command("cat", cls=Command)
-def cat(context: typer.Context, file: FileArgument, *, amount: RecordsOption = -1) -> None:
+def cat(
+    context: typer.Context,
+    file: FileArgument,
+    *,
+    amount: RecordsOption = -1,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Show keys, identities and values in hex.")
+    ] = False,
+) -> None:
     """Show the records of a file: objects, ranges, or the refs of a dump."""
-    show_records(session_of(context), file, amount)
+    show_records(session_of(context), file, amount, raw=raw)
 
 
 @app.command("verify", cls=Command)
@@ -59,8 +71,8 @@ def verify(context: typer.Context, files: Annotated[list[str], FileArgument]) ->
     inspection = _reader()
     are_whole = True
     for file in files:
-        content = read_file(file)
-        found = list(inspection.faults(file, content, PurePath(file).name))
+        content = _read_file(file)
+        found = list(inspection.faults(file, content, Path(file).name))
         are_whole = are_whole and not found
         session.output.item(_Verdict(file, not found, found), _Verdict.lines)
     if not are_whole:
@@ -72,7 +84,7 @@ def stats(context: typer.Context, file: FileArgument) -> None:
     """Show how many records, blocks and bytes a file has, and its first and last key."""
     session = session_of(context)
     with _refusing_damage():
-        found = _reader().statistics(file, read_file(file))
+        found = _reader().statistics(file, _read_file(file))
     session.output.item(
         found,
         lambda each: [
@@ -82,24 +94,39 @@ def stats(context: typer.Context, file: FileArgument) -> None:
     )
 
 
-def show_records(session: Session, file: str, amount: int) -> None:
+@app.command("properties", cls=Command)
+def properties(context: typer.Context, file: FileArgument) -> None:
+    """Show the properties that the writer of a file stored in it."""
+    session = session_of(context)
+    content = _read_file(file)
+    inspection = _reader()
+    with _refusing_damage():
+        found = inspection.properties(inspection.open_table(file, content))
+    session.output.item(found, lambda each: fields(each.items()))
+
+
+def show_records(session: Session, file: str, amount: int, *, raw: bool = False) -> None:
     """Print the records of a file, as lakectl's cat-sst; all of them if the amount is negative."""
-    content = read_file(file)
+    content = _read_file(file)
     inspection = _reader()
     with _refusing_damage():
         table = inspection.open_table(file, content)
         kind = inspection.kind_of(table)
-        heads, cells = _columns(kind)
+        heads, cells = (_RAW_CELLS, _raw_cells) if raw else _columns(kind)
         values = [
-            decoded | {"identity": identity.decode() if kind != "ranges" else identity.hex()}
-            for number, (_, identity, _, decoded) in enumerate(inspection.decoded_records(table))
+            dict(zip(_RAW_CELLS, (key.hex(), identity.hex(), value.hex()), strict=True))
+            if raw
+            else decoded | {"identity": identity.decode() if kind != "ranges" else identity.hex()}
+            for number, (key, identity, value, decoded) in enumerate(
+                inspection.decoded_records(table)
+            )
             if amount < 0 or number < amount
         ]
     session.output.table(heads, values, cells)
 
 
 def _columns(kind: str) -> tuple[Sequence[str], Cells]:
-    """Return the heads of the table of a kind of records, and the cells of a record."""
+    """Return the table's heads for a kind of records, and the function to a record's cells."""
     match kind:
         case "metaranges":
             heads = ("range_id", *_RANGE_CELLS[1:])
@@ -110,6 +137,10 @@ def _columns(kind: str) -> tuple[Sequence[str], Cells]:
             return _COMMIT_HEADS, _commit_cells
         case _:
             return _ENTRY_HEADS, _entry_cells
+
+
+def _raw_cells(record: dict[str, Any]) -> Sequence[object]:
+    return [record[name] for name in _RAW_CELLS]
 
 
 def _entry_cells(entry: dict[str, Any]) -> Sequence[object]:
@@ -154,7 +185,7 @@ def _commit_cells(commit: dict[str, Any]) -> Sequence[object]:
 
 @contextmanager
 def _refusing_damage() -> Iterator[None]:
-    """Turn the engine's error of damaged files into one line."""
+    """Raise a CommandError for the engine's error of damaged files."""
     _reader()
     from graveler.errors import CorruptDataError  # noqa: PLC0415 - as in _reader
 
@@ -165,13 +196,45 @@ def _refusing_damage() -> Iterator[None]:
 
 
 def _reader() -> ModuleType:
-    """Return the engine's reader of these files, which clients may have without its packages.
+    """Return the engine's reader of these files.
 
     Raises:
-        CommandError: the packages are not installed.
+        CommandError: its packages are not installed.
     """
     try:
         from graveler.sstable import inspection  # noqa: PLC0415
     except ImportError as error:
         raise NotInstalledError(error, "server") from error
     return inspection
+
+
+def _read_file(name: str) -> bytes:
+    """Return the content of a file, of an S3 object named s3://BUCKET/KEY, or of standard input.
+
+    Raises:
+        CommandError: it cannot be read.
+    """
+    return _read_object(name) if name.startswith(_S3) else content_of(Path(name))
+
+
+def _read_object(uri: str) -> bytes:
+    """Return the content of an S3 object, with the credentials and the endpoint of the AWS SDK."""
+    parts = urlsplit(uri, allow_fragments=False)
+    key = uri.removeprefix(f"{_S3}{parts.netloc}/")
+    if not parts.netloc or not key or key == uri:
+        raise UsageError(f"{uri!r} does not name an object: write s3://BUCKET/KEY")
+    # Imported late, because local files need no AWS SDK.
+    try:
+        import boto3  # noqa: PLC0415
+        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+    except ImportError as error:
+        raise NotInstalledError(error, "server") from error
+    try:
+        answer = boto3.client("s3").get_object(Bucket=parts.netloc, Key=key)
+        content: bytes = answer["Body"].read()
+    except (BotoCoreError, ClientError, ValueError) as error:
+        line = " ".join(str(error).split())
+        raise CommandError(
+            f"cannot read {uri}: {line}; check AWS_PROFILE and AWS_ENDPOINT_URL"
+        ) from error
+    return content

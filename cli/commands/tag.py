@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli import completing
+from cli import completion
 from cli.arguments import (
     AMOUNT_DEFAULT,
     AfterOption,
@@ -14,12 +14,12 @@ from cli.arguments import (
     YesOption,
 )
 from cli.errors import UsageError
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
+from cli.schemas import Commit, Ref
 from cli.session import session_of
-from cli.shapes import Commit, Ref
 from cli.uris import RefUri
 
-app = typer.Typer(cls=Group, help="Create and manage tags within a repository.")
+app = typer.Typer(cls=CommandGroup, help="Create and manage tags within a repository.")
 
 _TAGS = "/repositories/{repository}/tags"
 _TAG = f"{_TAGS}/{{tag}}"
@@ -33,7 +33,7 @@ TagArgument = Annotated[
         metavar="TAG_URI",
         help="lakefs://REPO/TAG",
         show_default=False,
-        autocompletion=completing.tags,
+        autocompletion=completion.tags,
     ),
 ]
 
@@ -67,7 +67,7 @@ def create(
             metavar="REF_URI",
             help="The commit to tag: lakefs://REPO/REF, REF a commit, branch or tag.",
             show_default=False,
-            autocompletion=completing.refs,
+            autocompletion=completion.refs,
         ),
     ],
     *,
@@ -75,7 +75,7 @@ def create(
         bool, typer.Option("--force", "-f", help="Move the tag if it exists.")
     ] = False,
 ) -> None:
-    """Give a commit a name that stays with it."""
+    """Create a tag: a fixed name of a commit."""
     session = session_of(context)
     tag, at = session.ref(uri), session.ref(commit)
     if tag.repository != at.repository:
@@ -83,9 +83,9 @@ def create(
     names = {"repository": tag.repository}
     ref = at.ref
     if force:
-        # A ref that does not exist must not cost the old tag.
+        # Check the ref first: if it does not exist, the old tag must stay.
         ref = session.server.ask("GET", _COMMIT, {**names, "ref": at.ref}, Commit).id
-        from cli.client import RefusedError  # noqa: PLC0415 - late, as the server is
+        from cli.client import RefusedError  # noqa: PLC0415 - late, like the server
 
         try:
             session.server.ask("DELETE", _TAG, _names(tag), str)

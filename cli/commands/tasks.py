@@ -1,4 +1,4 @@
-"""`graveler tasks`: work that outlives the request that asked for it."""
+"""`graveler tasks`: work that outlives the request that started it."""
 
 import time
 from collections.abc import Iterator
@@ -7,23 +7,24 @@ from typing import Annotated
 import typer
 
 from cli import output
-from cli.grammar import Command, Group
+from cli.arguments import RepositoryArgument
+from cli.grammar import Command, CommandGroup
 from cli.session import session_of
 from cli.tasks import Task, Tasks
 
-app = typer.Typer(cls=Group, help="Show, cancel and wait for tasks: large commits, merges, dumps.")
+app = typer.Typer(
+    cls=CommandGroup, help="Show, cancel and wait for tasks: large commits, merges, dumps."
+)
 
 _POLL_INTERVAL_S = 1.0
 
 _AMOUNT_DEFAULT = 100
 _AMOUNT_MAX = 1000
 
-# Labels of the results that a task may have.
+# Labels of results.
 _RESULTS = {"commit_id": "Commit", "run_id": "Run-ID"}
 
-RepositoryArgument = Annotated[
-    str, typer.Argument(metavar="REPOSITORY_URI", help="lakefs://REPO.", show_default=False)
-]
+
 TaskArgument = Annotated[
     str,
     typer.Argument(metavar="TASK_ID", help="An ID that `tasks list` shows.", show_default=False),
@@ -42,10 +43,10 @@ def list_(
     after: Annotated[str, typer.Option(help="Show tasks that are older than this ID.")] = "",
 ) -> None:
     """List the tasks of the last week, newest first."""
-    found, next_after = _tasks(context, uri).page(after, amount)
+    found = _tasks(context, uri).page(after, amount)
     session_of(context).output.table(
         ("ID", "KIND", "STATE", "DONE", "KNOWN", "BRANCH", "UPDATED"),
-        found,
+        found.results,
         lambda each: (
             each.id,
             each.kind,
@@ -56,8 +57,8 @@ def list_(
             _time(each.update_time.timestamp()),
         ),
     )
-    if next_after:
-        session_of(context).output.more(amount, next_after)
+    if found.pagination.has_more:
+        session_of(context).output.more(amount, found.pagination.next_offset)
 
 
 @app.command("show", cls=Command)

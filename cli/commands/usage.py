@@ -1,15 +1,15 @@
-"""`graveler usage`: how much the server was used, if it counts that."""
+"""`graveler usage`: the server's usage, if it counts requests."""
 
 import typer
 from msgspec import Struct
 
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 from cli.session import session_of
 
-app = typer.Typer(cls=Group, help="Usage reports of the server.")
+app = typer.Typer(cls=CommandGroup, help="Usage reports of the server.")
 
 
-class Report(Struct, frozen=True):
+class UsageReport(Struct, frozen=True):
     """The requests of a month."""
 
     year: int
@@ -17,18 +17,18 @@ class Report(Struct, frozen=True):
     count: int
 
 
-class Summary(Struct, frozen=True):
+class InstallationUsageReport(Struct, frozen=True):
     """The reports of an installation."""
 
     installation_id: str
-    reports: list[Report]
+    reports: list[UsageReport]
 
 
 @app.command(cls=Command)
 def summary(context: typer.Context) -> None:
     """Show the server's usage by month."""
     session = session_of(context)
-    found = session.server.ask("GET", "/usage-report/summary", {}, Summary)
+    found = session.server.ask("GET", "/usage-report/summary", {}, InstallationUsageReport)
     out = session.output
     if out.as_json:
         out.json(found)

@@ -14,10 +14,10 @@ import urllib3
 
 from cli import client
 from cli.client import RefusedError, Server
-from cli.configuration import Configuration, Retries
+from cli.configuration import Configuration, RetryPolicy
 from cli.diagnosis.findings import Finding, error, ok, skipped, warning
 from cli.errors import CommandError
-from cli.shapes import Config, CurrentUser, ObjectStats, Page, Repository
+from cli.schemas import Config, CurrentUser, ObjectStats, Repository, ResultPage
 from cli.transport import proxy_of, through
 
 # S3 refuses requests that differ by 15 minutes; presigned URLs may live for less.
@@ -58,7 +58,7 @@ def check_connection(configuration: Configuration) -> Iterator[Finding]:
     yield from _clock(answer)
     if answer.status == 200 and answer.is_json:
         # Without repetitions, which would only delay the findings.
-        server = Server(endpoint, (key_id, secret), Retries(attempts_max=0))
+        server = Server(endpoint, (key_id, secret), RetryPolicy(attempts_max=0))
         yield from _as_user(server)
     else:
         yield _wrong_answer(endpoint, answer)
@@ -263,7 +263,7 @@ def _some_presigned_url(server: Server) -> str:
         names = {"repository": repository.id, "ref": repository.default_branch}
         template = "/repositories/{repository}/refs/{ref}/objects/ls"
         try:
-            objects: Page[ObjectStats] = server.page(
+            objects: ResultPage[ObjectStats] = server.page(
                 template, names, ObjectStats, {"amount": 1, "presign": True}
             )
         except RefusedError:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from cli.client import RefusedError, Server
-from cli.shapes import Config, ObjectStats, StorageConfig
+from cli.schemas import Config, ObjectStats, StorageConfig
 from cli.transfers.wire import Body, Reply, Wire
 from cli.uris import PathUri
 

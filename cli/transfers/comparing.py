@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from cli.errors import CommandError
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers.content import Content
 from cli.transfers.files import LocalFile
 from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY

@@ -10,7 +10,7 @@ from time import time
 
 from cli.client import NoDataError, RefusedError
 from cli.errors import CommandError
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers.api import Api
 from cli.transfers.content import block_buffer
 from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX

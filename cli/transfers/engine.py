@@ -6,7 +6,7 @@ from threading import Lock
 
 from cli.client import RefusedError, Server, named
 from cli.errors import CommandError
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers.api import Api
 from cli.transfers.downloads import Downloader
 from cli.transfers.jobs import Download, Impossible, Job, Options, Tally, Upload

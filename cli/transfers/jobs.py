@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cli.errors import CommandError
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers.files import Folder, Links
 
 # lakectl's metadata about the file that an object was uploaded from.

@@ -7,7 +7,7 @@ from threading import Lock
 from time import time
 
 from cli.errors import CommandError
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers.uploads import has_expired
 from cli.transfers.verification import may_be_other
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from cli.client import RefusedError
 from cli.errors import CommandError
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers.api import Api, OpenUpload
 from cli.transfers.content import Content
 from cli.transfers.jobs import Options, Upload

@@ -6,7 +6,7 @@ from hashlib import md5
 from threading import Lock
 from typing import Protocol
 
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers.content import stored_blocks
 
 _MD5 = re.compile(r"[0-9a-f]{32}")

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
 
-from cli.configuration import Retries
+from cli.configuration import RetryPolicy
 from cli.errors import CommandError
 from cli.transport import proxy_of
 
@@ -75,7 +75,7 @@ class Reply:
 class Wire:
     """Sends requests; each thread has its own connections."""
 
-    def __init__(self, retries: Retries) -> None:
+    def __init__(self, retries: RetryPolicy) -> None:
         self._retries = retries
         self._local = threading.local()
         self._stopping = threading.Event()

@@ -5,12 +5,13 @@ malformed.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from graveler.actions.branch_patterns import matches
-from graveler.actions.document import Value, read_document
+from graveler.actions.document import Value, read_document, typed
 from graveler.errors import InvalidInputError
+from graveler.times import duration_s
 
 _SUBJECTS = (
     "commit",
@@ -28,7 +29,7 @@ EVENTS = frozenset(
 
 # The required properties of each type of hook: at least one of each group. lakeFS does not have
 # the last two types.
-_PROPERTIES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+REQUIRED_PROPERTIES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "webhook": (("url",),),
     "airflow": (("url",), ("dag_id",), ("username",), ("password",)),
     "lua": (("script", "script_path"),),
@@ -48,6 +49,16 @@ NOT_SERVED = {
 _NAME = re.compile(r"\w[\w\-. ]{1,255}", re.ASCII)
 _HOOK_ID = re.compile(r"[_a-zA-Z][-_a-zA-Z0-9]{1,255}")
 
+_TIMEOUT_S_DEFAULT = 60.0
+
+# Raises for a fault; or keeps it and returns, to find the next one.
+Refuse = Callable[[str], None]
+
+
+def raise_fault(fault: str) -> None:
+    """Raise an InvalidInputError for a fault."""
+    raise InvalidInputError(fault)
+
 
 @dataclass(frozen=True, slots=True)
 class Hook:
@@ -57,6 +68,26 @@ class Hook:
     kind: str
     condition: str = ""
     properties: Mapping[str, Value] = field(default_factory=dict)
+
+    def timeout_s(self) -> float:
+        """Return the hook's time-out in seconds.
+
+        Raises:
+            InvalidInputError: it is malformed.
+        """
+        text = typed(self.properties.get("timeout"))
+        # lakeFS ignores a time-out that is not a text, such as 30.
+        if not text or not isinstance(text, str):
+            return _TIMEOUT_S_DEFAULT
+        try:
+            found_s = duration_s(text)
+        except ValueError:
+            found_s = 0.0
+        if found_s <= 0:
+            raise InvalidInputError(
+                f"time: invalid duration {text!r}: write it as 30s, 5m or 1m30s"
+            )
+        return found_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,96 +112,92 @@ class ActionFile:
         return is_matched and bool(self.hooks)
 
 
-def parse_action(content: bytes) -> ActionFile:
+def parse_action(content: bytes, refuse: Refuse = raise_fault) -> ActionFile:
     """Return the action that the file describes.
+
+    Args:
+        content: the file.
+        refuse: is called with each fault. If it returns, the action lacks the malformed part.
 
     Raises:
         InvalidInputError: the file is malformed; the message says how, without the file's name.
     """
     fields = mapping(read_document(content), "the document")
-    name = _text(fields, "name")
-    _text(fields, "description")
+    name = _text(fields, "name", refuse)
+    _text(fields, "description", refuse)
     if not _NAME.fullmatch(name):
-        raise InvalidInputError(
-            f"'name' is {name[:300]!r}: it must have 2 to 256 letters, digits, spaces, "
-            "'_', '-' or '.'"
+        refuse(
+            f"'name' is {repr(name[:300]) if name else 'required'}: it must have 2 to 256 letters, "
+            "digits, spaces, '_', '-' or '.'"
         )
-    events = mapping(fields.get("on"), "'on'")
+    events = mapping(fields.get("on"), "'on'", refuse)
     if not events:
-        raise InvalidInputError("'on' is required: it names the events")
+        refuse("'on' is required: it names the events")
     return ActionFile(
         name,
-        {event: _branches(event, value) for event, value in events.items()},
-        _hooks(sequence(fields.get("hooks"), "'hooks'")),
+        {event: _branches(event, value, refuse) for event, value in events.items()},
+        _hooks(sequence(fields.get("hooks"), "'hooks'", refuse), refuse),
     )
 
 
-def _branches(event: str, value: Value) -> tuple[str, ...]:
+def _branches(event: str, value: Value, refuse: Refuse) -> tuple[str, ...]:
     if event not in EVENTS:
-        raise InvalidInputError(f"event {event!r} is not one of {', '.join(sorted(EVENTS))}")
-    patterns = sequence(mapping(value, f"{event!r}").get("branches"), "'branches'")
+        refuse(f"event {event!r} is not one of {', '.join(sorted(EVENTS))}")
+    patterns = sequence(mapping(value, f"{event!r}", refuse).get("branches"), "'branches'", refuse)
     if patterns and event.endswith("-tag"):
-        raise InvalidInputError(f"'branches' is not supported for event {event!r}")
-    return tuple(as_text(pattern, "a pattern of 'branches'") for pattern in patterns)
+        refuse(f"'branches' is not supported for event {event!r}")
+    return tuple(as_text(pattern, "a pattern of 'branches'", refuse) for pattern in patterns)
 
 
-def _hooks(hooks: list[Value]) -> tuple[Hook, ...]:
+def _hooks(hooks: list[Value], refuse: Refuse) -> tuple[Hook, ...]:
     found: list[Hook] = []
     for number, value in enumerate(hooks):
-        fields = mapping(value, f"hook[{number}]")
-        hook_id, kind = _text(fields, "id"), _text(fields, "type")
-        _text(fields, "description")
-        _text(fields, "if")
+        place = f"hook[{number}]"
+        if not isinstance(value, dict):
+            refuse(f"{place} is not a mapping")
+            continue
+        hook_id, kind = _text(value, "id", refuse), _text(value, "type", refuse)
+        _text(value, "description", refuse)
+        condition = _text(value, "if", refuse)
         if not _HOOK_ID.fullmatch(hook_id):
-            raise InvalidInputError(f"hook[{number}]: 'id' is missing or malformed")
-        if any(hook_id == other.id for other in found):
-            raise InvalidInputError(f"hook[{number}]: 'id' {hook_id!r} is already used")
-        if kind not in _PROPERTIES:
-            raise InvalidInputError(
-                f"hook[{number}]: 'type' {kind!r} is not one of {', '.join(_PROPERTIES)}"
-            )
-        properties = mapping(fields.get("properties"), f"hook[{number}]: 'properties'")
-        for group in _PROPERTIES[kind]:
+            refuse(f"{place}: 'id' is missing or malformed")
+        elif any(hook_id == other.id for other in found):
+            refuse(f"{place}: 'id' {hook_id!r} is already used")
+        if kind not in REQUIRED_PROPERTIES:
+            refuse(f"{place}: 'type' {kind!r} is not one of {', '.join(REQUIRED_PROPERTIES)}")
+        properties = mapping(value.get("properties"), f"{place}: 'properties'", refuse)
+        for group in REQUIRED_PROPERTIES.get(kind, ()):
             if properties.keys().isdisjoint(group):
                 needed = "' or '".join(group)
-                raise InvalidInputError(f"hook[{number}]: 'properties' must have '{needed}'")
-        found.append(Hook(hook_id, kind, _text(fields, "if"), properties))
+                refuse(f"{place}: 'properties' must have '{needed}'")
+        found.append(Hook(hook_id, kind, condition, properties))
     return tuple(found)
 
 
-def mapping(value: Value, name: str) -> dict[str, Value]:
-    """Return the value of that name as a mapping, empty for null.
-
-    Raises:
-        InvalidInputError: it is something else.
-    """
+def mapping(value: Value, name: str, refuse: Refuse = raise_fault) -> dict[str, Value]:
+    """Return the value of that name as a mapping, empty for null; refuse other values."""
     if value is not None and not isinstance(value, dict):
-        raise InvalidInputError(f"{name} is not a mapping")
+        refuse(f"{name} is not a mapping")
+        return {}
     return value or {}
 
 
-def sequence(value: Value, name: str) -> list[Value]:
-    """Return the value of that name as a list without nulls, empty for null.
-
-    Raises:
-        InvalidInputError: it is something else.
-    """
+def sequence(value: Value, name: str, refuse: Refuse = raise_fault) -> list[Value]:
+    """Return the value of that name as a list without nulls, empty for null; refuse others."""
     if value is not None and not isinstance(value, list):
-        raise InvalidInputError(f"{name} is not a list")
+        refuse(f"{name} is not a list")
+        return []
     # Nulls are ignored, as in lakeFS.
     return [each for each in value or [] if each is not None]
 
 
-def _text(fields: dict[str, Value], name: str) -> str:
-    return as_text(fields.get(name), f"'{name}'")
+def _text(fields: dict[str, Value], name: str, refuse: Refuse) -> str:
+    return as_text(fields.get(name), f"'{name}'", refuse)
 
 
-def as_text(value: Value, name: str) -> str:
-    """Return the value of that name as a text, empty for null.
-
-    Raises:
-        InvalidInputError: it is something else.
-    """
+def as_text(value: Value, name: str, refuse: Refuse = raise_fault) -> str:
+    """Return the value of that name as a text, empty for null; refuse other values."""
     if value is not None and not isinstance(value, str):
-        raise InvalidInputError(f"{name} is not a text")
+        refuse(f"{name} is not a text")
+        return ""
     return str(value or "")  # a plain text, without its type in YAML

@@ -5,11 +5,14 @@ letter.
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-
-import re2
+from typing import TYPE_CHECKING
 
 from graveler.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import re2
 
 # Longer than any branch name, and short enough for RE2.
 _PATTERN_LENGTH_MAX = 4096
@@ -31,24 +34,37 @@ def matches(pattern: str, branch: str) -> bool:
     return _compiled(pattern).fullmatch(branch) is not None
 
 
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> "re2._Regexp":
-    """Return the glob as a pattern of RE2, which matches in linear time."""
+def parts_of(pattern: str) -> Iterator["re.Match[str]"]:
+    """Yield the parts of a pattern: sets, wildcards and letters.
+
+    Raises:
+        InvalidInputError: the pattern is malformed.
+    """
     if len(pattern) > _PATTERN_LENGTH_MAX:
         raise InvalidInputError(
             f"a branch pattern has {len(pattern)} characters: use at most {_PATTERN_LENGTH_MAX}"
         )
-    expression, position = "", 0
+    position = 0
     while position < len(pattern):
         part = _PART.match(pattern, position)
         if part is None:
             raise InvalidInputError(f"branch pattern {pattern!r} is malformed")
+        yield part
+        position = part.end()
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> "re2._Regexp":
+    """Return the glob as a pattern of RE2, which matches in linear time."""
+    import re2  # noqa: PLC0415 - the command line checks patterns without it
+
+    expression = ""
+    for part in parts_of(pattern):
         negation, spans, wildcard, escaped, letter = part.groups()
         if spans:
             expression += _set(negation, spans)
         else:
             expression += _WILDCARDS[wildcard] if wildcard else re2.escape(escaped or letter)
-        position = part.end()
     return re2.compile(expression)
 
 

@@ -53,9 +53,10 @@ def read_document(content: bytes) -> Value:
     """
     import yaml  # noqa: PLC0415 - few repositories have action files, and the import is slow
 
+    loader_class = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a client may lack libyaml
     try:
-        _check_bounds(yaml.parse(content, Loader=yaml.CSafeLoader))
-        loader = yaml.CSafeLoader(content)
+        _check_bounds(yaml.parse(content, Loader=loader_class))
+        loader = loader_class(content)
         node = loader.get_node() if loader.check_node() else None
     except yaml.YAMLError as error:
         raise InvalidInputError(f"is not YAML: {' '.join(str(error).split())}") from error

@@ -17,7 +17,7 @@ from cli.summaries import SUMMARIES
 from tests.architecture.test_portability import ROOT
 from tests.support.clients.summaries import first_sentences
 
-# Typer builds a pydantic schema for each parameter unless cli/values.py converts it.
+# Typer builds a pydantic schema for each parameter unless cli/conversion.py converts it.
 NEVER = {"boto3", "botocore", "graveler", "gateway", "lakefs", "lakefs_sdk", "pydantic", "requests"}
 # Only help, tables on a terminal and progress need rich; only a configuration file needs yaml.
 OF_SOME = {"rich", "yaml", "pygments", "xml", "asyncio"}

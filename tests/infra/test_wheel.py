@@ -136,6 +136,14 @@ def test_the_program_works_without_the_packages_of_a_server(program, endpoint):
 
 
 @pytest.mark.packages
+def test_action_files_are_checked_without_the_packages_of_a_server(program, tmp_path):
+    file = tmp_path / "action.yaml"
+    file.write_text("name: gate\non: {pre-commit: {branches: [m*]}}\n")
+    ended = run(program, "actions", "validate", str(file))
+    assert (ended.stdout, ended.stderr) == (f"File validated successfully: '{file}'\n", "")
+
+
+@pytest.mark.packages
 def test_the_wheel_has_a_plugin_that_is_lakectl_s_command_export(program):
     ended = run(program.with_name("lakectl-export"), "get", "lake")
     assert ended.returncode == 1

@@ -1,6 +1,8 @@
 """Times as people and clients write them."""
 
-from graveler.times import NS_PER_S, Moment, unix_s
+import pytest
+
+from graveler.times import NS_PER_S, Moment, duration_s, unix_s
 from tests.support.checks.cases import for_each
 
 NOON = 1769860800
@@ -62,3 +64,48 @@ def test_a_set_back_clock_is_told_from_a_frozen_process():
     set_back, thawed = (Moment(NS_PER_S * (NOON + s), NS_PER_S * 101) for s in (-59, 61))
     assert (before.set_back_s(set_back), before.set_back_s(thawed)) == (60, -60)
     assert (before.passed_s(set_back), before.passed_s(thawed)) == (1, 61)
+
+
+@for_each(
+    ("text", "expected_s"),
+    [
+        ("3s", 3),
+        ("1m30s", 90),
+        ("1h2m3s", 3723),
+        ("200ms", 0.2),
+        ("1.5h", 5400),
+        (".5s", 0.5),
+        ("1.s", 1),
+        ("2µs", 2e-6),
+        ("2μs", 2e-6),
+        ("1ns", 1e-9),
+        ("-1s", -1),
+        ("+1s", 1),
+        ("0", 0),
+    ],
+)
+def test_a_duration_is_read_as_go_reads_it(text, expected_s):
+    assert duration_s(text) == pytest.approx(expected_s)
+
+
+@for_each(
+    "text",
+    [
+        "",
+        "-",
+        "1",
+        "s",
+        "1 s",
+        "1s2",
+        "1.s.",
+        "1.2.3s",
+        "1d",
+        "1e3s",
+        "٣s",
+        "9" * 400 + "s",
+        "2562048h",
+    ],
+)
+def test_other_texts_are_not_durations(text):
+    with pytest.raises(ValueError, match="is not a duration"):
+        duration_s(text)

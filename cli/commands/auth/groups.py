@@ -5,12 +5,18 @@ from typing import Annotated
 
 import typer
 
-from cli.commands.auth.requests import ATTACHED, GROUP, MEMBER, Change, Listing, group
-from cli.commands.auth.shapes import STATEMENT_HEADS, Group, Permission, Policy, statement_rows
+from cli.commands.auth.requests import ATTACHED, GROUP, MEMBER, ChangeCommand, ListCommand, group
+from cli.commands.auth.schemas import (
+    STATEMENT_HEADS,
+    AccessControlList,
+    Group,
+    Policy,
+    statement_rows,
+)
 from cli.grammar import Command
 from cli.output import local_time
+from cli.schemas import User
 from cli.session import session_of
-from cli.shapes import User
 
 _GROUPS = "/auth/groups"
 _GROUP = f"{_GROUPS}/{{id}}"
@@ -21,14 +27,14 @@ _ACL = f"{_GROUP}/acl"
 app = group(
     "Manage groups.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List groups.",
             _GROUPS,
             Group,
             ("ID", "Group Name", "Creation Date"),
             lambda found: [(found.id, found.name or found.id, local_time(found.creation_date))],
         ),
-        "delete": Change(
+        "delete": ChangeCommand(
             "Delete a group.", "DELETE", _GROUP, [GROUP], "Group deleted successfully"
         ),
     },
@@ -37,7 +43,7 @@ app = group(
 _members = group(
     "Manage the members of a group.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the members of a group.",
             f"{_GROUP}/members",
             User,
@@ -45,10 +51,10 @@ _members = group(
             lambda user: [(user.id,)],
             [GROUP],
         ),
-        "add": Change(
+        "add": ChangeCommand(
             "Add a user to a group.", "PUT", _MEMBER, [GROUP, MEMBER], "User successfully added"
         ),
-        "remove": Change(
+        "remove": ChangeCommand(
             "Remove a user from a group.",
             "DELETE",
             _MEMBER,
@@ -61,7 +67,7 @@ _members = group(
 _policies = group(
     "Manage the policies of a group.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the policies of a group, with their statements.",
             f"{_GROUP}/policies",
             Policy,
@@ -69,14 +75,14 @@ _policies = group(
             statement_rows,
             [GROUP],
         ),
-        "attach": Change(
+        "attach": ChangeCommand(
             "Attach a policy to a group.",
             "PUT",
             _POLICY,
             [GROUP, ATTACHED],
             "Policy attached successfully",
         ),
-        "detach": Change(
+        "detach": ChangeCommand(
             "Detach a policy from a group.",
             "DELETE",
             _POLICY,
@@ -112,9 +118,9 @@ def create(context: typer.Context, *, name: GroupOption) -> None:
 
 @acl.command("get", cls=Command)
 def get_acl(context: typer.Context, *, name: GroupOption) -> None:
-    """Show what the members of a group may do; Graveler has policies instead."""
+    """Show the permission of a group's members; Graveler has policies instead."""
     session = session_of(context)
-    found = session.server.ask("GET", _ACL, {"id": name}, Permission)
+    found = session.server.ask("GET", _ACL, {"id": name}, AccessControlList)
     session.output.item(found, lambda each: [f"Group {name}:{each.permission}"])
 
 
@@ -127,6 +133,6 @@ def set_acl(
         str, typer.Option(help="Read, Write, Super or Admin.", show_default=False)
     ],
 ) -> None:
-    """Set what the members of a group may do; Graveler has policies instead."""
+    """Set the permission of a group's members; Graveler has policies instead."""
     server = session_of(context).server
     server.request("POST", _ACL, {"id": name}, {"permission": permission})

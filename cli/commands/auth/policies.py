@@ -1,6 +1,5 @@
-"""`graveler auth policies`: what users may do."""
+"""`graveler auth policies`: policies, which allow or deny actions."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from cli.commands.auth.requests import POLICY, Change, Listing, group
-from cli.commands.auth.shapes import Policy, Statement
+from cli.arguments import content_of
+from cli.commands.auth.requests import POLICY, ChangeCommand, ListCommand, group
+from cli.commands.auth.schemas import Policy, Statement
 from cli.errors import CommandError
 from cli.grammar import Command
 from cli.output import local_time
@@ -22,14 +22,14 @@ _POLICY = f"{_POLICIES}/{{id}}"
 app = group(
     "Manage policies.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List policies.",
             _POLICIES,
             Policy,
             ("Policy ID", "Creation Date"),
             lambda policy: [(policy.id, local_time(policy.creation_date or 0))],
         ),
-        "delete": Change(
+        "delete": ChangeCommand(
             "Delete a policy.", "DELETE", _POLICY, [POLICY], "Policy deleted successfully"
         ),
     },
@@ -41,7 +41,7 @@ PolicyOption = Annotated[str, typer.Option("--id", help=POLICY.help, show_defaul
 class _Document(msgspec.Struct, frozen=True):
     """A file of statements."""
 
-    statement: list[dict[str, Any]]  # the server checks them, and says what is wrong
+    statement: list[dict[str, Any]]  # the server checks them, and reports faults
 
 
 @app.command("create", cls=Command)
@@ -56,7 +56,7 @@ def create(
         ),
     ],
 ) -> None:
-    """Create a policy of the statements in a file."""
+    """Create a policy with the statements of a file."""
     session = session_of(context)
     document = _read(statement_document)
     body = {"id": name, "statement": document.statement}
@@ -77,12 +77,9 @@ def _read(file: Path) -> _Document:
     """Return the statements in a file.
 
     Raises:
-        CommandError: the file cannot be read, or has something else.
+        CommandError: the file cannot be read, or has no statements.
     """
-    try:
-        text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise CommandError(f"cannot read {file}: {(error.strerror or '').lower()}") from error
+    text = content_of(file)
     try:
         return msgspec.json.decode(text, type=_Document)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -104,7 +101,7 @@ def _lines(policy: Policy) -> Iterator[str]:
 
 
 def _shown(statement: Statement) -> object:
-    """Return the statement with a list of resources as one: the API has it as a text."""
+    """Return the statement with a list of resources decoded; the API has it as a text."""
     fields: dict[str, object] = msgspec.to_builtins(statement)
     with suppress(msgspec.DecodeError):
         fields["resource"] = msgspec.json.decode(statement.resource, type=list[str])

@@ -1,7 +1,7 @@
-"""Commands that are one request each, as rows of tables.
+"""Commands that send one request each, declared as rows of tables.
 
-Most commands of `auth` name one or two things by options, send a request, and print a table or a
-line. `add` makes such a command from a row.
+Most commands of `auth` take one or two names, send a request, and print a table or a line. `group`
+makes commands from such rows.
 """
 
 import inspect
@@ -12,23 +12,22 @@ from typing import Annotated, Any, Generic, TypeVar
 import typer
 
 from cli.arguments import AMOUNT_DEFAULT, AfterOption, AmountOption, PrefixOption
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
+from cli.schemas import CurrentUser
 from cli.session import Session, session_of
-from cli.shapes import CurrentUser
 
 T = TypeVar("T")
 
-# The current user, if the option is left out; the server's name for it in the paths is `id`.
 _OWN = "the current user"
 
 
 @dataclass(frozen=True)
-class Name:
+class NameOption:
     """An option that names a thing."""
 
     option: str  # "access-key-id" is --access-key-id, and {access_key_id} in paths
     help: str
-    is_required: bool = True  # if not, it is the current user
+    is_required: bool = True  # if not, the default is the current user
 
     @property
     def field(self) -> str:
@@ -47,17 +46,17 @@ class Name:
         )
 
 
-USER = Name("id", "The user.")
-OWN_USER = Name("id", "The user.", is_required=False)
-GROUP = Name("id", "The group.")
-POLICY = Name("id", "The policy.")
-ATTACHED = Name("policy", "The policy.")
-MEMBER = Name("user", "The user.")
-PRINCIPAL = Name("principal-id", "The identity in AWS, such as the ARN of an IAM role.")
+USER = NameOption("id", "The user.")
+OWN_USER = NameOption("id", "The user.", is_required=False)
+GROUP = NameOption("id", "The group.")
+POLICY = NameOption("id", "The policy.")
+ATTACHED = NameOption("policy", "The policy.")
+MEMBER = NameOption("user", "The user.")
+PRINCIPAL = NameOption("principal-id", "The identity in AWS, such as the ARN of an IAM role.")
 
 
 @dataclass(frozen=True)
-class Listing(Generic[T]):
+class ListCommand(Generic[T]):
     """A command that shows a page of a listing."""
 
     help: str
@@ -65,7 +64,7 @@ class Listing(Generic[T]):
     shape: type[T]
     heads: Sequence[str]
     rows: Callable[[T], Iterable[Sequence[object]]]  # of one object
-    names: Sequence[Name] = ()
+    names: Sequence[NameOption] = ()
     flags: Mapping[str, str] | None = None  # Booleans of the query, with their help
 
     def parameters(self) -> list[inspect.Parameter]:
@@ -105,13 +104,13 @@ class Listing(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Change:
-    """A command that changes something, and says so; with --json it prints nothing."""
+class ChangeCommand:
+    """A command that changes something and confirms it; with --json, it prints nothing."""
 
     help: str
     method: str
     template: str
-    names: Sequence[Name]
+    names: Sequence[NameOption]
     says: str
     body: object = None
     query: Mapping[str, str] | None = None  # by parameter: the field of the option
@@ -121,28 +120,28 @@ class Change:
         return [name.parameter() for name in self.names]
 
     def run(self, session: Session, given: Mapping[str, Any]) -> None:
-        """Send the request, and say that it is done."""
+        """Send the request, and confirm it."""
         names = _completed(session, self.names, given)
         query = {parameter: names[field] for parameter, field in (self.query or {}).items()}
         session.server.request(self.method, self.template, names, self.body, query)
         session.output.line(self.says)
 
 
-def group(help_text: str, commands: Mapping[str, Listing[Any] | Change]) -> typer.Typer:
-    """Return a group with these commands; more may be added to it."""
-    app = typer.Typer(cls=Group, help=help_text)
+def group(help_text: str, commands: Mapping[str, ListCommand[Any] | ChangeCommand]) -> typer.Typer:
+    """Return a group with these commands, to which more may be added."""
+    app = typer.Typer(cls=CommandGroup, help=help_text)
     for name, row in commands.items():
         app.command(name, cls=Command, help=row.help)(_function(row))
     return app
 
 
 def own_user(session: Session, user: str) -> str:
-    """Return the user that is named, or else the current one."""
+    """Return the named user, or the current one for ""."""
     return user or session.server.ask("GET", "/user", {}, CurrentUser).user.id
 
 
-def _function(row: Listing[Any] | Change) -> Callable[..., None]:
-    """Return the function of a command, with the parameters that Typer looks for."""
+def _function(row: ListCommand[Any] | ChangeCommand) -> Callable[..., None]:
+    """Return the function of a command, with the parameters in the form that Typer inspects."""
 
     def run(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - texts, numbers, flags
         row.run(session_of(context), given)
@@ -157,8 +156,10 @@ def _function(row: Listing[Any] | Change) -> Callable[..., None]:
     return run
 
 
-def _completed(session: Session, names: Sequence[Name], given: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names that were given; the current user for one that may be left out."""
+def _completed(
+    session: Session, names: Sequence[NameOption], given: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the given names; the current user for an optional one that is missing."""
     return {
         name.field: given[name.field] if name.is_required else own_user(session, given[name.field])
         for name in names

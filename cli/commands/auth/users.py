@@ -10,13 +10,13 @@ from cli.commands.auth.requests import (
     OWN_USER,
     PRINCIPAL,
     USER,
-    Change,
-    Listing,
-    Name,
+    ChangeCommand,
+    ListCommand,
+    NameOption,
     group,
     own_user,
 )
-from cli.commands.auth.shapes import (
+from cli.commands.auth.schemas import (
     STATEMENT_HEADS,
     Credentials,
     ExternalPrincipal,
@@ -27,8 +27,8 @@ from cli.commands.auth.shapes import (
 )
 from cli.grammar import Command
 from cli.output import local_time
+from cli.schemas import User
 from cli.session import session_of
-from cli.shapes import User
 
 _USERS = "/auth/users"
 _USER = f"{_USERS}/{{id}}"
@@ -38,7 +38,7 @@ _PRINCIPALS = f"{_USER}/external/principals"
 app = group(
     "Manage users.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List users.",
             _USERS,
             User,
@@ -51,14 +51,16 @@ app = group(
                 )
             ],
         ),
-        "delete": Change("Delete a user.", "DELETE", _USER, [USER], "User deleted successfully"),
+        "delete": ChangeCommand(
+            "Delete a user.", "DELETE", _USER, [USER], "User deleted successfully"
+        ),
     },
 )
 
 credentials = group(
     "Manage the key pairs of a user.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the key pairs of a user, without secrets.",
             f"{_USER}/credentials",
             Credentials,
@@ -66,20 +68,20 @@ credentials = group(
             lambda found: [(found.access_key_id, local_time(found.creation_date))],
             [OWN_USER],
         ),
-        "delete": Change(
+        "delete": ChangeCommand(
             "Delete a key pair of a user.",
             "DELETE",
             f"{_USER}/credentials/{{access_key_id}}",
-            [OWN_USER, Name("access-key-id", "The ID of the access key.")],
+            [OWN_USER, NameOption("access-key-id", "The ID of the access key.")],
             "Credentials deleted successfully",
         ),
     },
 )
 
 _groups = group(
-    "See the groups of a user.",
+    "Show the groups of a user.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the groups of a user.",
             f"{_USER}/groups",
             Group,
@@ -93,23 +95,23 @@ _groups = group(
 _policies = group(
     "Manage the policies of a user.",
     {
-        "list": Listing(
+        "list": ListCommand(
             "List the policies of a user, with their statements.",
             f"{_USER}/policies",
             Policy,
             STATEMENT_HEADS,
             statement_rows,
             [USER],
-            {"effective": "The policies of the user's groups as well."},
+            {"effective": "Include the policies of the user's groups."},
         ),
-        "attach": Change(
+        "attach": ChangeCommand(
             "Attach a policy to a user.",
             "PUT",
             _POLICY,
             [USER, ATTACHED],
             "Policy attached successfully",
         ),
-        "detach": Change(
+        "detach": ChangeCommand(
             "Detach a policy from a user.",
             "DELETE",
             _POLICY,
@@ -122,7 +124,7 @@ _policies = group(
 aws_iam = group(
     "Manage the IAM roles that may log in as a user.",
     {
-        "attach": Change(
+        "attach": ChangeCommand(
             "Let an IAM role log in as a user.",
             "POST",
             _PRINCIPALS,
@@ -131,7 +133,7 @@ aws_iam = group(
             {},
             {"principalId": "principal_id"},
         ),
-        "detach": Change(
+        "detach": ChangeCommand(
             "Let an IAM role no longer log in as a user.",
             "DELETE",
             _PRINCIPALS,
@@ -140,7 +142,7 @@ aws_iam = group(
             None,
             {"principalId": "principal_id"},
         ),
-        "list": Listing(
+        "list": ListCommand(
             "List the IAM roles that may log in as a user.",
             f"{_PRINCIPALS}/ls",
             ExternalPrincipal,
@@ -157,17 +159,13 @@ app.add_typer(_policies, name="policies")
 app.add_typer(aws_iam, name="aws-iam")
 
 
-def _shown_name(user: User) -> str:
-    return user.friendly_name or user.email or user.id
-
-
 @app.command("create", cls=Command)
 def create(
     context: typer.Context,
     *,
     name: Annotated[str, typer.Option("--id", help="The new user.", show_default=False)],
 ) -> None:
-    """Create a user, who may do nothing until there are policies or groups."""
+    """Create a user, who has no rights until you add a group or policy."""
     session = session_of(context)
     created = session.server.ask("POST", _USERS, {}, User, {"id": name})
     out = session.output
@@ -188,7 +186,7 @@ def create_credentials(
         str, typer.Option("--id", help="The user.", show_default="the current user")
     ] = "",
 ) -> None:
-    """Create a key pair of a user; its secret is shown this once."""
+    """Create a key pair of a user; its secret is shown only now."""
     session = session_of(context)
     names = {"id": own_user(session, name)}
     created = session.server.ask("POST", f"{_USER}/credentials", names, NewCredentials)

@@ -3,9 +3,9 @@
 import typer
 
 from cli.commands.fs import changing, copying, syncing, transferring, viewing
-from cli.grammar import Command, Group
+from cli.grammar import Command, CommandGroup
 
-app = typer.Typer(cls=Group, help="View and manipulate objects.")
+app = typer.Typer(cls=CommandGroup, help="View and manipulate objects.")
 
 app.command("cat", cls=Command)(viewing.cat)
 app.command("cp", cls=Command)(copying.cp)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli.arguments import PathArgument
+from cli.arguments import PathArgument, pairs_of
 from cli.commands.fs.options import (
     BRANCH_OBJECT,
     MetadataOption,
@@ -13,13 +13,12 @@ from cli.commands.fs.options import (
     engine_of,
     names_of,
     options_of,
-    pairs_of,
     stat_lines,
 )
 from cli.commands.fs.viewing import listed
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats, Repository
 from cli.session import session_of
-from cli.shapes import ObjectStats, Repository
 
 _CONCURRENCY = 50
 
@@ -51,12 +50,12 @@ def stage(
     uri: PathArgument,
     *,
     location: Annotated[
-        str, typer.Option("--location", help="Where the data are, as s3://BUCKET/KEY.")
+        str, typer.Option("--location", help="The location of the data, as s3://BUCKET/KEY.")
     ],
     size: Annotated[int, typer.Option("--size", help="The size in bytes.")],
     checksum: Annotated[str, typer.Option("--checksum", help="The MD5 in hexadecimal digits.")],
     mtime: Annotated[
-        int, typer.Option("--mtime", help="When the data changed, in Unix seconds; 0 is now.")
+        int, typer.Option("--mtime", help="The data's last change, in Unix seconds; 0 is now.")
     ] = 0,
     content_type: Annotated[str, typer.Option("--content-type", help="The MIME type.")] = "",
     meta: Annotated[
@@ -64,7 +63,7 @@ def stage(
         typer.Option("--meta", help="User metadata, as KEY=VALUE,KEY=VALUE.", show_default=False),
     ] = None,
 ) -> None:
-    """Make data outside of the repository's storage namespace an object, without a copy."""
+    """Add data outside of the repository's storage namespace as an object, without a copy."""
     session = session_of(context)
     path = session.object(uri)
     metadata = pairs_of("--meta", meta)

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from cli.arguments import ParallelismOption
 from cli.client import NoDataError, RefusedError, named
 from cli.commands.fs.options import (
     BRANCH_OBJECT,
     OBJECT,
-    ParallelismOption,
     RecursiveOption,
     check,
     names_of,
@@ -18,8 +18,8 @@ from cli.commands.fs.options import (
 )
 from cli.commands.fs.transferring import folder_of
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats
 from cli.session import Session, session_of
-from cli.shapes import ObjectStats
 from cli.uris import SCHEME, PathUri
 
 _Source = Annotated[
@@ -42,7 +42,7 @@ def cp(
 ) -> None:
     """Copy an object, or all objects below a path, within a repository.
 
-    The server copies, so no data pass this machine; where it can, the copy shares the data.
+    The server copies, so no data pass through this machine. If possible, the copy shares the data.
     """
     session = session_of(context)
     _Copies(session, source, destination, is_move=False).run(parallelism, recursive=recursive)
@@ -85,7 +85,7 @@ class _Copies:
         self._without_data = 0
 
     def run(self, parallelism: int | None, *, recursive: bool) -> None:
-        """Copy what the source names.
+        """Copy or move the source.
 
         Raises:
             CommandError: a copy failed.
@@ -118,7 +118,7 @@ class _Copies:
             nested = prefix + prefix.removeprefix(target)
             if next(self._below(nested), None) is not None:
                 raise CommandError(
-                    f"what is below {nested} would replace what is below {prefix}: "
+                    f"objects below {nested} would replace objects below {prefix}: "
                     f"{self._word} it to another path first"
                 )
 
@@ -177,7 +177,7 @@ class _Copies:
             except RefusedError as error:
                 if error.status not in {400, 501}:
                     raise
-                # Not where the data are: the copy below is refused if there is another reason.
+                # The server cannot share these data. For another reason, it refuses the copy below.
         stored = self._session.server.ask("POST", template, names, ObjectStats, body, query)
         self._shares = False
         return stored
@@ -186,6 +186,6 @@ class _Copies:
 def _uri(session: Session, text: str) -> PathUri:
     if "://" not in text and not session.base_uri:
         raise UsageError(
-            f"{text!r} is no {SCHEME} URI: use fs upload or fs download for local files"
+            f"{text!r} is not a {SCHEME} URI: use fs upload or fs download for local files"
         )
     return session.path(text)

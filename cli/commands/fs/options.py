@@ -1,17 +1,17 @@
-"""Options of the commands of `fs`, and what they become: engines, places, lines of an object."""
+"""Options of the commands of `fs`; the engine they configure; and the lines of an object."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli import output
-from cli.arguments import home_expanded
+from cli.arguments import PARALLELISM, home_expanded
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats
 from cli.session import Session
-from cli.shapes import ObjectStats
 from cli.uris import PathUri
 
 if TYPE_CHECKING:
@@ -23,31 +23,10 @@ OBJECT = "/repositories/{repository}/refs/{ref}/objects"
 BRANCH_OBJECT = "/repositories/{repository}/branches/{ref}/objects"
 
 _METADATA_KEY_WIDTH = 18
-PARALLELISM = 25
 PART_BYTES = 8 * 1024 * 1024
 
 RecursiveOption = Annotated[
-    bool, typer.Option("--recursive", "-r", help="All that is below the path.", show_default=False)
-]
-ParallelismOption = Annotated[
-    int | None,
-    typer.Option(
-        "--parallelism",
-        "-p",
-        help="How many transfers run at a time.",
-        show_default=f"{PARALLELISM}, or options.parallelism of the configuration",
-    ),
-]
-PreSignOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--pre-sign/--no-pre-sign",
-        help="Send data straight to the object store, or through the API.",
-        show_default="what is faster",
-    ),
-]
-NoProgressOption = Annotated[
-    bool, typer.Option("--no-progress", help="Show no progress.", show_default=False)
+    bool, typer.Option("--recursive", "-r", help="All objects below the path.", show_default=False)
 ]
 MetadataOption = Annotated[
     list[str] | None,
@@ -102,7 +81,7 @@ def engine_of(
 
 
 def links_of(session: Session) -> "Links":
-    """Return what the configuration says of links."""
+    """Return the configuration's settings of links."""
     from cli.transfers.files import Links  # noqa: PLC0415
 
     return Links(
@@ -111,28 +90,13 @@ def links_of(session: Session) -> "Links":
     )
 
 
-def pairs_of(option: str, texts: Sequence[str] | None) -> dict[str, str]:
-    """Return pairs KEY=VALUE that are between commas, or of an option that is repeated.
-
-    Raises:
-        UsageError: one of them has no equals sign.
-    """
-    pairs = {}
-    for text in (each for texts_ in texts or [] for each in texts_.split(",")):
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise UsageError(f"{option} is {text!r}: write KEY=VALUE")
-        pairs[key] = value
-    return pairs
-
-
 def local_path(text: str) -> Path:
     """Return the absolute path of a local file or folder."""
     return home_expanded(text).absolute()
 
 
 def report(session: Session, operation: str, tally: "Tally") -> None:
-    """Print what was done.
+    """Print the counts of an operation.
 
     Raises:
         CommandError: some of it failed.

@@ -1,4 +1,4 @@
-"""`graveler fs sync`: a local folder and a path of a repository, made the same."""
+"""`graveler fs sync`: make a local folder and a path of a repository equal."""
 
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli.arguments import NoProgressOption, ParallelismOption, PreSignOption
 from cli.commands.fs.options import (
-    NoProgressOption,
-    ParallelismOption,
-    PreSignOption,
     check,
     engine_of,
     links_of,
@@ -20,8 +18,8 @@ from cli.commands.fs.options import (
 )
 from cli.commands.fs.transferring import download_of, folder_of, upload_of
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats
 from cli.session import Session, session_of
-from cli.shapes import ObjectStats
 from cli.uris import SCHEME, PathUri
 
 if TYPE_CHECKING:
@@ -43,26 +41,27 @@ def sync(
     ],
     *,
     delete: Annotated[
-        bool, typer.Option("--delete", help="Delete from the destination what the source has not.")
+        bool,
+        typer.Option("--delete", help="Delete objects or files that the source does not have."),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be done.")
+        bool, typer.Option("--dry-run", help="Show the changes, and make none.")
     ] = False,
     exclude: Annotated[
         list[str] | None,
-        typer.Option("--exclude", help="Leave out names like this, as '*.tmp'."),
+        typer.Option("--exclude", help="Leave out names that match this pattern, as '*.tmp'."),
     ] = None,
     include: Annotated[
         list[str] | None,
-        typer.Option("--include", help="Of what --exclude leaves out, take names like this."),
+        typer.Option("--include", help="Take names that match this pattern despite --exclude."),
     ] = None,
     parallelism: ParallelismOption = None,
     pre_sign: PreSignOption = None,
     no_progress: NoProgressOption = False,
 ) -> None:
-    """Copy what is new or changed from a local folder to a path, or from a path to a folder.
+    """Copy new and changed files from a local folder to a path, or from a path to a folder.
 
-    Files are compared by size and checksum. Patterns are matched against the name below the folder.
+    Files are compared by size and checksum. Patterns match the name relative to the folder.
     """
     session = session_of(context)
     is_upload = destination.startswith(SCHEME)
@@ -110,11 +109,11 @@ class _Sync:
         self._links = links_of(session)
 
     def upload(self) -> "Tally":
-        """Make the path like the folder."""
+        """Make the path equal to the folder."""
         from cli.transfers.files import walk  # noqa: PLC0415
 
         if self.deletes and next(walk(self._folder, self._links), None) is None:
-            # A disk that is not mounted must not empty the path.
+            # The folder may be an unmounted disk, which must not empty the path.
             raise CommandError(
                 f"no files in {self.source}: to delete all that is below {self._path}, use fs rm"
             )
@@ -132,14 +131,14 @@ class _Sync:
 
         tally = self._engine.run(jobs(), lambda job, _: self._show("upload", self._name(job)))
         if self.deletes and tally.failed:
-            # A file that failed may be a renamed one: its old object is all that is left of it.
+            # A failed file may have been renamed: its old object is its only copy.
             self._session.output.warn("warning: nothing was deleted, because uploads failed")
         elif self.deletes and not self.is_dry:
             self._remove_extra(tally)
         return tally
 
     def _is_extra(self, name: str) -> bool:
-        """Whether to delete an object that the folder has no file for."""
+        """Whether to delete an object without a file in the folder."""
         from cli.transfers.files import is_left_out  # noqa: PLC0415
 
         # Names that end with a slash mark folders, which may exist.
@@ -156,12 +155,12 @@ class _Sync:
                 self._show("delete", each)
 
     def download(self) -> "Tally":
-        """Make the folder like the path."""
+        """Make the folder equal to the path."""
         from cli.transfers.comparing import modified_s  # noqa: PLC0415
         from cli.transfers.files import Folder  # noqa: PLC0415
 
         if self.deletes and next(self._engine.listing(self._prefix), None) is None:
-            # A name that is mistyped must not empty the folder.
+            # The path may be mistyped, which must not empty the folder.
             raise CommandError(f"no objects in path: {self._path}")
         folder = Folder(self._folder)
         removed = _tally()
@@ -236,7 +235,7 @@ def _content_type() -> str:
 
 
 def _chosen(exclude: list[str], include: list[str]) -> Callable[[str], bool]:
-    """Return whether a name is taken: unless it is excluded and not included again."""
+    """Return the filter of names: all but excluded ones, unless they are included again."""
 
     def is_chosen(name: str) -> bool:
         if not any(fnmatchcase(name, each) for each in exclude):

@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.arguments import PathArgument
+from cli.arguments import NoProgressOption, ParallelismOption, PathArgument, PreSignOption, pairs_of
 from cli.commands.fs.options import (
     PART_BYTES,
     MetadataOption,
-    NoProgressOption,
-    ParallelismOption,
-    PreSignOption,
     RecursiveOption,
     engine_of,
     links_of,
     local_path,
     options_of,
-    pairs_of,
     report,
     stat_lines,
 )
 from cli.errors import CommandError, UsageError
+from cli.schemas import ObjectStats
 from cli.session import Session, session_of
-from cli.shapes import ObjectStats
 from cli.uris import PathUri
 
 if TYPE_CHECKING:
@@ -58,10 +54,10 @@ def upload(
     pre_sign: PreSignOption = None,
     no_progress: NoProgressOption = False,
 ) -> None:
-    """Upload a file, or all files of a folder that are new or changed.
+    """Upload a file, or the new and changed files of a folder.
 
-    A run that was interrupted is continued by the same command: files that are stored, and stored
-    parts of large ones, are not sent again.
+    After an interrupt, the same command continues: it does not send stored files again, nor stored
+    parts of large ones.
     """
     from cli.transfers.jobs import CONTENT_TYPE, Upload  # noqa: PLC0415
 
@@ -91,7 +87,7 @@ def upload(
 
 
 def _standard_input(spooled: Path) -> bytes | Path:
-    """Return standard input: its bytes, or the file that they were written to."""
+    """Return standard input: its bytes, or a file with them if they are many."""
     begins = sys.stdin.buffer.read(_INPUT_BYTES_MAX)
     if len(begins) < _INPUT_BYTES_MAX:
         return begins
@@ -153,14 +149,14 @@ def download(
     verify: Annotated[
         bool,
         typer.Option(
-            "--verify/--no-verify", help="Compare what arrives with the checksum of the object."
+            "--verify/--no-verify", help="Compare the data with the checksum of the object."
         ),
     ] = True,
     no_progress: NoProgressOption = False,
 ) -> None:
     """Download an object, or all objects below a path.
 
-    A large object that was interrupted is continued by the same command.
+    After an interrupt, the same command continues large objects.
     """
     from cli.transfers.jobs import Download  # noqa: PLC0415
 
@@ -217,5 +213,5 @@ def download_of(
 
 
 def folder_of(path: str) -> str:
-    """Return the prefix of what is below a path."""
+    """Return the prefix of the objects below a path."""
     return path if not path or path.endswith("/") else f"{path}/"

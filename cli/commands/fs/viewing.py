@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from cli import output
-from cli.arguments import PathArgument
+from cli.arguments import PathArgument, PreSignOption
 from cli.commands.fs.options import (
     OBJECT,
-    PreSignOption,
     RecursiveOption,
     engine_of,
     names_of,
@@ -19,8 +18,8 @@ from cli.commands.fs.options import (
     stat_lines,
 )
 from cli.errors import CommandError, UsageError
+from cli.schemas import Config, ObjectStats
 from cli.session import Session, session_of
-from cli.shapes import Config, ObjectStats
 from cli.uris import PathUri
 
 _RANGE = re.compile(r"(\d*)-(\d*)")
@@ -32,7 +31,7 @@ def ls(
     *,
     recursive: RecursiveOption = False,
     pre_sign: Annotated[
-        bool, typer.Option("--pre-sign", help="With --json: presigned URLs as addresses.")
+        bool, typer.Option("--pre-sign", help="With --json: show presigned URLs as addresses.")
     ] = False,
 ) -> None:
     """List the objects and folders whose names begin with the path."""
@@ -65,7 +64,7 @@ def stat(
     pre_sign: Annotated[
         bool,
         typer.Option(
-            "--pre-sign/--no-pre-sign", help="Show a presigned URL in place of the location."
+            "--pre-sign/--no-pre-sign", help="Show a presigned URL instead of the location."
         ),
     ] = False,
 ) -> None:
@@ -90,12 +89,12 @@ def cat(
         ),
     ] = "",
 ) -> None:
-    """Print an object's content; with a part of it, only that is read."""
+    """Print an object's content; with --range, read only these bytes."""
     session = session_of(context)
     path = session.object(uri)
     if session.output.as_json:
         raise UsageError("cat prints bytes: leave --json out")
-    # What is small comes through the API in one request, and the API redirects from what is large.
+    # Small objects come through the API in one request; from large ones, the API redirects.
     is_presigned = bool(pre_sign) and _config(session).storage_config.pre_sign_support
     options = options_of(session, 1, is_presigned)
     found = _stat(session, path, pre_sign=is_presigned)
@@ -126,7 +125,7 @@ def _config(session: Session) -> Config:
 
 
 def _wanted(text: str, size_bytes: int) -> tuple[int, int]:
-    """Return where the range begins, and how long it is."""
+    """Return the first byte of the range, and its length."""
     if not text:
         return 0, size_bytes
     found = _RANGE.fullmatch(text)

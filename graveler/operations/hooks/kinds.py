@@ -9,7 +9,6 @@ import msgspec
 
 from graveler.actions.action import NOT_SERVED, Hook, as_text, mapping, sequence
 from graveler.actions.document import Value, typed
-from graveler.actions.durations import seconds
 from graveler.actions.secrets import MASK, Secrets
 from graveler.engine import Engine
 from graveler.errors import HookFailedError
@@ -19,8 +18,6 @@ from graveler.model.hooks import Occurrence, event_body
 from graveler.operations.hooks.output import Output
 from graveler.ports import HttpAnswer, HttpRequest
 from graveler.times import NS_PER_S, rfc3339
-
-TIMEOUT_S_DEFAULT = 60.0
 
 # Of each request to Airflow, and between looks at a DAG.
 _AIRFLOW_TIMEOUT_S = 5.0
@@ -82,17 +79,6 @@ class Call:
                 f"'{name}' has {len(found)} entries: at most {HOOK_PROPERTIES_MAX}"
             )
         return found
-
-
-def timeout_of(hook: Hook) -> float:
-    """Return the hook's time-out in seconds.
-
-    Raises:
-        InvalidInputError: it is malformed.
-    """
-    timeout = typed(hook.properties.get("timeout"))
-    # lakeFS ignores a time-out that is not a text, such as 30.
-    return seconds(timeout) if timeout and isinstance(timeout, str) else TIMEOUT_S_DEFAULT
 
 
 def call(made: Call) -> None:

@@ -31,7 +31,7 @@ from graveler.model.hooks import (
     problems_of,
     run_of,
 )
-from graveler.operations.hooks.kinds import TOO_LATE, Call, call, timeout_of
+from graveler.operations.hooks.kinds import TOO_LATE, Call, call
 from graveler.operations.hooks.output import Output
 from graveler.operations.hooks.pace import Pace
 from graveler.threads import ContextThreads
@@ -191,7 +191,7 @@ class _Hooks:
         try:
             if not holds(hook.condition, failed=chain.failed):
                 return replace(begun, status=HookStatus.SKIPPED, start_ns=0)
-            timeout_of(hook)
+            hook.timeout_s()
         except InvalidInputError as error:
             return self._failed(begun, Output(), Secrets(lambda _: ""), str(error))
         return None
@@ -208,7 +208,7 @@ class _Hooks:
     def _begin(self, chain: _Chain, pool: ContextThreads) -> None:
         begun = self._begun(chain)
         output = Output()
-        timeout_s = timeout_of(chain.hook)
+        timeout_s = chain.hook.timeout_s()
         if timeout_s > HOOK_TIMEOUT_S_MAX:
             output.write(f"The timeout is longer than {HOOK_TIMEOUT_S_MAX} s, which counts.\n")
             timeout_s = HOOK_TIMEOUT_S_MAX

@@ -68,8 +68,45 @@ def test_every_type_of_hook_is_known(kind, properties):
     assert (hook.id, hook.kind) == ("hook", kind)
 
 
+@for_each(
+    ("timeout", "expected_s"),
+    [("1m30s", 90), ("'250ms'", 0.25), ("30", 60), ("true", 60), ("[1s]", 60), ("", 60)],
+)
+def test_a_time_out_is_a_duration_with_a_unit(timeout, expected_s):
+    assert parse_action(with_timeout(timeout)).hooks[0].timeout_s() == expected_s
+
+
+@for_each("timeout", ["soon", "'30'", "-1s", "0s", "30 s"])
+def test_a_time_out_must_be_positive(timeout):
+    (hook,) = parse_action(with_timeout(timeout)).hooks
+    with pytest.raises(InvalidInputError, match="time: invalid duration"):
+        hook.timeout_s()
+
+
+def with_timeout(text):
+    properties = f"{{url: x, timeout: {text}}}"
+    hook = f"{{id: hook, type: webhook, properties: {properties}}}"
+    return f"name: any\non: {{pre-commit: }}\nhooks: [{hook}]".encode()
+
+
+def test_all_faults_are_found_if_none_is_raised():
+    faults = []
+    text = "name: x\non: {now: }\nhooks: [text, {id: 1, if: [x]}]\ndescription: []"
+    action = parse_action(text.encode(), faults.append)
+    assert [fault.partition(":")[0] for fault in faults] == [
+        "'description' is not a text",
+        "'name' is 'x'",
+        f"event 'now' is not one of {', '.join(sorted(EVENTS))}",
+        "hook[0] is not a mapping",
+        "'if' is not a text",
+        "hook[1]",
+        "hook[1]",
+    ]
+    assert [hook.id for hook in action.hooks] == ["1"]
+
+
 MALFORMED = {
-    "": "'name' is",
+    "": "'name' is required: it must have 2 to 256",
     "just text": "the document is not a mapping",
     "on: {pre-commit: }": "'name' is",
     "name: x\non: {pre-commit: }": "'name' is 'x'",

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from cli.checkout.linked_folder import LinkedFolder
 from cli.client import Server
-from cli.configuration import Retries
+from cli.configuration import RetryPolicy
 from cli.errors import CommandError
-from cli.local.folder import Folder
 from cli.transfers import comparing, uploads
 from cli.transfers.downloads import Downloader
 from cli.transfers.engine import Engine
@@ -25,7 +25,7 @@ BRANCH = "lakefs://my-repo/main"
 
 @pytest.fixture
 def server(lake):
-    return Server(f"{lake.endpoint}/api/v1", ("key", "secret"), Retries())
+    return Server(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
 
 
 def test_a_run_whose_output_nobody_reads_does_not_end_as_if_all_were_done(lake, server, tmp_path):
@@ -46,7 +46,7 @@ def test_a_run_whose_output_nobody_reads_does_not_end_as_if_all_were_done(lake, 
 
 
 def test_a_folder_that_cannot_be_made_is_a_failure_of_its_file(tmp_path, monkeypatch):
-    folder = Folder(tmp_path, keeps_folders=False)
+    folder = LinkedFolder(tmp_path, keeps_folders=False)
     file = folder.partial("a/b", "x")
     file.write_bytes(b"1")
 
@@ -62,7 +62,7 @@ def test_a_folder_that_became_a_link_is_not_followed(tmp_path, monkeypatch):
     (tmp_path / "outside").mkdir()
     root = tmp_path / "root"
     root.mkdir()
-    folder = Folder(root, keeps_folders=False)
+    folder = LinkedFolder(root, keeps_folders=False)
     file = folder.partial("a/b", "x")
     file.write_bytes(b"1")
     made = Path.mkdir
@@ -95,7 +95,7 @@ def test_an_upload_that_the_object_store_ended_is_begun_anew(user, lake, tmp_pat
 
 def test_an_interrupt_wakes_threads_that_wait_for_the_network():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        wire = Wire(Retries())
+        wire = Wire(RetryPolicy())
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         found = []
 
@@ -116,7 +116,7 @@ def test_an_interrupt_wakes_threads_that_wait_for_the_network():
 
 
 def test_the_keys_are_not_sent_without_tls_after_a_redirect(monkeypatch):
-    wire = Wire(Retries())
+    wire = Wire(RetryPolicy())
     sent = []
 
     class Answer:

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from cli.client import RefusedError, Server
-from cli.configuration import Retries
+from cli.configuration import RetryPolicy
 from cli.errors import CommandError
 from cli.transport import proxy_of
 from tests.support.servers.certificates import write_self_signed
@@ -113,7 +113,7 @@ def _without_proxies(monkeypatch) -> None:
 
 
 def server_at(url: str, attempts_max: int = 2) -> Server:
-    return Server(f"{url}/api/v1", PAIR, Retries(attempts_max, 0.1, 0.3))
+    return Server(f"{url}/api/v1", PAIR, RetryPolicy(attempts_max, 0.1, 0.3))
 
 
 def send(server: Server, method: str = "GET", body: object = None) -> object:

@@ -83,7 +83,7 @@ def test_config_asks_again_for_an_endpoint_that_is_none(graveler, home):
     answers = "AKIANEW\nnew-secret\nftp://lake\nhttps://lake.example.com\n"
     result = graveler.run("config", stdin=answers, **NONE)
     assert result.exit_code == 0
-    assert "'ftp://lake' is no URL" in result.stderr
+    assert "'ftp://lake' is not a URL" in result.stderr
     assert yaml.safe_load((home / ".lakectl.yaml").read_text()) == WRITTEN
 
 

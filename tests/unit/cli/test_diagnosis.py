@@ -182,7 +182,7 @@ def test_an_endpoint_without_a_scheme_is_a_warning(graveler, server):
 
 @pytest.mark.parametrize("endpoint", ["ftp://x", "http://"])
 def test_an_endpoint_that_is_no_url_is_an_error(graveler, endpoint):
-    assert "is no URL" in one(graveler, 1, **{ENDPOINT: endpoint})["text"]
+    assert "is not a URL" in one(graveler, 1, **{ENDPOINT: endpoint})["text"]
 
 
 def test_a_web_page_is_not_the_api(graveler, server):

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from cli.client import RefusedError
-from cli.shapes import Commit, Page, Pagination, Ref, Repository
-from cli.watching import Watch
+from cli.events import EventFeed
+from cli.schemas import Commit, Pagination, Ref, Repository, ResultPage
 from tests.support.clients.answers import IDS, commit, page
 
 SCHEMA = json.loads(Path("docs/events.schema.json").read_text())
@@ -91,15 +91,15 @@ class Lake:
             at = next(iter(self.commits[at].parents), "")
         start = 1 + [each.id for each in line].index(query["after"]) if query["after"] else 0
         found = line[start : start + 3]
-        return Page(Pagination(start + 3 < len(line), found[-1].id if found else ""), found)
+        return ResultPage(Pagination(start + 3 < len(line), found[-1].id if found else ""), found)
 
     def each(self, template, _names, _of):
         refs = self.branches if template.endswith("branches") else self.tags
         return [Ref(name, at) for name, at in sorted(refs.items())]
 
 
-def watching(lake: Any) -> Watch:
-    return Watch(lake, "foo")
+def watching(lake: Any) -> EventFeed:
+    return EventFeed(lake, "foo")
 
 
 BRANCHES = st.sampled_from(["main", "dev", "x", "y"])

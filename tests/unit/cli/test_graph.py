@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cli.graph import COMMIT, Graph
 from cli.history import ChildrenFirst
-from cli.shapes import Commit
+from cli.schemas import Commit
 
 
 def picture(history):

@@ -117,14 +117,14 @@ def test_a_path_without_a_slash_is_a_folder_but_not_an_object(lake, local):
         (("clone", "lakefs://lake/gone/data/"), "commit not found"),
         (("clone", SOURCE, "x", "y"), "unexpected extra argument"),
         (("clone",), "missing argument"),
-        (("clone", SOURCE, "x", "--parallelism", "0"), "minimum is 1"),
+        (("clone", SOURCE, "x", "--parallelism", "0"), "--parallelism is 0"),
         (("init", "lakefs://lake"), "does not name a path"),
         (("init",), "missing argument"),
         (("init", "lakefs://lake/gone/data/"), "commit not found"),
         (("status", "gone"), "does not exist"),
         (("status", "."), "is not linked"),
         (("commit", "."), "no message"),
-        (("commit", ".", "-m", "x", "--meta", "key"), "is not key=value"),
+        (("commit", ".", "-m", "x", "--meta", "key"), "write KEY=VALUE"),
         (("commit", ".", "-m", "x"), "is not linked"),
         (("pull", "."), "is not linked"),
         (("checkout", "."), "is not linked"),
@@ -666,7 +666,7 @@ def test_an_interrupt_says_how_to_go_on(lake, local, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("cli.local.sync.Sync.to_folder", interrupt)
+        patched.setattr("cli.checkout.sync.Sync.to_folder", interrupt)
         message = local.fails("pull")
     assert message == (
         "error: operation was canceled, local data may be incomplete: "

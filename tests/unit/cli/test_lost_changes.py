@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.configuration import Retries
+from cli.checkout import git
+from cli.configuration import RetryPolicy
 from cli.errors import CommandError
-from cli.local import git
 from cli.transfers import uploads
 from cli.transfers.wire import Wire
 from tests.support.fakes.plain_lake import served
@@ -162,7 +162,7 @@ def test_content_that_was_not_read_is_not_taken_for_an_answer():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve, args=(listening,), daemon=True)
         thread.start()
-        wire = Wire(Retries())
+        wire = Wire(RetryPolicy())
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
         answer = wire.open("GET", url)
         assert answer.read(10) == b"0123456789"
@@ -176,7 +176,7 @@ def test_content_that_was_not_read_is_not_taken_for_an_answer():
 def test_the_port_of_a_proxy_is_its_own_even_for_tls(monkeypatch):
     monkeypatch.setenv("https_proxy", "http://proxy.example.com")
     monkeypatch.setenv("no_proxy", "")
-    connection = Wire(Retries())._connected("https", "lake.example.com")
+    connection = Wire(RetryPolicy())._connected("https", "lake.example.com")
     assert (connection.host, connection.port) == ("proxy.example.com", 80)
 
 
@@ -191,7 +191,7 @@ def test_an_index_that_makes_no_sense_is_named(graveler, tmp_path, text):
 def test_a_host_without_a_proxy_may_be_named_with_its_port(monkeypatch):
     monkeypatch.setenv("https_proxy", "http://proxy.example.com")
     monkeypatch.setenv("no_proxy", "lake.example.com:8443")
-    wire = Wire(Retries())
+    wire = Wire(RetryPolicy())
     assert wire._connected("https", "lake.example.com:8443").host == "lake.example.com"
     assert wire._connected("https", "lake.example.com:9443").host == "proxy.example.com"
     assert wire._connected("https", "127.0.0.1:9443").host == "127.0.0.1"  # as the API's requests

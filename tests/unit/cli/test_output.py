@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import cli.output
-from cli.output import Output, human_size, local_time
+from cli.output import CommandOutput, human_size, local_time
 
 
 @pytest.mark.parametrize(
@@ -38,18 +38,18 @@ def test_a_time_is_shown_in_the_local_zone(zone, unix_s, shown, time_zone):
 
 
 def test_colors_reach_the_pager(monkeypatch, tmp_path):
-    monkeypatch.setattr(Output, "is_terminal", True)
+    monkeypatch.setattr(CommandOutput, "is_terminal", True)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("PAGER", f"cat > {tmp_path / 'read'}")
-    output = Output()
+    output = CommandOutput()
     with output.paged():
         output.line(output.paint("1a2b", "yellow"))
     assert (tmp_path / "read").read_text() == "\x1b[93m1a2b\x1b[0m\n"
 
 
 def test_a_name_cannot_steer_the_terminal(monkeypatch, capsys):
-    monkeypatch.setattr(Output, "is_terminal", True)
-    output = Output()
+    monkeypatch.setattr(CommandOutput, "is_terminal", True)
+    output = CommandOutput()
     output.line("a\x1b]0;title\x07b\rc\x9b2J \x1b[93mcolored\x1b[0m\ttab")
     output.table(["Name"], ["a\x1b[2Jb\x08"], lambda name: [name])
     printed = capsys.readouterr().out
@@ -60,15 +60,15 @@ def test_a_name_cannot_steer_the_terminal(monkeypatch, capsys):
 
 @pytest.mark.parametrize("code", ["8", "30;40", "1;8", "", "38;5;0"])
 def test_a_name_cannot_hide_what_follows_it(monkeypatch, capsys, code):
-    monkeypatch.setattr(Output, "is_terminal", True)
-    Output().line(f"a\x1b[{code}mb")
+    monkeypatch.setattr(CommandOutput, "is_terminal", True)
+    CommandOutput().line(f"a\x1b[{code}mb")
     assert capsys.readouterr().out == f"a\\x1b[{code}mb\n"
 
 
 def test_a_pager_that_was_closed_ends_the_output_without_an_error(monkeypatch):
-    monkeypatch.setattr(Output, "is_terminal", True)
+    monkeypatch.setattr(CommandOutput, "is_terminal", True)
     monkeypatch.setenv("PAGER", "true")
-    output = Output()
+    output = CommandOutput()
     with output.paged():
         for number in range(100_000):
             output.line(str(number))
@@ -93,7 +93,7 @@ ROWS = [("main", "a" * 64), ("[bold]x[/]", "b")]
 
 def test_a_terminal_gets_heads_and_frames(capsys, terminal):
     terminal.setenv("COLUMNS", "100")
-    Output().table(["branch", "commit id"], ROWS, lambda row: row)
+    CommandOutput().table(["branch", "commit id"], ROWS, lambda row: row)
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].split() == ["|", "BRANCH", "|", "COMMIT", "ID", "|"]
     assert lines[3].split()[1::2] == ["main", "a" * 64]
@@ -104,7 +104,7 @@ def test_a_terminal_gets_heads_and_frames(capsys, terminal):
 def test_a_narrow_terminal_folds_sentences_but_no_id(capsys, terminal, columns, lines):
     terminal.setenv("COLUMNS", columns)
     message = ("many words " * 8).strip()
-    Output().table(["commit id", "message"], [("a" * 64, message)], lambda row: row)
+    CommandOutput().table(["commit id", "message"], [("a" * 64, message)], lambda row: row)
     shown = capsys.readouterr().out
     assert "a" * 64 in shown
     assert shown.count("words") == 8
@@ -115,7 +115,7 @@ def test_a_narrow_terminal_folds_sentences_but_no_id(capsys, terminal, columns, 
 def test_a_terminal_too_narrow_for_the_ids_gets_a_line_a_row(capsys, terminal):
     terminal.setenv("COLUMNS", "40")
     rows = [("a" * 64, "many words"), ("b" * 64, "more words")]
-    Output().table(["commit id", "message"], rows, lambda row: row)
+    CommandOutput().table(["commit id", "message"], rows, lambda row: row)
     assert [line.split()[1:4:2] for line in capsys.readouterr().out.splitlines()[3:5]] == [
         ["a" * 64, "many"],
         ["b" * 64, "more"],
@@ -125,29 +125,29 @@ def test_a_terminal_too_narrow_for_the_ids_gets_a_line_a_row(capsys, terminal):
 @pytest.mark.parametrize("value", ["true", "1", "yes"])
 def test_a_pipe_may_be_taken_for_a_terminal(capsys, monkeypatch, value):
     monkeypatch.setenv("LAKECTL_INTERACTIVE", value)
-    Output().table(["branch"], [("main",)], lambda row: row)
+    CommandOutput().table(["branch"], [("main",)], lambda row: row)
     assert "| BRANCH |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("value", ["false", "0", "F"])
 def test_without_a_person_a_table_is_cells_between_tabs(capsys, terminal, value):
     terminal.setenv("LAKECTL_INTERACTIVE", value)
-    Output().table(["branch", "commit id"], ROWS, lambda row: row)
+    CommandOutput().table(["branch", "commit id"], ROWS, lambda row: row)
     assert capsys.readouterr().out == f"main\t{'a' * 64}\n[bold]x[/]\tb\n"
 
 
 def test_colors_are_for_terminals_that_want_them(terminal):
-    assert Output().paint("x", "green") == "\x1b[92mx\x1b[0m"
-    assert Output(has_color=False).paint("x", "green") == "x"
-    assert Output(as_json=True).paint("x", "green") == "x"
+    assert CommandOutput().paint("x", "green") == "\x1b[92mx\x1b[0m"
+    assert CommandOutput(has_color=False).paint("x", "green") == "x"
+    assert CommandOutput(as_json=True).paint("x", "green") == "x"
     terminal.setenv("NO_COLOR", "1")
-    assert Output().paint("x", "green") == "x"
+    assert CommandOutput().paint("x", "green") == "x"
 
 
 @pytest.mark.parametrize("pager", ["", "  ", "no-such-pager --flag"])
 def test_without_a_pager_the_output_is_printed(capfd, terminal, pager):
     terminal.setenv("PAGER", pager)
-    output = Output()
+    output = CommandOutput()
     with output.paged():
         output.line("one")
     assert capfd.readouterr().out == "one\n"
@@ -156,7 +156,7 @@ def test_without_a_pager_the_output_is_printed(capfd, terminal, pager):
 def test_without_less_the_output_is_printed(capfd, terminal, tmp_path):
     terminal.delenv("PAGER", raising=False)
     terminal.setenv("PATH", str(tmp_path))
-    output = Output()
+    output = CommandOutput()
     with output.paged():
         output.line("one")
     assert capfd.readouterr().out == "one\n"
@@ -164,7 +164,7 @@ def test_without_less_the_output_is_printed(capfd, terminal, tmp_path):
 
 def test_the_pager_is_the_users_own_command(capfd, terminal):
     terminal.setenv("PAGER", "sed 's/^/> /'")
-    output = Output()
+    output = CommandOutput()
     with output.paged():
         output.line("one")
     assert capfd.readouterr().out == "> one\n"
@@ -172,7 +172,7 @@ def test_the_pager_is_the_users_own_command(capfd, terminal):
 
 def test_a_pager_that_has_seen_enough_is_no_failure(capfd, terminal):
     terminal.setenv("PAGER", "true")
-    output = Output()
+    output = CommandOutput()
     with output.paged():
         for _ in range(100_000):
             output.line("one")
@@ -182,15 +182,15 @@ def test_a_pager_that_has_seen_enough_is_no_failure(capfd, terminal):
 def test_colors_reach_a_pipe_that_is_taken_for_a_terminal(capsys, monkeypatch):
     monkeypatch.setenv("LAKECTL_INTERACTIVE", "true")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    Output().line(Output().paint("x", "green"))
+    CommandOutput().line(CommandOutput().paint("x", "green"))
     assert capsys.readouterr().out == "\x1b[92mx\x1b[0m\n"
 
 
 def test_what_a_pipe_or_a_file_gets_steers_no_terminal_that_shows_it_later(capsys):
-    Output().line("a\x1b[31mb\x1b[2Jc\rd\te")
-    Output().table(["Name"], ["f\x9b2J"], lambda name: [name])
-    Output().warn("g\x07")
-    Output(as_json=True).json("h\x1bi\x9b")
+    CommandOutput().line("a\x1b[31mb\x1b[2Jc\rd\te")
+    CommandOutput().table(["Name"], ["f\x9b2J"], lambda name: [name])
+    CommandOutput().warn("g\x07")
+    CommandOutput(as_json=True).json("h\x1bi\x9b")
     found = capsys.readouterr()
     assert found.out == ('a\\x1b[31mb\\x1b[2Jc\\x0dd\te\nf\\x9b2J\n"h\\u001bi\\u009b"\n')
     assert found.err == "g\\x07\n"
@@ -198,6 +198,6 @@ def test_what_a_pipe_or_a_file_gets_steers_no_terminal_that_shows_it_later(capsy
 
 def test_ctrl_c_does_not_leave_a_pager_behind(terminal, tmp_path):
     terminal.setenv("PAGER", f"sh -c 'cat; sleep 0.5; touch {tmp_path}/left'")
-    with pytest.raises(KeyboardInterrupt), Output().paged():
+    with pytest.raises(KeyboardInterrupt), CommandOutput().paged():
         raise KeyboardInterrupt
     assert (tmp_path / "left").exists()

@@ -10,6 +10,7 @@ import pytest
 from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
+from graveler.entries import split_value, value_entry
 from graveler.sstable import Table, TableWriter
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "vectors" / "ranges"
@@ -64,6 +65,73 @@ def test_an_amount_of_records_is_shown_as_json(graveler):
     assert record["key"] == "op-n10/part-00000000/obj-00000000"
     assert record["size"] == 11122832
     assert graveler.prints("cat-sst", "-f", str(RANGE), "--amount", "0") == ""
+
+
+def test_records_are_shown_with_all_fields_as_json(graveler):
+    shown = graveler.prints("sst", "cat", str(RANGE), "--json")
+    stored = list(Table.from_bytes("", RANGE.read_bytes()).scan())
+    found = [json.loads(line) for line in shown.splitlines()]
+    assert len(found) == len(stored)
+    for record, (key, value) in zip(found, stored, strict=True):
+        entry = value_entry(value)
+        assert record == {
+            "key": key.decode(),
+            "identity": split_value(value)[0].hex(),
+            "address": entry.address,
+            "address_type": "RELATIVE",
+            "last_modified": record["last_modified"],
+            "size": entry.size_bytes,
+            "e_tag": entry.checksum,
+            "metadata": entry.metadata,
+            "content_type": entry.content_type,
+        }
+    assert found[1]["last_modified"] == "2023-11-14T22:18:53.009000027Z"
+
+
+def test_records_are_shown_as_bytes_in_hex(graveler, tmp_path):
+    _, stored = next(Table.from_bytes("", RANGE.read_bytes()).scan())
+    writer = TableWriter("ranges")
+    writer.add(b"\xff\x00", stored)
+    file = tmp_path / "odd"
+    file.write_bytes(writer.finish())
+    identity, value = split_value(stored)
+    cells = graveler.prints("sst", "cat", "--raw", str(file)).split()
+    assert cells == ["ff00", identity.hex(), value.hex()]
+    [record] = graveler.prints("sst", "cat", "--raw", "--json", str(file)).splitlines()
+    assert json.loads(record) == dict(zip(("key", "identity", "value"), cells, strict=True))
+    [record] = graveler.prints("sst", "cat", "--json", str(file)).splitlines()
+    assert json.loads(record)["key"] == "\\xff\x00"
+
+
+def test_an_empty_metarange_shows_nothing(graveler):
+    assert graveler.prints("sst", "cat", str(golden_file("n0", b"metaranges"))) == ""
+
+
+def test_a_value_of_a_foreign_form_is_named_with_its_file(graveler, tmp_path):
+    writer = TableWriter("ranges")
+    writer.add(b"key", b"\x7f")
+    file = tmp_path / "foreign"
+    file.write_bytes(writer.finish())
+    assert graveler.fails("sst", "cat", str(file)).startswith(f"{file}: key b'key': ")
+
+
+def test_a_reader_that_stops_early_causes_no_complaint():
+    command = [sys.executable, "-m", "cli", "sst", "cat", str(golden_file("n1000-num", b"ranges"))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_properties_are_shown_as_texts_and_numbers(graveler):
+    shown = graveler.prints("sst", "properties", str(RANGE))
+    assert "count: 10\n" in shown
+    assert "type: ranges\n" in shown
+    found = json.loads(graveler.prints("sst", "properties", "--json", str(RANGE)))
+    assert (found["type"], found["count"]) == ("ranges", "10")
+    assert found["min_key"] == "op-n10/part-00000000/obj-00000000"
+    assert found["rocksdb.num.entries"] == 10
+    assert found["rocksdb.compression"] == "Snappy"
 
 
 @pytest.mark.parametrize("folder", ["n0", "n1", "n10", "n1000-num", "refs-dump"])
@@ -122,7 +190,7 @@ def test_the_numbers_of_a_file_are_shown(graveler):
     assert "Records: 0\nFirst key:\n" in graveler.prints("sst", "stats", str(empty))
 
 
-@pytest.mark.parametrize("command", ["cat", "verify", "stats"])
+@pytest.mark.parametrize("command", ["cat", "verify", "stats", "properties"])
 @pytest.mark.parametrize("end", [0, 1, 52, 53, 400, -1])
 def test_a_truncated_file_is_one_line(graveler, tmp_path, command, end):
     file = tmp_path / "cut"
@@ -143,12 +211,13 @@ def test_any_damage_is_told(tmp_path):
         list(faults("x", bytes(damaged), RANGE.name))  # no other error than faults
 
 
-@pytest.mark.parametrize("command", [("sst", "cat"), ("sst", "verify"), ("sst", "stats")])
+@pytest.mark.parametrize("command", ["cat", "verify", "stats", "properties"])
 def test_a_wrong_file_is_named(graveler, tmp_path, command):
-    told = graveler.fails(*command, str(tmp_path / "none"))
+    told = graveler.fails("sst", command, str(tmp_path / "none"))
     assert told == f"cannot read {tmp_path}/none: no such file or directory"
-    assert "missing argument" in graveler.fails(*command)
-    assert "does not name an object: write s3://BUCKET/KEY" in graveler.fails(*command, "s3://b")
+    assert "missing argument" in graveler.fails("sst", command)
+    told = graveler.fails("sst", command, "s3://b")
+    assert "does not name an object: write s3://BUCKET/KEY" in told
 
 
 def test_cat_sst_needs_its_file(graveler):

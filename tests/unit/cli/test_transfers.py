@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.client import Server
-from cli.configuration import Retries
+from cli.configuration import RetryPolicy
 from cli.transfers import downloads, engine, uploads, verification
 from cli.transfers.engine import Engine
 from cli.transfers.files import Links, walk
@@ -444,7 +444,7 @@ def test_jobs_are_taken_a_few_at_a_time(lake, tmp_path, monkeypatch):
         with lock:
             done += 1
 
-    server = Server(f"{lake.endpoint}/api/v1", ("key", "secret"), Retries())
+    server = Server(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
     tally = Engine(server, "my-repo", "main", Options(4), warn=print).run(jobs(), finished)
     assert tally.uploaded == len(lake.objects) == 100
     # Those that wait, those that run, and the one that is being put.
@@ -462,7 +462,7 @@ def test_a_walk_is_in_the_order_of_a_listing(tmp_path):
 
 def test_a_download_has_the_time_that_was_asked_for(lake, tmp_path):
     lake.has("a", b"1")
-    server = Server(f"{lake.endpoint}/api/v1", ("key", "secret"), Retries())
+    server = Server(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
     engine = Engine(server, "my-repo", "main", Options(), warn=print)
     job = Download("a", tmp_path / "x" / "a", engine.stat("a"), mtime_s=1_000_000_000)
     engine.do(job)

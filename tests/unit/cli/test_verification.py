@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers import verification
 from cli.transfers.verification import checksum_of, uploaded_part_sizes
 from tests.support.fakes.scripted_lake import checksum_in_parts

@@ -1,14 +1,14 @@
-"""Folders that are linked to a path of a ref for the first time."""
+"""Links a folder to a path of a ref, and finds interrupted clones."""
 
 import os
 from dataclasses import replace
 from pathlib import Path
 
+from cli.checkout import git
+from cli.checkout.index import CLONE, INDEX_NAME, NEW_INDEX_NAME, Index
+from cli.checkout.remote import Remote
 from cli.errors import CommandError
-from cli.local import git
-from cli.local.index import CLONE, INDEX_NAME, NEW_INDEX_NAME, Index
-from cli.local.remote import Remote
-from cli.output import Output
+from cli.output import CommandOutput
 from cli.uris import PathUri
 
 _QUIET_VARIABLE = "LAKECTL_SUPPRESS_CASE_INSENSITIVE_WARNING"
@@ -18,7 +18,7 @@ def link(
     folder: Path,
     uri: PathUri,
     remote: Remote,
-    output: Output,
+    output: CommandOutput,
     *,
     operation: str = "",
     force: bool = False,
@@ -31,12 +31,12 @@ def link(
         uri: the path.
         remote: the server.
         output: where notes go.
-        operation: the operation that begins with it.
-        force: link it even if it is linked.
-        ignores: make git ignore its content, if it is in a git repository.
+        operation: the operation that begins with the link.
+        force: link the folder even if it is linked.
+        ignores: make git ignore the folder's content, if it is in a git repository.
 
     Raises:
-        CommandError: it is linked, the path is an object, or the server refused.
+        CommandError: the folder is linked, the path is an object, or the server refused.
     """
     head = remote.head(uri)
     source = _as_folder(uri, remote)
@@ -98,9 +98,9 @@ def _existing(folder: Path) -> Path:
     return next(each for each in (folder, *folder.parents) if each.is_dir())
 
 
-def _warn_of_case(folder: Path, output: Output) -> None:
+def _warn_of_case(folder: Path, output: CommandOutput) -> None:
     if _QUIET_VARIABLE not in os.environ and (folder / INDEX_NAME.upper()).exists():
         output.warn(
-            f"warning: names in '{folder}' are the same if they differ by case only: "
-            "objects whose names do cannot both be files"
+            f"warning: '{folder}' does not distinguish upper and lower case: "
+            "of objects whose names differ by case only, one becomes a file"
         )

@@ -1,4 +1,4 @@
-"""Files put into a folder and removed from it: never outside of it, nor over what just changed."""
+"""Adds files to a linked folder and removes them: never outside of it, nor over a fresh change."""
 
 import os
 import shutil
@@ -6,17 +6,17 @@ import stat
 from hashlib import sha256
 from pathlib import Path
 
+from cli.checkout.index import INDEX_NAME
+from cli.checkout.walk import PARTIAL_NAME
 from cli.errors import CommandError
-from cli.local.index import INDEX_NAME
-from cli.local.walk import PARTIAL_NAME
 
 try:
     import fcntl
-except ImportError:  # Windows has none: there, two processes are not kept apart
+except ImportError:  # without it, on Windows, two processes can change a folder at once
     fcntl = None  # type: ignore[assignment]
 
 
-class Folder:
+class LinkedFolder:
     """A linked folder that is being changed."""
 
     def __init__(self, root: Path, *, keeps_folders: bool) -> None:
@@ -24,7 +24,7 @@ class Folder:
 
         Args:
             root: the folder, which has an index.
-            keeps_folders: whether folders stay that become empty.
+            keeps_folders: whether emptied folders stay.
         """
         self.root = root
         self._keeps_folders = keeps_folders
@@ -33,7 +33,7 @@ class Folder:
         self._descriptor: int | None = None
 
     def begin(self) -> None:
-        """Leave alone what others change from now on.
+        """Lock the folder, and keep whatever others change in it from now on.
 
         Raises:
             CommandError: the folder cannot be written, or another process changes it.
@@ -41,7 +41,7 @@ class Folder:
         index = self.root / INDEX_NAME
         try:
             self._lock()
-            # The file system's own clock tells what changes from now on.
+            # Later changes are recognized by the clock of the file system.
             os.utime(index)
             self._since_ns = index.stat().st_ctime_ns
         except OSError as error:
@@ -62,7 +62,7 @@ class Folder:
         """Move a complete file to its path.
 
         Raises:
-            CommandError: what is at the path changed meanwhile, or is in the way.
+            CommandError: the file at the path changed meanwhile, or another thing is in the way.
         """
         target = self._at(path, make=True)
         try:
@@ -115,7 +115,7 @@ class Folder:
             self._prune(target.parent)
 
     def clear_partial(self) -> None:
-        """Remove what is not complete."""
+        """Remove the incomplete files."""
         shutil.rmtree(self._partial, ignore_errors=True)
 
     def _at(self, path: str, *, make: bool) -> Path:
@@ -142,7 +142,7 @@ class Folder:
         return self.root.joinpath(*folders, name)
 
     def _lock(self) -> None:
-        """Be the only process that changes the folder, until it ends."""
+        """Keep other processes from changing the folder until this one ends."""
         if fcntl is None:
             return
         self._descriptor = os.open(self.root, os.O_RDONLY)
@@ -167,7 +167,7 @@ class Folder:
         if not stat.S_ISDIR(found.st_mode) and found.st_ctime_ns > self._since_ns:
             raise CommandError(
                 f"{target} was changed meanwhile, or the file system takes it for another name "
-                "that differs by case only: it is left as it is"
+                "that differs by case only: it stays as it is"
             )
 
     def _prune(self, folder: Path) -> None:
@@ -180,7 +180,7 @@ class Folder:
 
 
 def _made(folder: Path) -> int:
-    """Make a folder, if another thread has not yet made something; return the mode."""
+    """Make a folder unless another thread made something there; return the mode."""
     try:
         folder.mkdir(exist_ok=True)
         return folder.lstat().st_mode

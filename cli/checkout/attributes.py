@@ -1,4 +1,4 @@
-"""What an object's metadata says about the file it was uploaded from, as lakectl writes it."""
+"""The file's attributes in the metadata of its object, in lakectl's form."""
 
 import os
 import stat
@@ -7,14 +7,13 @@ from pathlib import Path
 
 import msgspec
 
+from cli.checkout.walk import FileEntry, TrackingRules
 from cli.errors import CommandError
-from cli.local.walk import Entry, Rules
-from cli.shapes import ObjectStats
+from cli.schemas import ObjectStats
 from cli.transfers.comparing import has_other_content, may_be_newer
 from cli.transfers.files import LocalFile
+from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY
 
-MTIME_KEY = "::lakefs::client-mtime"
-LINK_KEY = "::lakefs::symlink-target"
 PERMISSIONS_KEY = "::lakefs::posix-permissions"
 
 
@@ -26,11 +25,11 @@ class Permissions(msgspec.Struct, frozen=True):
     mode: int = msgspec.field(name="Mode")
 
 
-def metadata_of(entry: Entry, rules: Rules) -> dict[str, str]:
+def metadata_of(entry: FileEntry, rules: TrackingRules) -> dict[str, str]:
     """Return the metadata for an object that is uploaded from this entry."""
-    metadata = {MTIME_KEY: str(entry.mtime_s)}
+    metadata = {CLIENT_MTIME_KEY: str(entry.mtime_s)}
     if entry.link is not None:
-        metadata[LINK_KEY] = entry.link
+        metadata[SYMLINK_TARGET_KEY] = entry.link
     elif rules.has_permissions:
         permissions = Permissions(entry.user, entry.group, entry.mode)
         metadata[PERMISSIONS_KEY] = msgspec.json.encode(permissions).decode()
@@ -40,18 +39,18 @@ def metadata_of(entry: Entry, rules: Rules) -> dict[str, str]:
 def mtime_s(stats: ObjectStats) -> int:
     """Return the modification time of the file that was uploaded, else the object's."""
     try:
-        return int(_metadata(stats).get(MTIME_KEY, stats.mtime))
+        return int(_metadata(stats).get(CLIENT_MTIME_KEY, stats.mtime))
     except ValueError:
         return stats.mtime
 
 
 def link_of(stats: ObjectStats) -> str | None:
     """Return where the link that was uploaded points to; None if the object is not a link."""
-    return _metadata(stats).get(LINK_KEY)
+    return _metadata(stats).get(SYMLINK_TARGET_KEY)
 
 
 def permissions_of(stats: ObjectStats) -> Permissions | None:
-    """Return the permissions of the file that was uploaded; None if they are not known."""
+    """Return the permissions of the file that was uploaded; None if unknown."""
     text = _metadata(stats).get(PERMISSIONS_KEY)
     try:
         return msgspec.json.decode(text, type=Permissions) if text else None
@@ -59,8 +58,8 @@ def permissions_of(stats: ObjectStats) -> Permissions | None:
         return None
 
 
-def differs(entry: Entry, stats: ObjectStats, rules: Rules) -> bool:
-    """Return whether an entry is not what was uploaded, without a look at its content."""
+def differs(entry: FileEntry, stats: ObjectStats, rules: TrackingRules) -> bool:
+    """Return whether an entry differs from the uploaded file, without reading its content."""
     if entry.link is not None:
         return entry.link != link_of(stats)
     if not entry.path.endswith("/") and entry.size_bytes != (stats.size_bytes or 0):
@@ -78,7 +77,7 @@ def differs(entry: Entry, stats: ObjectStats, rules: Rules) -> bool:
     )
 
 
-def is_newer(root: Path, entry: Entry, stats: ObjectStats) -> bool:
+def is_newer(root: Path, entry: FileEntry, stats: ObjectStats) -> bool:
     """Return whether a file of a folder, the root, differs though size and time do not."""
     mtime_ns = entry.mtime_s * 10**9 + entry.fraction_ns
     if entry.link is not None or entry.path.endswith("/") or not may_be_newer(mtime_ns, stats):
@@ -91,7 +90,7 @@ def is_newer(root: Path, entry: Entry, stats: ObjectStats) -> bool:
 
 
 def usual_permissions(*, folder: bool) -> Permissions:
-    """Return what a new file or folder of this process has."""
+    """Return the permissions of a new file or folder of this process."""
     umask = os.umask(0)
     os.umask(umask)
     kind, mode = (stat.S_IFDIR, 0o777) if folder else (stat.S_IFREG, 0o666)

@@ -1,7 +1,7 @@
-"""What happened in a repository between two looks at its branches and tags.
+"""A feed of a repository's events, made by comparing its branches and tags at each look.
 
-The API has no feed of events. So the heads are compared, and for a branch that has moved, the log
-is walked from the new head down to the old one: no commit is lost, however many came meanwhile.
+The API has no feed. If a branch has moved, its log is read from the new head to the old one, so no
+commit is missed.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from cli.client import RefusedError
 from cli.history import Log, commit_of
-from cli.shapes import Commit, Ref, Repository
+from cli.schemas import Commit, Ref, Repository
 from cli.spool import Spool
 from cli.uris import RefUri
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 VERSION = "1"
 
-# Where a new line of commits parted from what is known is asked of so many heads at most. If it
-# is known to none of them, its commits are told again, as events of this branch.
+# The search for the beginning of a line compares at most so many heads. A line that began at
+# another head has its commits reported again, as events of this branch.
 _HEADS_MAX = 50
 
 
-class Event(Struct, frozen=True, omit_defaults=True):
-    """The detail of an event, as far as a client can know it; docs/events.schema.json has all."""
+class EventDetail(Struct, frozen=True, omit_defaults=True):
+    """The detail of an event, with the fields that clients can know (docs/events.schema.json)."""
 
     version: str
     id: str
@@ -62,12 +62,12 @@ class _Line(Struct, frozen=True):
     start: int
     amount: int
     begins_at: str  # the commit before the oldest of them
-    kind: str = ""  # of the event that tells where the line begins; "" if none does
+    kind: str = ""  # of the event at the line's beginning; "" if there is none
 
 
 @dataclass
-class Watch:
-    """What is known of a repository; `changes` yields what is new, and knows it from then on."""
+class EventFeed:
+    """The last known branches and tags of a repository; `changes` yields events since then."""
 
     server: "Server"
     repository: str
@@ -75,19 +75,19 @@ class Watch:
     tags: dict[str, str] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Know all that the repository has now.
+        """Begin with the repository's current branches and tags.
 
         Raises:
             CommandError: the server refused or could not be reached.
         """
         self.branches, self.tags = self._refs("branches"), self._refs("tags")
 
-    def begin_at(self, *, ref: str = "", since_s: int | None = None) -> Iterator[Event]:
+    def begin_at(self, *, ref: str = "", since_s: int | None = None) -> Iterator[EventDetail]:
         """Yield the commits that a ref does not have, or those since a time.
 
         Args:
-            ref: what is known: this ref and its ancestors.
-            since_s: what is known: commits before this time, in Unix seconds.
+            ref: this ref and its ancestors are known.
+            since_s: commits before this time are known, in Unix seconds.
 
         Raises:
             CommandError: the server refused or could not be reached.
@@ -102,7 +102,7 @@ class Watch:
             yield from self._commits(look)
         self.branches, self.tags = branches, tags
 
-    def changes(self) -> Iterator[Event]:
+    def changes(self) -> Iterator[EventDetail]:
         """Yield the events since the last look, commits oldest first.
 
         All requests are made before the first event: after a failure, the next look yields all.
@@ -116,7 +116,7 @@ class Watch:
         new = [name for name in branches if name not in self.branches]
         tags = self._refs("tags")
         with Spool() as spool:
-            # The default branch is the likeliest to have what another one begins with.
+            # The default branch is the likeliest beginning of another one.
             default = [self.branches[name] for name in [self._default()] if name in self.branches]
             known = list(dict.fromkeys([*default, *self.branches.values(), *self.tags.values()]))
             look = _Look(self.server, self.repository, spool, known)
@@ -130,21 +130,21 @@ class Watch:
         yield from self._tag_changes(tags)
         self.branches, self.tags = branches, tags
 
-    def deleted(self) -> Event:
-        """Return the event of a repository that is not there any more."""
+    def deleted(self) -> EventDetail:
+        """Return the event of a deleted repository."""
         return self._event("repository_deleted", _now())
 
-    def _commits(self, look: "_Look") -> Iterator[Event]:
+    def _commits(self, look: "_Look") -> Iterator[EventDetail]:
         look.follow_merged()
         for line in reversed(look.lines):
             if line.kind:
                 old = self.branches.get(line.branch)
                 yield self._of_branch(line.kind, line.branch, line.begins_at, old)
             for commit in look.spool.oldest_first(line.start, line.amount):
-                if commit.parents:  # a repository's first commit is no event of a branch
+                if commit.parents:  # a repository's first commit is not an event of a branch
                     yield self._of_commit(line.branch, commit)
 
-    def _of_commit(self, branch: str, commit: Commit) -> Event:
+    def _of_commit(self, branch: str, commit: Commit) -> EventDetail:
         kind, source = "commit_created", None
         if len(commit.parents) > 1:
             kind, source = "merge_completed", commit.parents[1]
@@ -163,7 +163,7 @@ class Watch:
             source_commit_id=source,
         )
 
-    def _tag_changes(self, tags: dict[str, str]) -> Iterator[Event]:
+    def _tag_changes(self, tags: dict[str, str]) -> Iterator[EventDetail]:
         for name, commit_id in self.tags.items():
             if tags.get(name) != commit_id:
                 yield self._event("tag_deleted", _now(), tag=name, commit_id=commit_id)
@@ -171,14 +171,16 @@ class Watch:
             if self.tags.get(name) != commit_id:
                 yield self._event("tag_created", _now(), tag=name, commit_id=commit_id)
 
-    def _of_branch(self, kind: str, branch: str, commit_id: str, old: str | None = None) -> Event:
+    def _of_branch(
+        self, kind: str, branch: str, commit_id: str, old: str | None = None
+    ) -> EventDetail:
         return self._event(kind, _now(), branch=branch, commit_id=commit_id, old_commit_id=old)
 
-    def _event(self, kind: str, time: str, **fields: object) -> Event:
-        # Of a commit, the same whenever it is seen. The real ID is not known to clients.
+    def _event(self, kind: str, time: str, **fields: object) -> EventDetail:
+        # Clients do not know the event's real ID. This one is the same at every look at a commit.
         named = [self.repository, kind, time, *(fields.get(name) for name in _NAMING)]
         event_id = sha256("\n".join(map(str, named)).encode()).hexdigest()[:20]
-        return Event(VERSION, event_id, kind, time, self.repository, **fields)  # type: ignore[arg-type]
+        return EventDetail(VERSION, event_id, kind, time, self.repository, **fields)  # type: ignore[arg-type]
 
     def _refs(self, kind: str) -> dict[str, str]:
         names = {"repository": self.repository}
@@ -194,7 +196,7 @@ class Watch:
 
 @dataclass
 class _Look:
-    """The search for new commits: those of branches, then those that were merged from elsewhere."""
+    """The search for new commits: first those of branches, then those of merged ones."""
 
     server: "Server"
     repository: str
@@ -203,34 +205,34 @@ class _Look:
     since_s: int | None = None  # commits before it are known
     lines: list[_Line] = field(default_factory=list)
     _found: set[str] = field(default_factory=set)  # new commits
-    _merged: list[tuple[str, str]] = field(default_factory=list)  # branches, and what they got
+    _merged: list[tuple[str, str]] = field(default_factory=list)  # branches, and merged commits
 
     def follow(self, branch: str, old: str, new: str) -> None:
-        """Find the commits from the old head of a branch to the new one, or where it was set to."""
+        """Find the commits from a branch's old head to the new one, or the branch's reset."""
         start, generation = len(self.spool), self._commit(old).generation
         for commit in self._line(new):
             if commit.id == old:
                 self._add(branch, start, len(self.spool) - start, old)
                 return
             if commit.generation <= generation:
-                break  # the old head is not below
+                break  # the old head is not an ancestor
             self.spool.append(commit)
         self.known.insert(0, old)
         self.follow_new(branch, new, "branch_reset")
 
     def follow_new(self, branch: str, head: str, kind: str = "") -> None:
-        """Find where a line of commits begins among what is known, and its commits since.
+        """Find the first known commit below a head, and the new commits since.
 
-        A commit is known only if its ancestors are. So the beginning is found by steps that
-        double, then by halves within the last one.
+        The ancestors of a known commit are known. So search by doubling steps, then by bisection
+        within the last step.
 
         Args:
-            branch: the branch that has the line.
-            head: its newest commit.
-            kind: the event that tells where it begins; "" if none does.
+            branch: the branch of these commits.
+            head: the newest commit.
+            kind: the kind of the event at the beginning of the line; "" if there is none.
         """
         start = len(self.spool)
-        new, step = 0, 1  # so many commits are known to be new
+        new, step = 0, 1  # so many commits are certainly new
         for count, commit in enumerate(self._line(head), 1):
             self.spool.append(commit)
             if count == new + step:
@@ -244,12 +246,12 @@ class _Look:
                 high = middle
             else:
                 low = middle + 1
-        # A history of which nothing is known begins with its first commit.
+        # If no commit is known, the line begins at the first one of the history.
         begins_at = self.spool[start + min(low, len(self.spool) - start - 1)].id
         self._add(branch, start, low, begins_at, kind)
 
     def follow_merged(self) -> None:
-        """Find the commits of branches that were merged and are not there any more."""
+        """Find the commits of merged branches that are deleted."""
         while self._merged:
             branch, head = self._merged.pop()
             if head not in self._found and head not in self.known:
@@ -288,7 +290,7 @@ class _Look:
 
 
 def is_gone(server: "Server", repository: str) -> bool:
-    """Return whether there is no such repository.
+    """Return whether the repository is deleted.
 
     Raises:
         CommandError: the server refused otherwise, or could not be reached.

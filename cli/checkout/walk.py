@@ -12,21 +12,21 @@ from typing import IO
 
 import msgspec
 
+from cli.checkout.index import INDEX_NAME, NEW_INDEX_NAME
 from cli.configuration import Configuration
 from cli.errors import CommandError
-from cli.local.index import INDEX_NAME, NEW_INDEX_NAME
 
-# Beside lakectl's, what this program leaves behind if it is killed.
+# Holds the incomplete files of a run; it stays if the run is killed.
 PARTIAL_NAME = ".graveler.partial"
 _IGNORED = frozenset({INDEX_NAME, NEW_INDEX_NAME, ".DS_Store", PARTIAL_NAME})
 
-# The names of a folder are sorted in memory up to this many, in files beyond.
+# Up to this many names of a folder are sorted in memory; more are sorted in files.
 _RUN_LENGTH = 50_000
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What belongs to a folder, and what makes a difference; of the configuration."""
+class TrackingRules:
+    """The settings of which files take part, and which attributes are compared."""
 
     skips_irregular: bool = False
     has_links: bool = False
@@ -35,8 +35,8 @@ class Rules:
     has_groups: bool = False
 
     @classmethod
-    def of(cls, configuration: Configuration) -> "Rules":
-        """Return lakectl's settings."""
+    def of(cls, configuration: Configuration) -> "TrackingRules":
+        """Return the rules of a configuration, under lakectl's names."""
         posix = "experimental.local.posix_permissions"
         return cls(
             configuration.is_on("local.skip_non_regular_files"),
@@ -54,8 +54,8 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A file, a link or, with permissions, a folder, whose path ends with a slash."""
+class FileEntry:
+    """A file, a link or, with permissions, a folder; a folder's path ends with a slash."""
 
     path: str
     size_bytes: int
@@ -65,10 +65,10 @@ class Entry:
     group: int
     ctime_ns: int  # changes with every change of the file
     link: str | None = None  # where a link points to
-    fraction_ns: int = 0  # of mtime_s: how far into the second
+    fraction_ns: int = 0  # the rest of the modification time, below a second
 
 
-def walk(root: Path, rules: Rules) -> Iterator[Entry]:
+def walk(root: Path, rules: TrackingRules) -> Iterator[FileEntry]:
     """Yield the entries of a folder, sorted by their whole path.
 
     Links are not followed. A file that disappears during the walk is left out.
@@ -102,7 +102,7 @@ def is_ignored(name: str) -> bool:
     return name in _IGNORED or (name.startswith(".") and ".graveler-part" in name)
 
 
-def entry_of(root: Path, path: str, rules: Rules) -> Entry | None:
+def entry_of(root: Path, path: str, rules: TrackingRules) -> FileEntry | None:
     """Return the entry at a path; None if there is none, or it does not take part.
 
     Raises:
@@ -126,7 +126,7 @@ def entry_of(root: Path, path: str, rules: Rules) -> Entry | None:
     except OSError as error:
         raise _unreadable(error) from error
     size = 0 if link is not None or path.endswith("/") else found.st_size
-    return Entry(
+    return FileEntry(
         path,
         size,
         found.st_mtime_ns // 10**9,
@@ -157,7 +157,7 @@ def _names(root: Path, path: str, files: ExitStack) -> Iterator[str]:
     except OSError as error:
         raise _unreadable(error) from error
     names.sort()
-    # Texts have the order of their UTF-8, which is that of listings.
+    # Texts sort like their UTF-8, as listings do.
     yield from heapq.merge(*runs, names) if runs else names
 
 

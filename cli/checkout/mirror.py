@@ -1,8 +1,8 @@
-"""What `local` does with a linked folder: compare, pull, check out and commit.
+"""The operations on a linked folder: compare, clone, pull, check out and commit.
 
 An operation is noted in the index, with its target, before it changes anything. If it is
 interrupted, the next run knows both commits: a file that equals neither was changed by the user.
-Everything else is the operation's own work, which it continues.
+All other differences are the operation's own work, which the next run continues.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,18 +10,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from cli.checkout import git
+from cli.checkout.differences import Change, ChangeSpool, among, except_for, local_changes, merged
+from cli.checkout.index import CHECKOUT, CLONE, COMMIT, PULL, Index, MirrorTarget
+from cli.checkout.remote import Remote
+from cli.checkout.sync import Sync, SyncSummary
+from cli.checkout.walk import walk
 from cli.errors import CommandError
-from cli.local import git
-from cli.local.differences import Change, Spool, among, except_for, local_changes, merged
-from cli.local.index import CHECKOUT, CLONE, COMMIT, PULL, Index, Target
-from cli.local.remote import Remote
-from cli.local.sync import Summary, Sync
-from cli.local.walk import walk
-from cli.output import Output
-from cli.shapes import Commit
+from cli.output import CommandOutput
+from cli.schemas import Commit
 from cli.uris import PathUri, RefUri
 
-_CONFLICTS_MAX = 10  # that are named
+_CONFLICTS_MAX = 10  # in the message
 
 _REMEDIES = {
     CLONE: "run graveler local clone again, or checkout, to get the rest",
@@ -37,23 +37,23 @@ class Mirror:
 
     index: Index
     remote: Remote
-    output: Output
+    output: CommandOutput
     sync: Sync
 
-    def status(self, *, is_local: bool) -> Spool:
-        """Return the local changes, with the remote ones unless it is local.
+    def status(self, *, is_local: bool) -> ChangeSpool:
+        """Return the local changes; the remote ones too unless is_local.
 
         Raises:
-            CommandError: an operation was interrupted; or as the other methods, the folder cannot
-                be read, or the server refused.
+            CommandError: an operation was interrupted, the folder cannot be read, or the server
+                refused.
         """
         self.refuse_interrupted()
         mine = self._local(self.index.base)
         if is_local:
-            return Spool(mine)
-        changes = Spool(mine)
+            return ChangeSpool(mine)
+        changes = ChangeSpool(mine)
         self.output.line(f"diff '{self.index.base}' <--> '{self.index.source}'...")
-        return Spool(merged(changes, self.remote.changes(self.index.base, self.index.source)))
+        return ChangeSpool(merged(changes, self.remote.changes(self.index.base, self.index.source)))
 
     def refuse_interrupted(self) -> None:
         """Raise a CommandError if an operation was interrupted."""
@@ -80,11 +80,11 @@ class Mirror:
                 f"operation was canceled, local data may be incomplete: {self._remedy}"
             ) from error
 
-    def clone(self, *, is_again: bool) -> Summary:
+    def clone(self, *, is_again: bool) -> SyncSummary:
         """Download the objects of the folder's commit.
 
         Args:
-            is_again: the folder has a part of them; the files that it has are kept.
+            is_again: whether the folder has a part of them, which is kept.
 
         Raises:
             CommandError: as `status`.
@@ -101,11 +101,11 @@ class Mirror:
         self.sync.download(missing, target.uri)
         return self._ended(target)
 
-    def pull(self, *, force: bool) -> Summary:
-        """Apply what changed since the folder's commit.
+    def pull(self, *, force: bool) -> SyncSummary:
+        """Apply the remote changes since the folder's commit.
 
         Args:
-            force: keep local changes of what did not change, and replace the others.
+            force: replace local changes of files that changed on the remote, and keep the others.
 
         Raises:
             CommandError: there are local changes; or as `status`.
@@ -125,19 +125,19 @@ class Mirror:
             self.output.line()
             self.output.line(self._comparison(self.index.base))
         head = self.remote.head(self.index.source)
-        target = Target(self.index.source, head)
+        target = MirrorTarget(self.index.source, head)
         base = self.index.base
         self.index = self.index.began(PULL, target)
-        self.sync.to_folder(Spool(self.remote.changes(base, target.uri)), target.uri)
+        self.sync.to_folder(ChangeSpool(self.remote.changes(base, target.uri)), target.uri)
         return self._ended(target)
 
-    def checkout(self, ref: RefUri | None, *, yes: bool, asks: bool = True) -> Summary:
+    def checkout(self, ref: RefUri | None, *, yes: bool, asks: bool = True) -> SyncSummary:
         """Make the folder equal to its commit, or to that of another ref.
 
         Args:
             ref: the other ref.
-            yes: whether local changes may be lost.
-            asks: whether the user is asked for that; else the consent was given.
+            yes: whether local changes may be lost without a question.
+            asks: whether to ask at all; if not, the user has consented.
 
         Raises:
             Abort: the user did not consent.
@@ -145,8 +145,8 @@ class Mirror:
         """
         self._begin()
         interrupted = self.index.target if self.index.operation == CHECKOUT else None
-        target = interrupted or Target(self.index.source, self.index.head)
-        # It is looked for in any case, because it prints what it compares.
+        target = interrupted or MirrorTarget(self.index.source, self.index.head)
+        # Compare even if nothing is asked, because lakectl prints the comparison.
         if self._has_own_changes() and asks:
             self.output.line(
                 "Uncommitted changes exist, "
@@ -157,11 +157,11 @@ class Mirror:
             if ref.repository != self.index.source.repository:
                 raise CommandError("invalid uri, ref repository doesn't match")
             source = replace(self.index.source, ref=ref.ref)
-            target = Target(source, self.remote.head(source))
+            target = MirrorTarget(source, self.remote.head(source))
             if target.head != self.index.head:
                 self.output.line()
                 self.output.line(self._comparison(target.uri))
-        changes = Spool(each.undone() for each in self._compared(target.uri))
+        changes = ChangeSpool(each.undone() for each in self._compared(target.uri))
         self.index = self.index.began(CHECKOUT, target)
         self.sync.to_folder(changes, target.uri)
         return self._ended(target)
@@ -169,16 +169,16 @@ class Mirror:
     def commit(
         self, message: str, metadata: Mapping[str, str], *, force: bool, yes: bool
     ) -> Commit | None:
-        """Store the local changes on the branch and commit it; None if there are none.
+        """Store the local changes on the branch and commit it; None if there are no changes.
 
         Args:
             message: the commit's message.
             metadata: the commit's metadata.
             force: commit other uncommitted changes of the branch as well.
-            yes: go on after another operation was interrupted.
+            yes: continue, without a question, after another operation was interrupted.
 
         Raises:
-            Abort: the user did not consent to go on.
+            Abort: the user did not consent.
             CommandError: there are conflicts, or other uncommitted changes; or as `status`.
         """
         self._begin()
@@ -189,8 +189,8 @@ class Mirror:
             self._reach(self.index.target, force=False)
         self.output.line()
         self.output.line(f"Getting branch: {branch.ref}")
-        head = Target(branch, self.remote.branch_head(branch))
-        mine = Spool(self._local(self.index.base))
+        head = MirrorTarget(branch, self.remote.branch_head(branch))
+        mine = ChangeSpool(self._local(self.index.base))
         changes = self._to_commit(mine, head, is_again=is_again)
         if not len(changes) and not (is_again and self.remote.has_uncommitted(branch)):
             self._note_nothing(head)
@@ -206,29 +206,29 @@ class Mirror:
         try:
             self.sync.to_branch(changes, branch)
         except CommandError:
-            if is_first and self.sync.summary == Summary():
-                # A refusal, and no interruption: neither side has anything of the other.
+            if is_first and self.sync.summary == SyncSummary():
+                # The server refused everything, so nothing is interrupted: neither side changed.
                 self._ended(head)
             raise
         for line in self.sync.summary.lines("Sync"):
             self.output.line(line)
         self.output.line("Finished syncing changes. Perform commit on branch...")
         if not len(mine) and not self.remote.has_uncommitted(branch):
-            # The server will refuse to commit nothing, but what others changed is in the folder.
+            # The server will refuse an empty commit, but the folder has the others' changes.
             self._ended(head)
         commit = self.remote.commit(
             branch, message, {**metadata, **git.commit_metadata(self.index.root)}
         )
-        self._get_others(mine, head, Target(branch, commit.id))
+        self._get_others(mine, head, MirrorTarget(branch, commit.id))
         return commit
 
     def _begin(self) -> None:
-        """Be the only process that changes the folder, and know what others did before."""
+        """Lock the folder, then read its index again: another process may have written it."""
         self.sync.begin()
         self.index = Index.read(self.index.root)
 
-    def _to_commit(self, mine: Spool, head: Target, *, is_again: bool) -> Spool:
-        """Return the changes of both sides that are still to be applied.
+    def _to_commit(self, mine: ChangeSpool, head: MirrorTarget, *, is_again: bool) -> ChangeSpool:
+        """Return the changes of both sides that are not yet applied.
 
         Raises:
             CommandError: there are conflicts.
@@ -238,10 +238,10 @@ class Mirror:
         else:
             self.output.line()
             self.output.line(f"diff '{head.uri}' <--> '{head.source}'...")
-            changes = Spool(merged(mine, self.remote.changes(self.index.base, head.uri)))
+            changes = ChangeSpool(merged(mine, self.remote.changes(self.index.base, head.uri)))
         if is_again:
-            # Files that are on the branch already, with or without a commit, were stored before.
-            changes = Spool(among(changes, self._compared(head.source)))
+            # The interrupted run stored the files that the branch has already, committed or not.
+            changes = ChangeSpool(among(changes, self._compared(head.source)))
         self._refuse_conflicts(each for each in changes if each.type == "conflict")
         return changes
 
@@ -255,7 +255,7 @@ class Mirror:
                 f"{names}{more}"
             )
 
-    def _note_nothing(self, head: Target) -> None:
+    def _note_nothing(self, head: MirrorTarget) -> None:
         if head.head == self.index.head:
             self.output.line()
             self.output.line("No changes")
@@ -264,45 +264,45 @@ class Mirror:
         if self.index.operation or head.head != self.index.head:
             self._ended(head)
 
-    def _get_others(self, mine: Spool, head: Target, committed: Target) -> None:
-        """Download what others stored on the branch before the commit, which has it too."""
-        others = Spool(except_for(self.remote.changes(head.uri, committed.uri), mine))
+    def _get_others(self, mine: ChangeSpool, head: MirrorTarget, committed: MirrorTarget) -> None:
+        """Download the objects that other users stored on the branch before the commit."""
+        others = ChangeSpool(except_for(self.remote.changes(head.uri, committed.uri), mine))
         if len(others):
             self.index = self.index.began(PULL, committed)
             self.sync.to_folder(others, committed.uri)
         self._ended(committed)
 
-    def _reach(self, target: Target, *, force: bool) -> None:
-        """Get what an interrupted operation did not; the user's other changes are kept.
+    def _reach(self, target: MirrorTarget, *, force: bool) -> None:
+        """Download the rest of an interrupted operation; keep the user's other changes.
 
-        Otherwise, what it got would seem to be the user's.
+        Otherwise, the files that it downloaded would count as the user's changes.
         """
-        due = Spool(
+        due = ChangeSpool(
             among(self._compared(target.uri), self.remote.changes(self.index.base, target.uri))
         )
         if not force:
             self._refuse_conflicts(among(due, self._compared(self.index.base)))
-        self.sync.to_folder(Spool(each.undone() for each in due), target.uri)
+        self.sync.to_folder(ChangeSpool(each.undone() for each in due), target.uri)
         self.index = replace(self.index, head=target.head).began(self.index.operation)
 
     def _continue_pull(self, *, force: bool) -> None:
         target = self._target()
         self.output.line(f"Continuing the pull of {target.uri}")
-        left = Spool(self._compared(target.uri))
+        left = ChangeSpool(self._compared(target.uri))
         if not force:
             self._refuse_changes(among(left, self._compared(self.index.base)))
         due = among(left, self.remote.changes(self.index.base, target.uri))
-        self.sync.to_folder(Spool(each.undone() for each in due), target.uri)
+        self.sync.to_folder(ChangeSpool(each.undone() for each in due), target.uri)
         self._ended(target)
 
-    def _restore(self, target: Target) -> None:
-        """Get what an interrupted operation did not; files that were added are kept."""
+    def _restore(self, target: MirrorTarget) -> None:
+        """Download the rest of an interrupted operation; keep added files."""
         changes = (each.undone() for each in self._compared(target.uri) if each.type != "added")
-        self.sync.to_folder(Spool(changes), target.uri)
+        self.sync.to_folder(ChangeSpool(changes), target.uri)
         self._ended(target)
 
     def _has_own_changes(self) -> bool:
-        """Return whether the user changed something, rather than an interrupted operation."""
+        """Return whether there are changes that an interrupted operation did not make."""
         changes = self._local(self.index.base)
         if self.index.operation == CLONE:
             changes = (each for each in changes if each.type != "removed")
@@ -327,7 +327,7 @@ class Mirror:
             self.output.confirm("Proceed", yes=False)
 
     def _local(self, uri: PathUri) -> Iterator[Change]:
-        """Print what is compared, and yield the local changes."""
+        """Print lakectl's line about the comparison, and return the local changes."""
         self.output.line()
         self.output.line(self._comparison(uri))
         return self._compared(uri)
@@ -342,13 +342,13 @@ class Mirror:
 
     @property
     def _remedy(self) -> str:
-        if self.index.operation == PULL and self.index.target is None:  # lakectl's
+        if self.index.operation == PULL and self.index.target is None:  # lakectl began it
             return "run graveler local pull --force"
         return _REMEDIES.get(self.index.operation, "run graveler local checkout")
 
-    def _target(self) -> Target:
-        return self.index.target or Target(self.index.source, self.index.head)
+    def _target(self) -> MirrorTarget:
+        return self.index.target or MirrorTarget(self.index.source, self.index.head)
 
-    def _ended(self, target: Target) -> Summary:
+    def _ended(self, target: MirrorTarget) -> SyncSummary:
         self.index = self.index.ended(target)
         return self.sync.summary

@@ -1,6 +1,6 @@
-"""What the shell completes URIs with: repositories, branches, tags and paths of the server.
+"""Completes URIs in the shell with the server's repositories, branches, tags and paths.
 
-A failure completes nothing: the shell has no place for its message.
+A failure completes nothing: the shell cannot show its message.
 """
 
 from collections.abc import Callable, Iterable
@@ -49,9 +49,9 @@ def _completed(
     incomplete: str,
     find: Callable[["Server", list[str]], Iterable[str]],
 ) -> list[str]:
-    # The callback of the program has not run: the options before the command are parsed alone.
+    # The program's callback has not run, so there is no session: read the parsed options.
     from cli.client import Server  # noqa: PLC0415
-    from cli.configuration import Configuration, Retries  # noqa: PLC0415
+    from cli.configuration import Configuration, RetryPolicy  # noqa: PLC0415
 
     options = context.find_root().params
     base = str(options.get("base_uri") or "")
@@ -60,8 +60,8 @@ def _completed(
         return [SCHEME] if SCHEME.startswith(text) else []
     try:
         known = Configuration.read(options.get("config"))
-        # Nobody waits at a prompt until a server is back.
-        server = Server(known.endpoint, known.key_pair, Retries(attempts_max=0))
+        # No retries: the user waits at the prompt.
+        server = Server(known.endpoint, known.key_pair, RetryPolicy(attempts_max=0))
         found = find(server, text.removeprefix(SCHEME).split("/", 2))
         return [
             f"{SCHEME}{each}".removeprefix(base if text != incomplete else "") for each in found
@@ -71,14 +71,14 @@ def _completed(
 
 
 def _repositories(server: "Server", parts: list[str]) -> Iterable[str]:
-    from cli.shapes import Repository  # noqa: PLC0415
+    from cli.schemas import Repository  # noqa: PLC0415
 
     query = {"prefix": parts[0], "amount": _AMOUNT}
     return [each.id for each in server.page("/repositories", {}, Repository, query).results]
 
 
 def _refs(server: "Server", parts: list[str], *kinds: str) -> Iterable[str]:
-    from cli.shapes import Ref  # noqa: PLC0415
+    from cli.schemas import Ref  # noqa: PLC0415
 
     if len(parts) == 1:
         return [f"{each}/" for each in _repositories(server, parts)]
@@ -94,7 +94,7 @@ def _refs(server: "Server", parts: list[str], *kinds: str) -> Iterable[str]:
 
 
 def _paths(server: "Server", parts: list[str]) -> Iterable[str]:
-    from cli.shapes import ObjectStats  # noqa: PLC0415
+    from cli.schemas import ObjectStats  # noqa: PLC0415
 
     if len(parts) < 3:
         found = _refs(server, parts, "branches", "tags")

@@ -1,4 +1,4 @@
-"""The API's objects, as its answers have them; unknown fields are left out."""
+"""Schemas of the API's answers, under the API's names; unknown fields are ignored."""
 
 from typing import Generic, TypeVar
 
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Pagination(Struct, frozen=True):
-    """Whether a listing goes on, and where."""
+    """Whether a listing continues, and where."""
 
     has_more: bool = False
     next_offset: str = ""
@@ -16,8 +16,8 @@ class Pagination(Struct, frozen=True):
     max_per_page: int = 0
 
 
-class Page(Struct, Generic[T], frozen=True):
-    """A part of a listing."""
+class ResultPage(Struct, Generic[T], frozen=True):
+    """A page of a listing."""
 
     pagination: Pagination
     results: list[T]
@@ -55,6 +55,12 @@ class Commit(Struct, frozen=True):
     version: int = 0
 
 
+class TaskCreation(Struct, frozen=True):
+    """The ID of the task or import that a request has started."""
+
+    id: str
+
+
 class ObjectStats(Struct, frozen=True):
     """An object, or with path_type "common_prefix" a folder of a listing."""
 
@@ -78,15 +84,15 @@ class Diff(Struct, frozen=True):
     size_bytes: int | None = None
 
 
-class Versions(Struct, frozen=True):
-    """What the server is."""
+class VersionConfig(Struct, frozen=True):
+    """The server's version."""
 
     version: str = ""
     version_context: str = ""
 
 
 class StorageConfig(Struct, frozen=True):
-    """What the server's object store can do."""
+    """The abilities of the server's object store."""
 
     blockstore_type: str = ""
     blockstore_namespace_example: str = ""
@@ -101,7 +107,7 @@ class StorageConfig(Struct, frozen=True):
 class Config(Struct, frozen=True):
     """The server's configuration."""
 
-    version_config: Versions = Versions()
+    version_config: VersionConfig = VersionConfig()
     storage_config: StorageConfig = StorageConfig()
 
 

@@ -8,12 +8,12 @@ from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
-from cli.local.attributes import differs, is_newer
-from cli.local.walk import Entry, Rules
-from cli.shapes import ObjectStats
+from cli.checkout.attributes import differs, is_newer
+from cli.checkout.walk import FileEntry, TrackingRules
+from cli.schemas import ObjectStats
 
-Kind = Literal["added", "removed", "changed", "conflict"]
-Source = Literal["local", "remote"]
+ChangeType = Literal["added", "removed", "changed", "conflict"]
+ChangeSource = Literal["local", "remote"]
 
 # Changes are kept in memory up to this size, in a file beyond.
 _MEMORY_BYTES = 1 << 20
@@ -21,10 +21,10 @@ _BLOCK_BYTES = 1 << 16
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A path that changed; its own form is also that of --json."""
+    """A path that changed."""
 
-    source: Source
-    type: Kind
+    source: ChangeSource
+    type: ChangeType
     path: str
     # The object that is to be downloaded, or that a local change was compared with.
     stats: ObjectStats | None = None
@@ -36,8 +36,8 @@ class Change(msgspec.Struct, frozen=True):
         )
 
 
-class Spool:
-    """Changes that are read more than once; many are kept in a file, not in memory."""
+class ChangeSpool:
+    """Changes that are read more than once; a file keeps them if they are many."""
 
     def __init__(self, changes: Iterable[Change] = ()) -> None:
         self._file = tempfile.SpooledTemporaryFile(_MEMORY_BYTES)  # noqa: SIM115 - closed with it
@@ -79,7 +79,7 @@ R = TypeVar("R", bound=_HasPath)
 
 
 def joined(left: Iterable[L], right: Iterable[R]) -> Iterator[tuple[L | None, R | None]]:
-    """Yield what two streams, sorted by path, have at each path; None if one has nothing."""
+    """Yield the items of two streams, sorted by path, at each path; None for a missing one."""
     lefts, rights = iter(left), iter(right)
     a, b = next(lefts, None), next(rights, None)
     while a is not None or b is not None:
@@ -95,9 +95,9 @@ def joined(left: Iterable[L], right: Iterable[R]) -> Iterator[tuple[L | None, R 
 
 
 def local_changes(
-    entries: Iterable[Entry], objects: Iterable[ObjectStats], rules: Rules, root: Path
+    entries: Iterable[FileEntry], objects: Iterable[ObjectStats], rules: TrackingRules, root: Path
 ) -> Iterator[Change]:
-    """Yield what changed from the objects to the entries of a folder, the root."""
+    """Yield the changes from the objects to the entries of a folder, the root."""
     for entry, stats in joined(entries, objects):
         if entry is None:
             assert stats is not None

@@ -8,27 +8,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.errors import CommandError
-from cli.local import walk as walking
-from cli.local.differences import (
+from cli.checkout import walk as walking
+from cli.checkout.differences import (
     Change,
-    Spool,
+    ChangeSpool,
     among,
     except_for,
     joined,
     local_changes,
     merged,
 )
-from cli.local.walk import Entry, Rules, walk
-from cli.shapes import ObjectStats
+from cli.checkout.walk import FileEntry, TrackingRules, walk
+from cli.errors import CommandError
+from cli.schemas import ObjectStats
 
 PATHS = st.text("ab/-0é𐀀", min_size=1, max_size=4)
 TREES = st.dictionaries(PATHS, st.integers(0, 2), max_size=12)
 
 
-def entries(tree: dict[str, int]) -> list[Entry]:
+def entries(tree: dict[str, int]) -> list[FileEntry]:
     """Files of these sizes."""
-    return [Entry(path, tree[path], 1, 0o100644, 0, 0, 0) for path in sorted(tree)]
+    return [FileEntry(path, tree[path], 1, 0o100644, 0, 0, 0) for path in sorted(tree)]
 
 
 def objects(tree: dict[str, int]) -> list[ObjectStats]:
@@ -54,7 +54,7 @@ def test_a_join_has_each_path_once_and_in_order(left, right):
 
 @given(TREES, TREES)
 def test_local_changes_are_those_of_two_dicts(files, stored):
-    rules = Rules(has_permissions=False)
+    rules = TrackingRules(has_permissions=False)
     found = {
         each.path: each.type
         for each in local_changes(entries(files), objects(stored), rules, Path())
@@ -83,7 +83,7 @@ def test_merges_and_selections_are_those_of_sets(mine, theirs):
 
 @given(st.lists(st.text('a\n"é', max_size=3)))
 def test_spooled_changes_are_read_more_than_once_and_at_once(paths):
-    spool = Spool(Change("local", "added", path) for path in paths)
+    spool = ChangeSpool(Change("local", "added", path) for path in paths)
     assert len(spool) == len(paths)
     assert [(a.path, b.path) for a, b in zip(spool, spool, strict=True)] == [
         (path, path) for path in paths
@@ -93,7 +93,7 @@ def test_spooled_changes_are_read_more_than_once_and_at_once(paths):
 
 
 def test_many_changes_are_kept_in_a_file():
-    spool = Spool(Change("local", "added", f"{number:09}" * 10) for number in range(20_000))
+    spool = ChangeSpool(Change("local", "added", f"{number:09}" * 10) for number in range(20_000))
     assert spool._file._rolled  # type: ignore[attr-defined]
     assert len(by_path(spool)) == 20_000
 
@@ -114,7 +114,7 @@ def test_a_walk_has_the_order_of_a_listing(tmp_path_factory, paths):
         except OSError:
             continue  # a folder has this name
         kept.add(path)
-    found = [each.path for each in walk(root, Rules())]
+    found = [each.path for each in walk(root, TrackingRules())]
     assert found == sorted(kept, key=str.encode)
 
 
@@ -122,11 +122,11 @@ def test_a_large_folder_is_sorted_in_files(tmp_path, monkeypatch):
     monkeypatch.setattr(walking, "_RUN_LENGTH", 10)
     for number in range(95):
         (tmp_path / f"{number * 37 % 95:02}\n").touch()
-    found = [each.path for each in walk(tmp_path, Rules())]
+    found = [each.path for each in walk(tmp_path, TrackingRules())]
     assert found == [f"{number:02}\n" for number in range(95)]
 
 
 def test_a_name_that_is_not_utf8_is_refused(tmp_path):
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff")).touch()
     with pytest.raises(CommandError, match="is not UTF-8: rename it"):
-        list(walk(tmp_path, Rules()))
+        list(walk(tmp_path, TrackingRules()))

@@ -1,4 +1,4 @@
-"""Users, groups, policies and credentials, as the API's answers have them."""
+"""Schemas of the API's answers about groups, policies and credentials."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ class Group(Struct, frozen=True, omit_defaults=True):
 
 
 class Statement(Struct, frozen=True, omit_defaults=True):
-    """What a policy allows or denies."""
+    """A statement of a policy: it allows or denies actions."""
 
     effect: str
     resource: str
@@ -44,7 +44,7 @@ class Credentials(Struct, frozen=True):
 
 
 class NewCredentials(Struct, frozen=True):
-    """A key pair that was made now, with its secret."""
+    """A new key pair, with its secret."""
 
     access_key_id: str
     secret_access_key: str
@@ -58,8 +58,8 @@ class ExternalPrincipal(Struct, frozen=True):
     user_id: str
 
 
-class Permission(Struct, frozen=True):
-    """What the members of a group may do, in servers that have access control lists."""
+class AccessControlList(Struct, frozen=True):
+    """The permission of a group's members, on servers with access control lists."""
 
     permission: str
 

@@ -1,15 +1,15 @@
-"""The objects of a ref as the files of a folder: listings and differences, relative to its path."""
+"""The objects of a ref as files of a folder: listings and differences, by relative path."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from cli.checkout.differences import Change, ChangeType
+from cli.checkout.walk import TrackingRules
 from cli.client import RefusedError, Server
 from cli.errors import CommandError
-from cli.local.differences import Change, Kind
-from cli.local.walk import Rules
-from cli.shapes import Commit, ObjectStats, Ref
+from cli.schemas import Commit, ObjectStats, Ref
 from cli.transfers.files import Shadows
 from cli.uris import PathUri
 
@@ -18,7 +18,7 @@ _DIFF = "/repositories/{repository}/refs/{left}/diff/{right}"
 _COMMIT = "/repositories/{repository}/commits/{ref}"
 _BRANCH = "/repositories/{repository}/branches/{branch}"
 
-# Sorts after all names that are in use.
+# Sorts after all names in use.
 _LAST = "\U0010ffff"
 
 
@@ -32,7 +32,7 @@ class _Right(msgspec.Struct, frozen=True):
 
 
 class _Diff(msgspec.Struct, frozen=True):
-    type: Kind
+    type: ChangeType
     path: str
     path_type: str
     size_bytes: int | None = None
@@ -40,13 +40,13 @@ class _Diff(msgspec.Struct, frozen=True):
 
 
 class Remote:
-    """A server's refs, without the objects that cannot be files of a folder."""
+    """A server's refs, without the objects whose names cannot be those of files."""
 
-    def __init__(self, server: Server, rules: Rules, warn: Callable[[str], None]) -> None:
+    def __init__(self, server: Server, rules: TrackingRules, warn: Callable[[str], None]) -> None:
         self.server = server
         self.rules = rules
         self._warn = warn
-        self._skipped: set[str] = set()  # their names; there are few
+        self._skipped: set[str] = set()  # names of objects; they are few
 
     def refuse_skipped(self) -> None:
         """Raise a CommandError if objects were left out because of their names."""
@@ -60,7 +60,7 @@ class Remote:
         """Return the ID of the commit that a ref is at.
 
         Raises:
-            CommandError: the server refused, or cannot be reached; so the other methods.
+            CommandError: the server refused, or cannot be reached. So do the other methods.
         """
         names = {"repository": uri.repository, "ref": uri.ref}
         return self.server.ask("GET", _COMMIT, names, Commit).id
@@ -118,7 +118,7 @@ class Remote:
             yield msgspec.structs.replace(stats, path=path)
 
     def changes(self, base: PathUri, to: PathUri) -> Iterator[Change]:
-        """Yield what changed below a path from one ref to another, by relative path."""
+        """Yield the changes below a path from one ref to another, by relative path."""
         if base.ref == to.ref:
             return
         names = {"repository": base.repository, "left": base.ref, "right": to.ref}
@@ -134,7 +134,7 @@ class Remote:
             yield Change("remote", found.type, path, stats)
 
     def _stats(self, found: _Diff, path: str, to: PathUri) -> ObjectStats:
-        """Return the newer object of a difference; an older server has to be asked for it."""
+        """Return the newer object of a difference; ask for it if the server's diff lacks it."""
         if found.right is None:
             names = {"repository": to.repository, "ref": to.ref}
             query = {"path": found.path, "user_metadata": True}

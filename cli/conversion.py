@@ -1,7 +1,7 @@
-"""Values of arguments and options, converted without pydantic.
+"""Converts the values of arguments and options without pydantic.
 
-Typer builds a pydantic schema for each parameter. To import pydantic takes as long as all the rest
-of a command (ADR 27), and the types that commands have need none of it.
+Typer builds a pydantic schema for each parameter. Importing pydantic takes as long as the rest of
+a command (ADR 27), and our parameters do not need it.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _FLAGS = {
 
 
 class Conversion:
-    """What Typer asks for a parameter's value, in place of a pydantic adapter."""
+    """Converts a parameter's value for Typer, in place of a pydantic adapter."""
 
     def __init__(self, convert: Convert) -> None:
         self._convert = convert
@@ -29,7 +29,7 @@ class Conversion:
         """Return the value in the parameter's type.
 
         Raises:
-            BadParameter: the text is none of the type's.
+            BadParameter: the text is not a value of the type.
         """
         has_many = param.multiple or param.nargs == -1
         if value is None:
@@ -41,7 +41,7 @@ class Conversion:
 
 
 def simplified(parameters: list[Any]) -> list[Any]:
-    """Return the parameters; those of simple types convert their values here from now on."""
+    """Return the parameters; those of simple types now convert their values with this module."""
     for parameter in parameters:
         # Typer's own attribute: None until the first value is converted. pydantic does the others.
         if getattr(parameter, "_runtime_param", parameter) is None:
@@ -57,7 +57,7 @@ def _no_type(ctx: Any) -> None:  # noqa: ANN401, ARG001 - Typer's own
 
 
 def _conversion(described: Any) -> Convert | None:  # noqa: ANN401 - Typer's own
-    """Return what converts a text to the type, or None if the type is not simple."""
+    """Return the converter of texts to the type, or None if the type is not simple."""
     info, kind = described.parameter_info, described.annotation
     if get_origin(kind) is list:
         (kind,) = get_args(kind)
@@ -76,7 +76,7 @@ def _conversion(described: Any) -> Convert | None:  # noqa: ANN401 - Typer's own
 
 
 def _choices(kind: object) -> dict[str, object]:
-    """Return the values of an enumeration or a Literal, by how they are written."""
+    """Return the values of an enumeration or a Literal, by their spelling."""
     if get_origin(kind) is Literal:
         return {str(each): each for each in get_args(kind)}
     if isinstance(kind, type) and issubclass(kind, Enum):

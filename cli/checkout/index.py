@@ -1,4 +1,4 @@
-"""The file that says what a linked folder mirrors; lakectl reads and writes it too."""
+"""The file `.lakefs_ref.yaml`: what a linked folder mirrors. lakectl reads and writes it too."""
 
 import os
 from collections.abc import Iterator
@@ -13,20 +13,20 @@ NEW_INDEX_NAME = f"{INDEX_NAME}.new"
 
 CLONE, PULL, CHECKOUT, COMMIT = "clone", "pull", "checkout", "commit"
 
-# lakectl ignores these two; they say where an interrupted operation was going.
+# The target of an interrupted operation; lakectl ignores both.
 _TARGET_SOURCE, _TARGET_HEAD = "target_src", "target_head"
 
 
 @dataclass(frozen=True)
 class Index:
-    """What a folder mirrors: a path of a ref, and the commit that the ref was at."""
+    """The path of a ref that a folder mirrors, and the commit that the ref had."""
 
     root: Path
     source: PathUri
     head: str
-    # The operation that has begun but not ended, and where it goes.
+    # The operation that has begun but not ended, and its target.
     operation: str = ""
-    target: "Target | None" = None
+    target: "MirrorTarget | None" = None
 
     @property
     def base(self) -> PathUri:
@@ -38,7 +38,7 @@ class Index:
         """Return the index of a folder, or of the nearest folder above that has one.
 
         Raises:
-            CommandError: there is none, or it is broken.
+            CommandError: there is no index, or it is broken.
         """
         if not folder.exists():
             raise CommandError(f"{folder} does not exist")
@@ -68,7 +68,7 @@ class Index:
             source = PathUri.parse(content["src"])
             target = None
             if content.get(_TARGET_HEAD):
-                target = Target(PathUri.parse(content[_TARGET_SOURCE]), content[_TARGET_HEAD])
+                target = MirrorTarget(PathUri.parse(content[_TARGET_SOURCE]), content[_TARGET_HEAD])
             return cls(root, source, content["at_head"], content.get("active_operation"), target)
         except OSError as error:
             raise CommandError(f"cannot read {file}: {error.strerror}") from error
@@ -105,13 +105,13 @@ class Index:
         except OSError as error:
             raise CommandError(f"cannot write {new}: {error.strerror}") from error
 
-    def began(self, operation: str, target: "Target | None" = None) -> "Index":
-        """Note that an operation begins, which goes to this target; return the index written."""
+    def began(self, operation: str, target: "MirrorTarget | None" = None) -> "Index":
+        """Note that an operation to this target begins; return the index written."""
         index = replace(self, operation=operation, target=target)
         index.write()
         return index
 
-    def ended(self, target: "Target") -> "Index":
+    def ended(self, target: "MirrorTarget") -> "Index":
         """Note that the folder is at this target; return the index written."""
         index = Index(self.root, target.source, target.head)
         index.write()
@@ -119,7 +119,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Target:
+class MirrorTarget:
     """A path of a ref, and the ref's commit, that a folder is to mirror."""
 
     source: PathUri
@@ -132,13 +132,13 @@ class Target:
 
 
 def _require_texts(content: dict[str, object]) -> None:
-    """Refuse what YAML allows but no index has: a list, or no commit.
+    """Require a text for each value, and a commit.
 
     Raises:
-        TypeError: there is such a value.
+        TypeError: there is another value.
     """
     if not all(isinstance(each, str) for each in content.values()) or not content["at_head"]:
-        raise TypeError("a value is missing, or is no text")
+        raise TypeError("a value is missing, or is not a text")
 
 
 def linked_folders(root: Path) -> Iterator[Path]:

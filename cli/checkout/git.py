@@ -1,14 +1,14 @@
-"""What `local` does if its folder is in a git repository."""
+"""A linked folder inside a git repository: .gitignore, and the git commit in the metadata."""
 
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+from cli.checkout.index import INDEX_NAME
 from cli.errors import CommandError
-from cli.local.index import INDEX_NAME
 
-_MARKER = "ignored by lakectl local"  # lakectl's, so that both edit the same lines
+_MARKER = "ignored by lakectl local"  # lakectl's marker, so that both edit the same lines
 _BEGIN, _END = f"# {_MARKER}", f"# End {_MARKER}"
 
 _REMOTE = re.compile(r"(?P<server>[\w.:]+)[/:](?P<owner>[\w.-]+)/(?P<project>[\w.-]+)\.git$")
@@ -20,7 +20,7 @@ _COMMIT_URLS = {
 
 
 def repository_of(folder: Path) -> Path | None:
-    """Return the root of the git repository that a folder is in; None if it is in none."""
+    """Return the root of the git repository that a folder is in; None without one."""
     found = _git(folder, "rev-parse", "--show-toplevel")
     return Path(found) if found else None
 
@@ -84,7 +84,7 @@ def _with_section(text: str, entries: list[str]) -> str:
 
 
 def _git(folder: Path, *args: str) -> str:
-    """Return what git prints, "" if it fails or is not installed."""
+    """Return git's output, "" if it fails or is not installed."""
     program = shutil.which("git")
     if program is None:
         return ""

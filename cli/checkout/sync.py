@@ -1,4 +1,4 @@
-"""Changes applied: what the remote changed to the folder, what the folder changed to the branch."""
+"""Applies changes: remote ones to the folder, local ones to the branch."""
 
 import os
 import stat
@@ -10,30 +10,30 @@ from threading import Lock
 
 import msgspec
 
-from cli.errors import CommandError
-from cli.local.attributes import (
+from cli.checkout.attributes import (
     link_of,
     metadata_of,
     mtime_s,
     permissions_of,
     usual_permissions,
 )
-from cli.local.differences import Change, Spool
-from cli.local.folder import Folder
-from cli.local.remote import Remote
-from cli.local.walk import Entry, entry_of
-from cli.output import Output
-from cli.shapes import ObjectStats
+from cli.checkout.differences import Change, ChangeSpool
+from cli.checkout.linked_folder import LinkedFolder
+from cli.checkout.remote import Remote
+from cli.checkout.walk import FileEntry, entry_of
+from cli.errors import CommandError
+from cli.output import CommandOutput
+from cli.schemas import ObjectStats
 from cli.transfers.engine import Engine
 from cli.transfers.jobs import Download, Job, Options, Tally, Upload
 from cli.uris import PathUri
 
-# Failures beyond these are only counted.
+# Failures beyond these are counted, not shown.
 _WARNINGS_MAX = 20
 
 
-class Summary(msgspec.Struct):
-    """How many files were transferred or removed."""
+class SyncSummary(msgspec.Struct):
+    """The numbers of files that were transferred or removed."""
 
     downloaded: int = 0
     uploaded: int = 0
@@ -42,7 +42,7 @@ class Summary(msgspec.Struct):
     def lines(self, operation: str) -> Iterator[str]:
         """Yield lakectl's summary of an operation."""
         yield from ("", f"{operation} Summary:", "")
-        if self == Summary():
+        if self == SyncSummary():
             yield "No changes"
             return
         yield f"Downloaded: {self.downloaded}"
@@ -53,9 +53,9 @@ class Summary(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _FileUpload(Upload):
-    """The upload of a file as it was found."""
+    """The upload of a file, with its entry before the upload."""
 
-    found: Entry | None = None
+    found: FileEntry | None = None
 
 
 class Sync:
@@ -66,33 +66,33 @@ class Sync:
         remote: Remote,
         root: Path,
         options: Options,
-        output: Output,
+        output: CommandOutput,
         *,
         shows_progress: bool = False,
     ) -> None:
-        self.summary = Summary()
+        self.summary = SyncSummary()
         self._remote = remote
         self._rules = remote.rules
-        self._folder = Folder(root, keeps_folders=remote.rules.has_permissions)
+        self._folder = LinkedFolder(root, keeps_folders=remote.rules.has_permissions)
         self._options = options
         self._output = output
         self._shows_progress = shows_progress
         self._failures = 0
-        self._lock = Lock()  # the engine's threads count as well
+        self._lock = Lock()  # the engine's threads count too
 
     def begin(self) -> None:
-        """Leave alone, from now on, files that others change.
+        """Lock the folder, and keep whatever others change in it from now on.
 
         Raises:
             CommandError: the folder cannot be written.
         """
         self._folder.begin()
 
-    def to_folder(self, changes: Spool, uri: PathUri) -> None:
-        """Make the folder's files what a ref has at the paths of remote changes.
+    def to_folder(self, changes: ChangeSpool, uri: PathUri) -> None:
+        """Make the folder's files equal to a ref's objects at the paths of remote changes.
 
         Args:
-            changes: the changes; local ones are passed over.
+            changes: the changes; local ones are skipped.
             uri: the path of the ref.
 
         Raises:
@@ -104,8 +104,8 @@ class Sync:
         self.download((each for each in changes if _is_download(each)), uri)
 
     def download(self, changes: Iterable[Change], uri: PathUri) -> None:
-        """Store what remote changes added or changed, without a look back; as `to_folder`."""
-        folders = Spool()
+        """Download what remote changes added or changed, in one pass; raises as `to_folder`."""
+        folders = ChangeSpool()
         engine = self._engine(uri)
 
         def place(job: Job, _: ObjectStats) -> None:
@@ -113,17 +113,17 @@ class Sync:
             self._place(job, job.path.removeprefix(uri.path))
 
         tally = engine.run(self._downloads(changes, uri, folders), place)
-        # Last, because a new file changes the time of its folder.
+        # After the files, because a new file changes the time of its folder.
         for change in folders:
             self._set_folder_attributes(change)
         self._end(tally, "downloaded")
         self._folder.clear_partial()
 
-    def to_branch(self, changes: Spool, uri: PathUri) -> None:
-        """Make the branch's objects what the folder has at the paths of local changes.
+    def to_branch(self, changes: ChangeSpool, uri: PathUri) -> None:
+        """Make the branch's objects equal to the folder's files at the paths of local changes.
 
         Args:
-            changes: the changes; remote ones are passed over.
+            changes: the changes; remote ones are skipped.
             uri: the path of the branch.
 
         Raises:
@@ -151,7 +151,9 @@ class Sync:
             shows_progress=self._shows_progress,
         )
 
-    def _downloads(self, changes: Iterable[Change], uri: PathUri, folders: Spool) -> Iterator[Job]:
+    def _downloads(
+        self, changes: Iterable[Change], uri: PathUri, folders: ChangeSpool
+    ) -> Iterator[Job]:
         for change in changes:
             path, stats = change.path, change.stats
             assert stats is not None
@@ -180,7 +182,7 @@ class Sync:
         else:
             self._note_download(path)
 
-    def _uploads(self, changes: Spool, uri: PathUri) -> Iterator[Job]:
+    def _uploads(self, changes: ChangeSpool, uri: PathUri) -> Iterator[Job]:
         for change in changes:
             if change.source != "local" or change.type not in {"added", "changed"}:
                 continue
@@ -201,7 +203,7 @@ class Sync:
         self.summary.uploaded += 1
         self._note("upload", path)
 
-    def _removals(self, changes: Spool, uri: PathUri) -> Iterator[str]:
+    def _removals(self, changes: ChangeSpool, uri: PathUri) -> Iterator[str]:
         for change in changes:
             if change.source == "local" and change.type == "removed":
                 self._note("delete remote path:", change.path)
@@ -243,7 +245,7 @@ class Sync:
         self._note("download", path)
 
     def _note(self, action: str, path: str) -> None:
-        """Print lakectl's line, which a bar on a terminal replaces."""
+        """Print lakectl's line, unless a progress bar replaces it."""
         if not self._shows_progress:
             self._output.line(f"{f'{action} {path}':<40} ... done!")
 
