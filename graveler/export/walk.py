@@ -23,7 +23,7 @@ of them enters a directory that reaches beyond its slice, but none leaves it: th
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from graveler.export.addresses import SUCCESS_MARK
+from graveler.export.paths import SUCCESS_MARK
 from graveler.export.patterns import Patterns, directories_of, directory_of
 from graveler.export.work import Work
 from graveler.model import Change

@@ -31,7 +31,7 @@ from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name, check_path
 from graveler.operations.exports import requests
 from graveler.operations.hooks.after import announce
-from graveler.operations.hooks.refs import Deletion, pass_before_creation
+from graveler.operations.hooks.refs import DeletionHooks, pass_before_creation
 from graveler.refs.resolve import resolve_commit_id
 from graveler.staging.listing import prefix_end
 from graveler.staging.overlay import effective_changes
@@ -136,7 +136,7 @@ def delete(
         PreconditionFailedError: an action file in the branch's head is malformed.
         ContentionError: the branch or its export changed in each try.
     """
-    deletion = Deletion(engine, user)
+    deletion = DeletionHooks(engine, user)
     may_be_exported = False
     uid: str | None = None
 

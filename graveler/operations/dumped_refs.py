@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import groupby
 
-from graveler.branches.pages import NewEvents, every_branch, every_tag
+from graveler.branches.complete_listings import NewEvents, every_branch, every_tag
 from graveler.branches.watching import Watching
 from graveler.dump.files import read, write
 from graveler.dump.records import BRANCHES, TAGS, Kind, NamedCommit

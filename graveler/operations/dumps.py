@@ -27,8 +27,8 @@ from typing import TypeVar
 
 import msgspec
 
+from graveler.branches.complete_listings import missing_ancestors
 from graveler.branches.lookup import check_writable, read_repository
-from graveler.branches.pages import missing_ancestors
 from graveler.branches.retries import retry_stale
 from graveler.branches.watching import Watching
 from graveler.dump.check import BATCH_COMMITS, Checked
@@ -336,7 +336,7 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         GravelerError: as dump.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     hold.current_repository()
     return asdict(_dump(hold.engine, _dumpable(hold.engine, hold.repository.name), hold.watched))
@@ -368,7 +368,7 @@ def run_restore(hold: Hold) -> None:
 
     Raises:
         GravelerError: as restore.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     request = msgspec.convert(hold.task.request, _Restore)
     engine, name = hold.engine, hold.repository.name

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from graveler.addresses import DATA_PREFIX
-from graveler.branches.pages import (
+from graveler.branches.complete_listings import (
     NewEvents,
     closed_commits,
     every_branch,

@@ -63,7 +63,7 @@ from graveler.operations.hooks.after import announce, start_after
 from graveler.operations.hooks.commits import about_commit, pass_before_commit
 from graveler.operations.hooks.gate import Gate, task_gate
 from graveler.operations.tasks import requests
-from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold, OutOfTimeError
+from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold, TaskOutOfTimeError
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import commit_of
@@ -161,7 +161,7 @@ def list_sources(
             if now_ns - saved_ns >= _SAVE_S * NS_PER_S:
                 save()
                 saved_ns = now_ns
-    except (*PASSING_ERRORS, OutOfTimeError):
+    except (*PASSING_ERRORS, TaskOutOfTimeError):
         save()
         raise
     watch.report(listed.count, listed.count)
@@ -224,7 +224,7 @@ def commit_import(
         HookFailedError: a hook stops the commit.
         PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     engine = hold.engine
     source = Imported(listed, tuple(each.replaced for each in request.sources))
@@ -311,7 +311,7 @@ def run_import(hold: Hold) -> None:
 
     Raises:
         GravelerError: as list_sources and commit_import.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     engine = hold.engine
     request = msgspec.convert(hold.task.request, ImportRequest)

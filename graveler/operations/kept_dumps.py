@@ -8,7 +8,7 @@ by age, and no copy needs another one. The manifest is stored last: a folder wit
 from collections.abc import Mapping
 from json import dumps as to_json
 
-from graveler.branches.pages import every_repository
+from graveler.branches.complete_listings import every_repository
 from graveler.dump.files import RefsDump, file_ids
 from graveler.engine import Engine
 from graveler.errors import GravelerError, NotFoundError
@@ -66,7 +66,7 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         GravelerError: as dumps.dump, or the place cannot be written to.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     result = dumps.run_dump(hold)
     if not (hold.task.request.get("is_kept") and hold.engine.dump_place):

@@ -21,7 +21,7 @@ from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
 from graveler.names import READABLE_BUCKET, check_checksum, leaves_its_folder
-from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
+from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.retention.claims import address_to_claim
 from graveler.times import NS_PER_S
 

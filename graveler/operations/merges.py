@@ -160,7 +160,7 @@ def run_merge(hold: Hold) -> None:
 
     Raises:
         GravelerError: as merge.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, MergeOf)
     found, current = hold.current_branch()

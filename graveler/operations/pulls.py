@@ -211,7 +211,7 @@ def run_merge(hold: Hold) -> None:
 
     Raises:
         GravelerError: as merge.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     engine, user = hold.engine, hold.task.user
     found, current = hold.current_branch()

@@ -271,7 +271,7 @@ def run_replay(hold: Hold) -> None:
 
     Raises:
         GravelerError: as revert and cherry_pick.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, _Replay)
     found, current = hold.current_branch()

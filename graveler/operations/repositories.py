@@ -5,8 +5,8 @@ from dataclasses import replace
 from hashlib import sha256
 
 from graveler.addresses import DATA_PREFIX
+from graveler.branches.complete_listings import every_repository
 from graveler.branches.lookup import check_writable, read_repository
-from graveler.branches.pages import every_repository
 from graveler.branches.protection import check_pattern
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
@@ -38,7 +38,7 @@ from graveler.names import (
     check_repository_name,
     normalized_storage_namespace,
 )
-from graveler.operations.exports.places import check_outside_of_exports
+from graveler.operations.exports.overlaps import check_outside_of_exports
 from graveler.retention.candidates import overlap
 
 # This file marks a namespace as taken; lakeFS's tools read it too.

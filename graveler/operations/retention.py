@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from graveler.addresses import newest_first
-from graveler.branches.lookup import check_writable, read_repository
-from graveler.branches.pages import (
+from graveler.branches.complete_listings import (
     NewEvents,
     closed_commits,
     every_branch,
     every_task,
 )
+from graveler.branches.lookup import check_writable, read_repository
 from graveler.branches.watching import Watching, unwatched
 from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError
@@ -252,7 +252,7 @@ def run_prepare(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         GravelerError: as prepare_commits.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     hold.current_repository()
     repository = changeable_repository(hold.engine, hold.repository.name)

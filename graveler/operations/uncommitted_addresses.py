@@ -21,7 +21,7 @@ from operator import itemgetter
 import msgspec
 
 from graveler.addresses import decode_xid, newest_first
-from graveler.branches.pages import every_branch
+from graveler.branches.complete_listings import every_branch
 from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError

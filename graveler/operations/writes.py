@@ -34,7 +34,7 @@ from graveler.messages import Refusal, within
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
 from graveler.names import check_path
 from graveler.operations.objects import object_not_found, stat
-from graveler.operations.prepared import (
+from graveler.operations.two_step_writes import (
     DEFAULT_CONTENT_TYPE,
     Prepared,
     branch_now,

@@ -10,8 +10,8 @@ from functions.api.routing import Operations
 from graveler.errors import AlreadyExistsError, AuthenticationError, PreconditionFailedError
 from graveler.http import requests, responses, sites
 from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE
-from graveler.operations.accounts import set_up as first_users
-from graveler.operations.accounts.naming import check_name
+from graveler.operations.accounts import installation
+from graveler.operations.accounts.users import check_name
 from graveler.ports import Credential, User
 
 operations = Operations()
@@ -90,7 +90,7 @@ def set_up(request: Request) -> Answer:
     credential = Credential(pair.access_key_id, pair.secret_access_key, body.username, now_s)
     check_name("User", body.username)
     try:
-        first_users.set_up(request.services.accounts, User(body.username, now_s), credential)
+        installation.set_up(request.services.accounts, User(body.username, now_s), credential)
     except AlreadyExistsError as error:
         raise AlreadyExistsError("lakeFS already initialized") from error
     return answers.of_json(

@@ -26,7 +26,7 @@ from graveler.http.byte_range import parse as parse_byte_range
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.messages import Refusal
-from graveler.operations import objects, recorded_uploads, upload_listing
+from graveler.operations import objects, recorded_uploads
 from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 
@@ -72,7 +72,7 @@ def create_upload(request: Request) -> Answer:
 )
 def list_uploads(request: Request) -> Answer:
     query = request.query
-    page = upload_listing.list_uploads(
+    page = recorded_uploads.list_uploads(
         request.engine,
         request.repository,
         PageQuery(

@@ -12,7 +12,7 @@ from graveler.http.query import bounded_integer
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import INT64_MAX, INT64_MIN, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
-from graveler.operations import objects, uploads
+from graveler.operations import objects, presigned_uploads
 from graveler.ports import UploadedPart
 
 operations = Operations()
@@ -32,7 +32,7 @@ _PART = f"{_UPLOAD}/parts/<part_number>"
 )
 def create_upload(request: Request) -> Answer:
     parts = request.query.integer("parts", default=0, minimum=INT64_MIN, maximum=INT64_MAX)
-    upload = uploads.create(
+    upload = presigned_uploads.create(
         request.engine,
         request.repository,
         request.branch,
@@ -58,7 +58,7 @@ def create_upload(request: Request) -> Answer:
 def upload_part(request: Request) -> Answer:
     path = request.query.path()
     part_number = number_of_part(request)
-    url = uploads.presign_part(
+    url = presigned_uploads.presign_part(
         request.engine,
         request.repository,
         request.branch,
@@ -91,7 +91,7 @@ def upload_part_copy(request: Request) -> Answer:
     if source.range:
         found = objects.stat(request.engine, request.repository, source.ref, source_path)
         byte_range = parse_byte_range(source.range, found.entry.size_bytes)
-    copied = uploads.copy_part(
+    copied = presigned_uploads.copy_part(
         request.engine,
         request.repository,
         request.branch,
@@ -120,7 +120,7 @@ def complete_upload(request: Request) -> Answer:
     body = request.decode(requests.UploadCompletion)
     if not body.parts:
         raise Refusal.NO_PARTS.error("list the uploaded parts")
-    stat = uploads.complete(
+    stat = presigned_uploads.complete(
         request.engine,
         request.repository,
         request.branch,
@@ -148,7 +148,7 @@ def complete_upload(request: Request) -> Answer:
 )
 def abort_upload(request: Request) -> Answer:
     path = request.query.path()
-    uploads.abort(
+    presigned_uploads.abort(
         request.engine,
         request.repository,
         request.branch,

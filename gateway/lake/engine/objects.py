@@ -20,7 +20,7 @@ from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.names import checksum_tag
 from graveler.operations import objects, writes
-from graveler.operations.prepared import Prepared, finish, prepare
+from graveler.operations.two_step_writes import Prepared, finish, prepare
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
 

@@ -12,7 +12,7 @@ from graveler.branches import data
 from graveler.engine import Engine
 from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.operations import recorded_uploads, upload_listing
+from graveler.operations import recorded_uploads
 from graveler.ports import NOTHING_EXPECTED, BegunUpload, CopiedPart, ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
@@ -55,7 +55,7 @@ class EngineUploads:
     @in_time
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[Upload]:
         self._access.require(rights.listing_objects(repository))
-        page = upload_listing.list_uploads(self._engine, repository, query, after_id=after_id)
+        page = recorded_uploads.list_uploads(self._engine, repository, query, after_id=after_id)
         results: list[Upload | CommonPrefix] = [
             item
             if isinstance(item, CommonPrefix)

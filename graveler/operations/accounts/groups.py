@@ -5,7 +5,7 @@ from graveler.limits import GROUP_DESCRIPTION_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Page
 from graveler.operations.accounts import users
-from graveler.operations.accounts.naming import check_name
+from graveler.operations.accounts.users import check_name
 from graveler.ports import AccountStore, Group, User
 
 

@@ -11,7 +11,7 @@ from graveler.limits import POLICY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Page
 from graveler.operations.accounts import groups, users
-from graveler.operations.accounts.naming import check_name
+from graveler.operations.accounts.users import check_name
 from graveler.ports import AccountStore
 
 

@@ -16,11 +16,9 @@ from graveler.export.next_step import Next, next_step
 from graveler.export.record import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Repository
-from graveler.operations.exports.deadline import TIME_TO_BEGIN_S
-from graveler.operations.exports.lease import Lease
-from graveler.operations.exports.pieces import delete_pieces
-from graveler.operations.exports.records import delete_record, new_run_id
+from graveler.operations.exports.lease import TIME_TO_BEGIN_S, ExportLease
 from graveler.operations.exports.run import carry_out
+from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
 
 
 def advance(
@@ -67,7 +65,7 @@ def _take_step(
     record: BranchExport,
     runner: str,
     time_left_s: Callable[[], float],
-) -> tuple[Next, Lease | None]:
+) -> tuple[Next, ExportLease | None]:
     """Take the record's next step; return it, with a lease if there is a run to carry out.
 
     Raises:
@@ -102,7 +100,7 @@ def _take_step(
         taken = lifecycle.taken(wanted, runner, now_ns)
         changed = _send_watch(engine, repository, taken, now_ns)
         held = engine.exports.replace_branch_export(repository, record, changed)
-        return step, Lease(engine, repository, held, now)
+        return step, ExportLease(engine, repository, held, now)
     return step, None
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
-from graveler.export.addresses import object_uri
+from graveler.export.paths import object_uri
 from graveler.export.record import Destination
 from graveler.export.work import Work
 from graveler.ports import ListedObject, ObjectInfo, ObjectStore

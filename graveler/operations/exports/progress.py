@@ -6,9 +6,9 @@ from graveler.export import lifecycle
 from graveler.export.manifest import ETag
 from graveler.export.schedule import Schedule
 from graveler.export.slices import SlicedSchedule
-from graveler.operations.exports.lease import Lease
-from graveler.operations.exports.pieces import put_piece
-from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
+from graveler.operations.exports.lease import ExportLease
+from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests
+from graveler.operations.exports.run_records import put_piece
 
 
 class RunProgress:
@@ -19,7 +19,7 @@ class RunProgress:
     finds the ETags of all that the record calls done.
     """
 
-    def __init__(self, lease: Lease, requests: RetriedRequests) -> None:
+    def __init__(self, lease: ExportLease, requests: RetriedRequests) -> None:
         """Begin with the progress in the record; requests store the pieces."""
         self._lease = lease
         self._requests = requests
@@ -58,7 +58,7 @@ class RunProgress:
         """Count pieces that workers are about to store, so that none is forgotten.
 
         Raises:
-            StoppedError: another runner holds the run.
+            ExportStoppedError: another runner holds the run.
         """
         self.now = replace(self.now, pieces=self.now.pieces + count)
         self._lease.renew(self.now)
@@ -81,8 +81,8 @@ class RunProgress:
 
         Raises:
             GaveUpError: the ETags cannot be stored.
-            StoppedError: another runner holds the run.
-            UnwantedError: the run is unwanted.
+            ExportStoppedError: another runner holds the run.
+            ExportUnwantedError: the run is unwanted.
         """
         self.collect()
         self.store_piece()
@@ -92,7 +92,7 @@ class RunProgress:
         """Give the lease up and store how far the run has come; any runner may continue at once.
 
         Raises:
-            StoppedError: another runner holds the run.
+            ExportStoppedError: another runner holds the run.
         """
         try:
             self.store_piece()

@@ -6,12 +6,12 @@ from functools import cached_property
 
 from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
 from graveler.export import manifest, status
-from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of, overlapping_destinations
 from graveler.export.manifest import ETag, piece_uri
+from graveler.export.paths import is_within
 from graveler.export.record import ExportState
-from graveler.operations.exports.lease import Lease
-from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
+from graveler.operations.exports.lease import ExportLease
+from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests
 from graveler.ports import UploadedPart
 from graveler.times import rfc3339
 
@@ -27,7 +27,7 @@ class ExportReports:
 
     def __init__(
         self,
-        lease: Lease,
+        lease: ExportLease,
         requests: RetriedRequests,
         last_requests: RetriedRequests,
         hold: Callable[[], None],

@@ -13,7 +13,7 @@ from graveler.errors import (
     NotFoundError,
 )
 from graveler.export import lifecycle
-from graveler.export.addresses import allowed_location, object_uri
+from graveler.export.paths import allowed_location, object_uri
 from graveler.export.patterns import Patterns
 from graveler.export.record import (
     BranchExport,
@@ -25,9 +25,8 @@ from graveler.export.status import longest_name
 from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository
 from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name
-from graveler.operations.exports.pieces import delete_pieces
-from graveler.operations.exports.places import check_first_export, check_places
-from graveler.operations.exports.records import delete_record, new_run_id
+from graveler.operations.exports.overlaps import check_first_export, check_overlaps
+from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
 
 _REQUESTED = "export_requested"
 # All patterns as JSON. The record stores them twice, and has 400 KB at most; JSON escapes may be
@@ -75,7 +74,7 @@ def configure(
 
     def change(found: Repository, current: Branch, record: BranchExport | None) -> BranchExport:
         checked = _checked(engine, found.name, branch, configuration)
-        check_places(engine, found, branch, checked)
+        check_overlaps(engine, found, branch, checked)
         if record is not None and record.is_forgotten:
             raise ConflictError("the deleted export of the branch has not stopped yet: retry")
         if not force:

@@ -6,10 +6,10 @@ from graveler.branches.data import of_recorded
 from graveler.branches.views import object_of
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
-from graveler.export.addresses import SUCCESS_MARK, object_uri
+from graveler.export.paths import SUCCESS_MARK, object_uri
 from graveler.export.schedule import Outcome, RunFailedError
 from graveler.export.work import Work
-from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
+from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests
 from graveler.ports import ObjectDescription, ObjectInfo
 from graveler.staging.listing import prefix_end
 

@@ -145,7 +145,7 @@ def run_after(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         PreconditionFailedError: an action file is malformed.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     engine, repository = hold.engine, hold.current_repository()
     asked = msgspec.convert(hold.task.request, _Asked)

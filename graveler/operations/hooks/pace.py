@@ -8,7 +8,7 @@ import msgspec
 from graveler.branches.watching import time_for_request
 from graveler.engine import Engine
 from graveler.model.hooks import HookRun
-from graveler.operations.tasks.hold import Hold, OutOfTimeError
+from graveler.operations.tasks.hold import Hold, TaskOutOfTimeError
 from graveler.operations.tasks.waiting import TakesLongError
 from graveler.times import NS_PER_S
 
@@ -91,7 +91,7 @@ class TaskPace:
 
     def time_for(self, timeout_s: float) -> float:
         if self._hold.time_left_s < timeout_s:
-            raise OutOfTimeError("the next hook may take longer than this runner has")
+            raise TaskOutOfTimeError("the next hook may take longer than this runner has")
         return timeout_s
 
     def tick(self) -> None:

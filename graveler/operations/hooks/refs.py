@@ -49,7 +49,7 @@ def pass_before_creation(
     return start_after_ref(engine, repository, files, after, CommitID(about.commit_id), user)
 
 
-class Deletion:
+class DeletionHooks:
     """The hooks of one deletion, which may be tried several times.
 
     The tries share the time for hooks. One with the same commit does not run them again.

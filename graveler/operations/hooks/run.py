@@ -31,8 +31,7 @@ from graveler.model.hooks import (
     problems_of,
     run_of,
 )
-from graveler.operations.hooks.kinds import TOO_LATE, Call, call, timeout_of
-from graveler.operations.hooks.output import Output
+from graveler.operations.hooks.kinds import TOO_LATE, HookCall, HookOutput, call, timeout_of
 from graveler.operations.hooks.pace import Pace
 from graveler.threads import ContextThreads
 from graveler.times import NS_PER_S
@@ -171,7 +170,7 @@ class _Hooks:
         return {future for future, each in self._running.items() if now_ns > each.until_ns}
 
     def _abandoned(self, running: _Running) -> HookRun:
-        return self._failed(running.begun, Output(), Secrets(lambda _: ""), TOO_LATE)
+        return self._failed(running.begun, HookOutput(), Secrets(lambda _: ""), TOO_LATE)
 
     def _advance(self, chain: _Chain, pool: ContextThreads) -> None:
         """Go on to the action's next hook that runs, and begin it."""
@@ -193,7 +192,7 @@ class _Hooks:
                 return replace(begun, status=HookStatus.SKIPPED, start_ns=0)
             timeout_of(hook)
         except InvalidInputError as error:
-            return self._failed(begun, Output(), Secrets(lambda _: ""), str(error))
+            return self._failed(begun, HookOutput(), Secrets(lambda _: ""), str(error))
         return None
 
     def _begun(self, chain: _Chain) -> HookRun:
@@ -207,14 +206,14 @@ class _Hooks:
 
     def _begin(self, chain: _Chain, pool: ContextThreads) -> None:
         begun = self._begun(chain)
-        output = Output()
+        output = HookOutput()
         timeout_s = timeout_of(chain.hook)
         if timeout_s > HOOK_TIMEOUT_S_MAX:
             output.write(f"The timeout is longer than {HOOK_TIMEOUT_S_MAX} s, which counts.\n")
             timeout_s = HOOK_TIMEOUT_S_MAX
         timeout_s = self._pace.time_for(timeout_s)
         secrets = Secrets(self._secret)
-        made = Call(
+        made = HookCall(
             engine=self._engine,
             repository=self._repository.name,
             about=self._about,
@@ -227,8 +226,8 @@ class _Hooks:
         until_ns = begun.start_ns + int((max(0.0, timeout_s) + _GRACE_S) * NS_PER_S)
         self._running[pool.submit(self._called, made, begun)] = _Running(chain, begun, until_ns)
 
-    def _called(self, made: Call, begun: HookRun) -> HookRun:
-        """Call the hook; called in a thread."""
+    def _called(self, made: HookCall, begun: HookRun) -> HookRun:
+        """HookCall the hook; called in a thread."""
         try:
             call(made)
         except (HookFailedError, InvalidInputError) as error:
@@ -236,7 +235,9 @@ class _Hooks:
         self._log(begun, made.secrets.masked(made.output.text))
         return replace(begun, end_ns=self._engine.clock.now_ns())
 
-    def _failed(self, begun: HookRun, output: Output, secrets: Secrets, problem: str) -> HookRun:
+    def _failed(
+        self, begun: HookRun, output: HookOutput, secrets: Secrets, problem: str
+    ) -> HookRun:
         problem = secrets.masked(problem)
         text = f"{secrets.masked(output.text)}Error: action failed: {problem}\n"
         self._log(begun, text)

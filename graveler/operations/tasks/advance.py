@@ -23,9 +23,9 @@ from graveler.operations.tasks.hold import (
     PASSING_ERRORS,
     TIME_TO_END_S,
     Hold,
-    LostError,
-    OutOfTimeError,
-    UnwantedError,
+    TaskLostError,
+    TaskOutOfTimeError,
+    TaskUnwantedError,
     end_event,
 )
 from graveler.operations.tasks.slices import delete_results
@@ -152,13 +152,13 @@ def _carry_out(
             result = work[hold.task.kind](hold)
         if result is not None:
             hold.complete(result)
-    except UnwantedError:
-        with suppress(LostError):
+    except TaskUnwantedError:
+        with suppress(TaskLostError):
             hold.end(lambda task: tasks.cancelled(task, engine.clock.now_ns()))
-    except OutOfTimeError:
+    except TaskOutOfTimeError:
         _leave_to_next(hold, message)
         return  # the next runner goes on with the results
-    except LostError:
+    except TaskLostError:
         return  # whoever holds it ends it
     except GravelerError as error:
         if isinstance(error, PASSING_ERRORS) and hold.task.takes < TAKES_MAX:
@@ -167,16 +167,16 @@ def _carry_out(
         if isinstance(error, CorruptDataError):
             engine.committed.forget()  # the copy that this process holds may be the damaged one
         failure = error
-        with suppress(LostError):
+        with suppress(TaskLostError):
             hold.end(lambda task: tasks.failed(task, failure, engine.clock.now_ns()))
     except Exception:
-        with suppress(LostError, GravelerError):
+        with suppress(TaskLostError, GravelerError):
             hold.release()
         raise
     delete_results(engine, hold.repository, hold.task.id)
 
 
 def _leave_to_next(hold: Hold, message: TaskMessage, delay_s: int = 0) -> None:
-    with suppress(LostError, GravelerError):
+    with suppress(TaskLostError, GravelerError):
         hold.release(delay_s)
     hold.engine.task_queue.send(replace(message, runner=hold.task.runner), delay_s)

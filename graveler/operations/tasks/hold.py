@@ -43,19 +43,19 @@ TIME_TO_END_S = 30
 Transition = Callable[[Task], Task]
 
 
-class StoppedError(Exception):
+class TaskStoppedError(Exception):
     """This runner must not continue the task; the message says why."""
 
 
-class LostError(StoppedError):
+class TaskLostError(TaskStoppedError):
     """Another runner holds the task, or has ended it."""
 
 
-class UnwantedError(StoppedError):
+class TaskUnwantedError(TaskStoppedError):
     """A user cancelled the task."""
 
 
-class OutOfTimeError(StoppedError):
+class TaskOutOfTimeError(TaskStoppedError):
     """The function's invocation is about to end."""
 
 
@@ -78,7 +78,7 @@ class Hold:
         self._done = self._known = task.done
         self._passed = 0
         self._lock = threading.RLock()  # of the record
-        self._lost: LostError | None = None
+        self._lost: TaskLostError | None = None
         self._is_ending = False
 
     def current_branch(self) -> tuple[Repository, Branch]:
@@ -107,16 +107,16 @@ class Hold:
         """Report so many objects done, of those known so far.
 
         Raises:
-            UnwantedError: a user cancelled the task.
-            LostError: another runner holds the task.
-            OutOfTimeError: the function's invocation is about to end.
+            TaskUnwantedError: a user cancelled the task.
+            TaskLostError: another runner holds the task.
+            TaskOutOfTimeError: the function's invocation is about to end.
         """
         self._done, self._known = done, known
         self._is_ending = False
         if self._lost is not None:
             raise self._lost
         if self._time_left_s() < TIME_TO_END_S:
-            raise OutOfTimeError("the function is about to be ended")
+            raise TaskOutOfTimeError("the function is about to be ended")
         self._extend()
         self._refuse_unwanted()
 
@@ -128,14 +128,14 @@ class Hold:
             try:
                 with suppress(GravelerError):  # the next beat tries again
                     self._extend()
-            except LostError as error:
+            except TaskLostError as error:
                 self._lost = error
 
     def _extend(self) -> None:
         """Store the progress and extend the lease, if it is time to.
 
         Raises:
-            LostError: another runner holds the task.
+            TaskLostError: another runner holds the task.
         """
         now = self.engine.clock.moment()
         now_ns = now.wall_ns
@@ -157,8 +157,8 @@ class Hold:
         """Store what the task's effect will include; see `Task.covers`.
 
         Raises:
-            UnwantedError: a user cancelled the task.
-            LostError: another runner holds the task.
+            TaskUnwantedError: a user cancelled the task.
+            TaskLostError: another runner holds the task.
         """
         self._change(lambda task: replace(task, covers=covers))
         self._refuse_unwanted()
@@ -171,8 +171,8 @@ class Hold:
         """Store what the next runner needs to go on from here.
 
         Raises:
-            UnwantedError: a user cancelled the task.
-            LostError: another runner holds the task.
+            TaskUnwantedError: a user cancelled the task.
+            TaskLostError: another runner holds the task.
         """
         now = self.engine.clock.moment()
         self._change(lambda task: tasks.saved(task, now.wall_ns, self._done, self._known, saved))
@@ -189,9 +189,9 @@ class Hold:
 
         Raises:
             StaleVersionError: another writer was faster, or changed the task.
-            UnwantedError: a user cancelled the task.
-            LostError: another runner holds the task.
-            OutOfTimeError: the function's invocation is about to end.
+            TaskUnwantedError: a user cancelled the task.
+            TaskLostError: another runner holds the task.
+            TaskOutOfTimeError: the function's invocation is about to end.
         """
         self.report_again()
         now_ns = self.engine.clock.now_ns()
@@ -208,7 +208,7 @@ class Hold:
         """Pass the things on, and report meanwhile; each counts as one more object known and done.
 
         Raises:
-            StoppedError: as report.
+            TaskStoppedError: as report.
         """
         for thing in things:
             self.report(self._passed, self._passed)
@@ -219,7 +219,7 @@ class Hold:
         """Pass the things on, and report the progress so far meanwhile.
 
         Raises:
-            StoppedError: as report.
+            TaskStoppedError: as report.
         """
         for thing in things:
             self.report_again()
@@ -229,7 +229,7 @@ class Hold:
         """Return the end of the task whose result is the commit.
 
         Raises:
-            UnwantedError: a user cancelled it.
+            TaskUnwantedError: a user cancelled it.
         """
         with self._lock:
             self._refuse_unwanted()  # a beat may have read that, and then nothing is stale
@@ -245,8 +245,8 @@ class Hold:
         """Read the task again, which another writer changed.
 
         Raises:
-            LostError: another runner holds the task, or it has ended.
-            UnwantedError: a user cancelled it.
+            TaskLostError: another runner holds the task, or it has ended.
+            TaskUnwantedError: a user cancelled it.
         """
         with self._lock:
             self._is_ending = False
@@ -257,8 +257,8 @@ class Hold:
         """End the task with its result; although_unwanted: the effect was made, and stays.
 
         Raises:
-            LostError: another runner holds the task, or it has ended.
-            UnwantedError: a user cancelled it.
+            TaskLostError: another runner holds the task, or it has ended.
+            TaskUnwantedError: a user cancelled it.
         """
 
         def transition(task: Task) -> Task:
@@ -272,7 +272,7 @@ class Hold:
         """End the task as the transition says.
 
         Raises:
-            LostError: another runner holds the task, or it has ended.
+            TaskLostError: another runner holds the task, or it has ended.
         """
         self._change(transition, lambda task: end_event(self.engine, self.repository, task))
 
@@ -280,7 +280,7 @@ class Hold:
         """Let another runner take the task after delay_s.
 
         Raises:
-            LostError: another runner holds the task, or it has ended.
+            TaskLostError: another runner holds the task, or it has ended.
         """
         now_ns = self.engine.clock.now_ns()
         self._change(lambda task: tasks.released(task, now_ns, delay_s))
@@ -305,12 +305,12 @@ class Hold:
     def _read_again(self) -> None:
         current = self.engine.refs.task(self.repository, self.task.id)
         if current is None or current.has_ended or current.runner != self.task.runner:
-            raise LostError("another runner holds the task, or it has ended")
+            raise TaskLostError("another runner holds the task, or it has ended")
         self.task = current
 
     def _refuse_unwanted(self) -> None:
         if self.task.is_unwanted:
-            raise UnwantedError("a user cancelled the task")
+            raise TaskUnwantedError("a user cancelled the task")
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ class DirectEnding:
         Raises:
             ForbiddenError: the branch is protected by now, or the repository is read-only.
             NotFoundError: the repository was deleted.
-            UnwantedError: a user cancelled the task.
+            TaskUnwantedError: a user cancelled the task.
         """
         found = self.hold.current_repository()
         check_can_commit(found, self.hold.task.branch, force=self.force)

@@ -24,7 +24,6 @@ from graveler.committed.slices import Slice, SliceResult
 from graveler.engine import Engine
 from graveler.errors import CorruptDataError, GoneError, GravelerError, ThrottledError
 from graveler.layout import task_folder
-from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import MetaRangeID, Repository
 from graveler.model.tasks import Failure
 from graveler.operations.tasks.hold import Hold
@@ -91,7 +90,7 @@ def apply_by_slices(hold: Hold, *, counts: bool = True) -> Apply:
     """Return the function that applies changes by slices, for a runner of a task.
 
     counts: whether the applied changes are the task's progress. Like `report` of the hold, the
-    function may raise StoppedError.
+    function may raise TaskStoppedError.
     """
 
     def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
@@ -128,7 +127,7 @@ class _Run:
         """Plan and apply; return when every slice is applied.
 
         Raises:
-            StoppedError: this runner must not continue.
+            TaskStoppedError: this runner must not continue.
             GravelerError: a worker raised it.
         """
         engine = self.hold.engine
@@ -202,5 +201,5 @@ def delete_results(engine: Engine, repository: Repository, task_id: str) -> None
     with suppress(GravelerError):
         folder = task_folder(repository.storage_namespace, task_id)
         uris = [found.uri for found in engine.objects.list_objects(folder)]
-        for first in range(0, len(uris), DELETE_OBJECTS_MAX):
-            engine.objects.delete_many(uris[first : first + DELETE_OBJECTS_MAX])
+        if uris:
+            engine.objects.delete_many(uris)

@@ -23,11 +23,11 @@ from graveler.operations import (
     links,
     merges,
     objects,
+    presigned_uploads,
     pulls,
     replays,
     repositories,
     tags,
-    uploads,
     writes,
 )
 from graveler.ports import UploadedPart
@@ -157,9 +157,9 @@ def _link(engine: Engine) -> object:
 
 
 def _multipart(engine: Engine) -> object:
-    upload = uploads.create(engine, REPO, "main", b"parts", parts=1)
+    upload = presigned_uploads.create(engine, REPO, "main", b"parts", parts=1)
     address = upload.physical_address
-    part = uploads.copy_part(
+    part = presigned_uploads.copy_part(
         engine,
         REPO,
         "main",
@@ -170,7 +170,7 @@ def _multipart(engine: Engine) -> object:
         source_ref="main",
         source_path=b"c",
     )
-    return uploads.complete(
+    return presigned_uploads.complete(
         engine,
         REPO,
         "main",

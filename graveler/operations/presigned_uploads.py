@@ -20,7 +20,7 @@ from graveler.operations.links import (
     stage_data,
 )
 from graveler.operations.objects import stat
-from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
+from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import CopiedPart, UploadedPart
 
 
