@@ -18,7 +18,7 @@ from graveler.http.auth import Authenticator
 from graveler.http.query import Query
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.names import decoded_again
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.waiting import ClientWait
 from graveler.ports import AccountStore, IdentityService
 
 T = TypeVar("T")
@@ -113,9 +113,9 @@ class Request:
         return self.name("branch")
 
     @cached_property
-    def patience(self) -> Patience:
+    def client_wait(self) -> ClientWait:
         """How the client waits for an outcome: the redirect that it follows says so."""
-        return waiting.patience_of(self.query)
+        return waiting.client_wait_of(self.query)
 
     @cached_property
     def body(self) -> bytes:

@@ -25,7 +25,7 @@ from graveler.model import Change, MetaRangeID, Repository, StagingToken
 from graveler.refs.base_graph import VirtualBase
 
 
-class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
+class StagedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
     """What sealed tokens hold, newest first.
 
     version: the branch's, which rises when a token may hold a change that no scan has seen.
@@ -53,7 +53,7 @@ class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
         return plan(base, engine.committed.breaking, view.changes, watching(view.changed_paths()))
 
 
-class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
+class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
     """What a metarange changed since another one, merged into the base (`graveler.merge`).
 
     After crossed merges, the other one is virtual.
@@ -90,7 +90,7 @@ class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
         return since, engine.metarange(repository, self.theirs)
 
 
-class Imported(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
+class ImportedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
     """A metarange that replaces what the base has in intervals of keys (`graveler.imports`)."""
 
     imported: MetaRangeID
@@ -120,10 +120,10 @@ class Imported(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
 
 
 # Where changes come from. As JSON, a source names its kind.
-Source = Staged | Merged | Imported
+ChangeSource = StagedSource | MergedSource | ImportedSource
 
 # Applies a source's changes to a base, and stores the resulting metarange.
-Apply = Callable[[Repository, MetaRange, Source], Applied]
+Apply = Callable[[Repository, MetaRange, ChangeSource], Applied]
 
 
 def opened_base(engine: Engine, repository: Repository, base: MetaRangeID | VirtualBase) -> Base:
@@ -135,14 +135,16 @@ def opened_base(engine: Engine, repository: Repository, base: MetaRangeID | Virt
 def apply_at_once(engine: Engine, watching: Watching) -> Apply:
     """Return the function that applies changes in one pass, in this process."""
 
-    def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
+    def apply(repository: Repository, base: MetaRange, source: ChangeSource) -> Applied:
         changes = source.changes(engine, repository, base, watching)(b"", None)
         return apply_changes(engine.committed, base, changes)
 
     return apply
 
 
-def apply_merge(apply: Apply, repository: Repository, base: MetaRange, source: Merged) -> Applied:
+def apply_merge(
+    apply: Apply, repository: Repository, base: MetaRange, source: MergedSource
+) -> Applied:
     """Apply a merge. If only the source changed something, the result is the source.
 
     Raises:
@@ -155,7 +157,7 @@ def apply_merge(apply: Apply, repository: Repository, base: MetaRange, source: M
 
 
 def apply_import(
-    apply: Apply, engine: Engine, repository: Repository, base: MetaRange, source: Imported
+    apply: Apply, engine: Engine, repository: Repository, base: MetaRange, source: ImportedSource
 ) -> Applied:
     """Apply an import. If nothing of base stays, the result is what was imported."""
     imported = engine.metarange(repository, source.imported)

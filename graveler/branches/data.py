@@ -10,6 +10,7 @@ and have the recorded size, they are the recorded ones.
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from graveler.branches.lookup import shown
 from graveler.branches.views import ObjectStat
 from graveler.cache import ENTRY_BYTES
 from graveler.engine import Engine
@@ -79,7 +80,7 @@ def data_headers(
 def _check_recorded(found: ObjectStat, info: ObjectInfo) -> None:
     if found.if_match not in {"", info.checksum} and not _was_staged_later(found, info):
         raise DataReplacedError(
-            f"the data of {found.path.decode('utf-8', 'replace')!r} were replaced: "
+            f"the data of {shown(found.path)} were replaced: "
             f"{found.physical_address} has the ETag {info.checksum!r} instead of "
             f"{found.if_match!r}: import or stage it again"
         )
@@ -126,7 +127,7 @@ def read_content(
 
 def _too_short(found: ObjectStat) -> GoneError:
     return GoneError(
-        f"the data of {found.path.decode('utf-8', 'replace')!r} are shorter than the "
+        f"the data of {shown(found.path)} are shorter than the "
         f"{found.entry.size_bytes} bytes that are recorded: upload or stage the object again"
     )
 

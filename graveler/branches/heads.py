@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graveler.branches.compaction import compact
-from graveler.branches.lookup import same_branch
+from graveler.branches.lookup import reread_branch
 from graveler.branches.retries import contention, retry_stale
 from graveler.branches.views import view_of_branch
 from graveler.branches.watching import Watching, unwatched
@@ -99,7 +99,7 @@ def move_head(
             move = plan(current)
             _make(engine, repository, move, ending if move.commit is not None else None)
         except StaleVersionError:
-            current = read_branch(engine, repository, branch)
+            current = reread_branch(engine, repository, branch)
             raise
         return move
 
@@ -150,17 +150,6 @@ def made_commit(move: Move) -> Commit:
     """Return the commit of a move that always makes one."""
     assert move.commit is not None
     return move.commit
-
-
-def read_branch(engine: Engine, repository: Repository, seen: Branch) -> Branch:
-    """Return the branch, which the operation has seen before, at its current version.
-
-    Raises:
-        NotFoundError: it was deleted; another one of its name does not count.
-    """
-    branch = same_branch(seen.name, engine.refs.branch(repository, seen.name), seen.uid)
-    engine.remember(repository, branch)
-    return branch
 
 
 def seal(
@@ -225,7 +214,7 @@ def replace_token(
     try:
         sealed = engine.refs.seal_token(repository, branch, token)
     except StaleVersionError:  # another process sealed it, and may have committed it
-        return read_branch(engine, repository, branch)
+        return reread_branch(engine, repository, branch)
     engine.remember(repository, sealed)
     return sealed
 
@@ -239,7 +228,7 @@ def _with_room(
 ) -> Branch:
     """Merge sealed tokens of the branch until it has fewer than sealed_max; return the branch."""
     passed = stale = 0
-    while len(branch.sealed_tokens) >= sealed_max:
+    while not has_room(branch, sealed_max):
         try:
             compact(engine, repository, branch, passed, sealed_max, watching)
         except StaleVersionError:
@@ -248,8 +237,13 @@ def _with_room(
                 raise contention(f"branch {branch.name!r}") from None
         else:
             passed += 1
-        branch = read_branch(engine, repository, branch)
+        branch = reread_branch(engine, repository, branch)
     return branch
+
+
+def has_room(branch: Branch, sealed_max: int) -> bool:
+    """Whether one more token may be sealed: the branch has fewer than sealed_max."""
+    return len(branch.sealed_tokens) < sealed_max
 
 
 def newest_sealed(branch: Branch) -> str:
@@ -291,12 +285,12 @@ def require_clean(
                 )
         if not is_staged:
             return branch
-        if len(branch.sealed_tokens) >= engine.sealed_tokens_max:
+        if not has_room(branch, engine.sealed_tokens_max):
             # They change nothing, so nothing has to be merged: take them off.
             with suppress(StaleVersionError):
                 move = Move(branch, branch.commit_id, branch.sealed_tokens)
                 _make(engine, repository, move, None)
-            branch = read_branch(engine, repository, branch)
+            branch = reread_branch(engine, repository, branch)
             continue
         branch = seal(engine, repository, branch)
     raise contention(f"branch {branch.name!r}")

@@ -16,7 +16,7 @@ from graveler.engine import Engine
 from graveler.errors import GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH, is_id
 from graveler.messages import Refusal, within
-from graveler.model import Branch, CommitID, Repository
+from graveler.model import Branch, CommitID, Repository, RepositoryUID
 from graveler.names import check_branch_name, check_repository_name, is_branch_name
 from graveler.ports import Staged
 from graveler.refs.resolve import Resolved, resolve, resolve_commit_id
@@ -36,15 +36,25 @@ def branch_not_found(name: str) -> GravelerError:
     return Refusal.BRANCH_NOT_FOUND.error(repr(name))
 
 
+def object_not_found(path: bytes) -> GravelerError:
+    """Return the error for an object that does not exist."""
+    return Refusal.NOT_FOUND.error(f"no object {shown(path)}")
+
+
+def shown(path: bytes) -> str:
+    """Return the path as text for a message."""
+    return repr(path.decode("utf-8", "replace"))
+
+
 def same_branch(
     name: str,
     found: Branch | None,
     uid: str | None,
     remedy: str = "repeat the request if it is meant for that branch",
 ) -> Branch:
-    """Return the branch that was found under the name, if it is the one with that identity.
+    """Return the branch that was found under the name, if it has that identity.
 
-    uid: that of the branch that an operation began with; None: any branch of the name counts.
+    uid: of the branch that an operation began with; None: any branch of the name counts.
     remedy: what a user can do if another branch has the name.
 
     Raises:
@@ -57,6 +67,28 @@ def same_branch(
             f"{name!r} was deleted, and another branch has its name now: {remedy}"
         )
     return found
+
+
+def read_branch(
+    engine: Engine, repository: Repository, name: str, uid: str | None = None
+) -> Branch:
+    """Return the branch of the name if it has that identity, read from the store.
+
+    Raises:
+        NotFoundError: as `same_branch`.
+    """
+    return same_branch(name, engine.refs.branch(repository, name), uid)
+
+
+def reread_branch(engine: Engine, repository: Repository, seen: Branch) -> Branch:
+    """Return a branch that the operation has seen before, at its current version.
+
+    Raises:
+        NotFoundError: it was deleted; another one of its name does not count.
+    """
+    branch = read_branch(engine, repository, seen.name, seen.uid)
+    engine.remember(repository, branch)
+    return branch
 
 
 def branch_of_upload_not_found(name: str) -> GravelerError:
@@ -79,6 +111,26 @@ def read_repository(engine: Engine, name: str) -> Repository:
         raise repository_not_found(name)
     engine.repositories.put(name, (repository, read_at))
     return repository
+
+
+def same_repository(found: Repository, uid: RepositoryUID) -> Repository:
+    """Return the repository that was found under a name, if it has that identity.
+
+    Raises:
+        NotFoundError: the one that the operation began with was deleted.
+    """
+    if found.uid != uid:
+        raise Refusal.REPOSITORY_NOT_FOUND.error(f"{found.name!r} was deleted and created again")
+    return found
+
+
+def reread_repository(engine: Engine, seen: Repository) -> Repository:
+    """Return a repository that the operation has seen before, at its current version.
+
+    Raises:
+        NotFoundError: it was deleted; another one of its name does not count.
+    """
+    return same_repository(read_repository(engine, seen.name), seen.uid)
 
 
 def known_repository(engine: Engine, name: str) -> Repository:

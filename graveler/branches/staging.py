@@ -36,12 +36,14 @@ So the writer reads the branch once more after staging:
 
 from collections.abc import Callable, Sequence
 
-from graveler.branches.heads import read_branch, replace_token
+from graveler.branches.heads import replace_token
 from graveler.branches.lookup import (
     StagedRead,
     branch_not_found,
     current_branch,
     current_path,
+    reread_branch,
+    shown,
 )
 from graveler.branches.protection import check_can_stage
 from graveler.branches.retries import contention, retry_stale
@@ -126,7 +128,7 @@ def stage_changes(
         if not refused:
             return
         if after is None:
-            after = read_branch(engine, repository, branch)  # raises: it was deleted
+            after = reread_branch(engine, repository, branch)  # raises: it was deleted
         if after.staging_token == branch.staging_token:
             after = after_seal(engine, repository, branch)
         branch, changes = after, refused
@@ -136,7 +138,7 @@ def stage_changes(
 def after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
     """Return the branch with its next token; finish the seal if its process does not."""
     engine.clock.sleep(_SEAL_PAUSE_S)
-    now = read_branch(engine, repository, branch)
+    now = reread_branch(engine, repository, branch)
     if now.staging_token == branch.staging_token:
         now = replace_token(engine, repository, now)
     return now
@@ -217,7 +219,7 @@ def stage_in_place(
             value = make(below.get(path) if staged is None else staged.value)
             engine.staging.stage_if(repository, current, path, value, staged)
         except StaleVersionError:
-            current, read = read_branch(engine, repository, current), None
+            current, read = reread_branch(engine, repository, current), None
             raise
         return value
 
@@ -265,11 +267,6 @@ def check_requirement(path: bytes, seen: bytes | None, requirement: Requirement)
         raise PreconditionFailedError(
             f"the object at {shown(path)} has the ETag {tag!r}: read it again before you write"
         )
-
-
-def shown(path: bytes) -> str:
-    """Return the path as text for a message."""
-    return repr(path.decode("utf-8", "replace"))
 
 
 def stage_entry(

@@ -7,9 +7,9 @@ first.
 
 from contextlib import suppress
 
-from graveler.branches.heads import read_branch
+from graveler.branches.lookup import reread_branch, shown
 from graveler.branches.retries import retry_stale
-from graveler.branches.staging import after_seal, check_requirement, confirm, shown
+from graveler.branches.staging import after_seal, check_requirement, confirm
 from graveler.branches.views import View
 from graveler.engine import Engine
 from graveler.entries import entry_value
@@ -83,7 +83,7 @@ def _newer(
     engine: Engine, repository: Repository, branch: Branch, requirement: Requirement
 ) -> Branch:
     """Return the branch as it is after an attempt failed, with an open token if that matters."""
-    now = read_branch(engine, repository, branch)
+    now = reread_branch(engine, repository, branch)
     if requirement == NO_REQUIREMENT and now.staging_token == branch.staging_token:
         return after_seal(engine, repository, branch)
     return now

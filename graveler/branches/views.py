@@ -47,10 +47,10 @@ def object_stat(
     repository: Repository, path: bytes, stored: bytes, headers: Mapping[str, str] = {}
 ) -> ObjectStat:
     """Return the object that a stored value describes."""
-    return object_of(repository.storage_namespace, path, value_entry(stored), headers)
+    return entry_stat(repository.storage_namespace, path, value_entry(stored), headers)
 
 
-def object_of(
+def entry_stat(
     namespace: str, path: bytes, entry: Entry, headers: Mapping[str, str] = {}
 ) -> ObjectStat:
     """Return the object that an entry in the namespace describes."""

@@ -6,7 +6,6 @@ from itertools import islice
 from graveler.branches.heads import (
     Move,
     move_head,
-    read_branch,
     require_clean,
 )
 from graveler.branches.lookup import (
@@ -14,6 +13,7 @@ from graveler.branches.lookup import (
     current_branch,
     current_commit_id,
     read_repository,
+    reread_branch,
     same_branch,
 )
 from graveler.branches.protection import check_can_commit, check_can_stage
@@ -232,7 +232,7 @@ def _restore_committed(
             current = restore_changes(engine, repository, current, batch)
         except StaleVersionError:  # the head moved, or a commit sealed the staging token
             head = current.commit_id
-            current = read_branch(engine, repository, current)
+            current = reread_branch(engine, repository, current)
             if current.commit_id != head:
                 done.clear()
             restored = pending()

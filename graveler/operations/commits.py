@@ -6,13 +6,15 @@ from functools import partial
 
 import msgspec
 
-from graveler.branches.changes import Apply, Staged, apply_at_once
+from graveler.branches.changes import Apply, StagedSource, apply_at_once
 from graveler.branches.heads import (
     Ending,
     Move,
     check_commit_size,
     commit_event,
+    has_room,
     has_staged,
+    made_commit,
     move_head,
     new_commit,
     newest_sealed,
@@ -23,7 +25,8 @@ from graveler.branches.heads import (
 from graveler.branches.lookup import current_branch, in_repository
 from graveler.branches.prefetch import Prefetch
 from graveler.branches.protection import check_can_commit
-from graveler.branches.watching import TimeLimit, Watching
+from graveler.branches.request_time import TimeLimit
+from graveler.branches.watching import Watching
 from graveler.diff.two_way import diff
 from graveler.engine import Engine
 from graveler.entries import same_content
@@ -49,9 +52,9 @@ from graveler.operations.tasks.requests import start, status
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
-    Patience,
-    Watch,
-    Work,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
     commit_of,
     joinable_ahead,
     result_in_time,
@@ -79,7 +82,7 @@ def commit(
     repository: str,
     branch: str,
     request: CommitRequest,
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
     """Commit what is staged on the branch, or the metarange that the request names.
 
@@ -101,17 +104,17 @@ def commit(
     staged = prefetch.of_branch(lambda token: staged_files(engine, token))
     found, current = _committable(engine, repository, branch, request)
 
-    def at_once(watch: Watch) -> Commit:
-        gate = request_gate(engine, found, may_wait=watch.until_ns is None)
+    def at_once(limit: WorkLimit) -> Commit:
+        gate = request_gate(engine, found, may_wait=limit.until_ns is None)
         if request.source_metarange is not None:
             return _commit_metarange(gate, found, current, request)
         work.covers = UNSEALED
         about = about_commit(branch, request.message, request.committer, request.metadata)
         pass_before_sealing(gate, found, current, about, staged)
-        sealed = seal(engine, found, current, watch.over)
+        sealed = seal(engine, found, current, limit.over)
         work.covers = newest_sealed(sealed)
-        apply = apply_at_once(engine, watch.over)
-        return _commit_sealed(gate, found, sealed, request, apply, watch.over)
+        apply = apply_at_once(engine, limit.over)
+        return _commit_sealed(gate, found, sealed, request, apply, limit.over)
 
     def is_covered(task: Task) -> bool:
         if task.covers == UNSEALED:  # it will seal all, unless it failed before
@@ -121,7 +124,7 @@ def commit(
         token = current.staging_token
         return newest_sealed(current) in ("", task.covers) and not has_staged(engine, token)
 
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.COMMIT,
         user=request.committer,
         branch=current,
@@ -131,7 +134,7 @@ def commit(
         is_covered=is_covered,
         joinable=joinable,
     )
-    return result_in_time(engine, found, work, patience)
+    return result_in_time(engine, found, work, wait)
 
 
 def start_commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Task:
@@ -142,9 +145,9 @@ def start_commit(engine: Engine, repository: str, branch: str, request: CommitRe
             the task reports.
     """
     found, current = _committable(engine, repository, branch, request)
-    is_full = len(current.sealed_tokens) >= engine.sealed_tokens_max  # and may take long to seal
-    is_sealed_later = is_full or is_guarded(engine, found, current)
-    covers = UNSEALED if is_sealed_later else newest_sealed(seal(engine, found, current))
+    # Without room, sealing may take long.
+    seals = has_room(current, engine.sealed_tokens_max) and not is_guarded(engine, found, current)
+    covers = newest_sealed(seal(engine, found, current)) if seals else UNSEALED
     return start(
         engine,
         found,
@@ -225,7 +228,7 @@ def _commit_sealed(
         now = seal_restored(engine, repository, now, watching)
         head = engine.history(repository).commit(now.commit_id)
         base = engine.metarange(repository, head.metarange_id)
-        applied = apply(repository, base, Staged(now.sealed_tokens, now.version))
+        applied = apply(repository, base, StagedSource(now.sealed_tokens, now.version))
         if not applied.total and not request.allow_empty:
             if not now.sealed_tokens:
                 raise _no_changes(branch.name)
@@ -300,8 +303,7 @@ def _commit_metarange(
 
     move = move_head(engine, repository, branch, plan, ending)
     announce(engine, repository, move.starts)
-    assert move.commit is not None
-    return move.commit
+    return made_commit(move)
 
 
 def get(engine: Engine, repository: str, ref: str) -> Commit:

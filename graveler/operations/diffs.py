@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from graveler.branches.changes import opened_base
 from graveler.branches.lookup import current_branch, in_repository, resolving
+from graveler.branches.request_time import TimeLimit
 from graveler.branches.views import ObjectStat, View, object_stat, view_of_branch
-from graveler.branches.watching import TimeLimit
 from graveler.committed.metarange import MetaRange
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import Difference
@@ -46,16 +46,16 @@ class DiffEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundDifference:
     difference: Difference
     kind: str
 
 
-def _key(found: _Found) -> bytes:
+def _key(found: _FoundDifference) -> bytes:
     return found.difference.key
 
 
-def _page(repository: Repository, page: ListPage[_Found]) -> ListPage[DiffEntry]:
+def _page(repository: Repository, page: ListPage[_FoundDifference]) -> ListPage[DiffEntry]:
     def shown(path: bytes, stored: bytes | None) -> ObjectStat | None:
         return None if stored in (None, UNSETTLED) else object_stat(repository, path, stored)
 
@@ -84,10 +84,10 @@ def uncommitted(
     staged = view.staged(query.end)
     limit = _PageLimit(engine, query)
 
-    def items(start: bytes, _: bytes | None) -> Iterator[_Found]:
+    def items(start: bytes, _: bytes | None) -> Iterator[_FoundDifference]:
         changes = limit.over(staged.from_path(start))
         for difference in effective_changes(changes, view.committed):
-            yield _Found(difference, difference.kind)
+            yield _FoundDifference(difference, difference.kind)
 
     return _page(found, list_page(items, _key, query))
 
@@ -121,7 +121,7 @@ def between_refs(
         with within(f"get commit by ref {right_ref}" if not two_dot else ""):
             resolved = right_ahead()
         left_content = engine.metarange(found, left.metarange_id)
-        right = _Right(engine, found, resolved, _PageLimit(engine, query))
+        right = _RightSide(engine, found, resolved, _PageLimit(engine, query))
         if two_dot:
             items = right.differences(left_content, query)
             return _page(found, list_page(lambda s, e: _kinds(items(s, e)), _key, query))
@@ -134,7 +134,7 @@ def between_refs(
     return in_repository(engine, repository, read)
 
 
-class _Right:
+class _RightSide:
     """The right side of a diff: a commit; for `branch$`, with the staged changes over it."""
 
     def __init__(
@@ -195,13 +195,13 @@ class _PageLimit(TimeLimit):
             self.check(change[0])
 
 
-def _kinds(differences: Iterator[Difference]) -> Iterator[_Found]:
+def _kinds(differences: Iterator[Difference]) -> Iterator[_FoundDifference]:
     for difference in differences:
-        yield _Found(difference, difference.kind)
+        yield _FoundDifference(difference, difference.kind)
 
 
-def _compared(changes: Iterator[Difference], left: MetaRange) -> Iterator[_Found]:
+def _compared(changes: Iterator[Difference], left: MetaRange) -> Iterator[_FoundDifference]:
     for found in source_changes(changes, left):
         if found.meeting is not Meeting.AGREED:
             conflict = found.meeting is Meeting.CONFLICT
-            yield _Found(found.change, "conflict" if conflict else found.change.kind)
+            yield _FoundDifference(found.change, "conflict" if conflict else found.change.kind)

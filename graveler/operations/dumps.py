@@ -28,7 +28,12 @@ from typing import TypeVar
 import msgspec
 
 from graveler.branches.complete_listings import missing_ancestors
-from graveler.branches.lookup import check_writable, read_repository
+from graveler.branches.lookup import (
+    check_writable,
+    read_repository,
+    reread_repository,
+    same_repository,
+)
 from graveler.branches.retries import retry_stale
 from graveler.branches.watching import Watching
 from graveler.dump.check import BATCH_COMMITS, Checked
@@ -39,7 +44,6 @@ from graveler.errors import (
     ConflictError,
     CorruptDataError,
     InvalidInputError,
-    NotFoundError,
     StaleVersionError,
 )
 from graveler.identity import is_id
@@ -49,7 +53,13 @@ from graveler.operations.dump_content import DumpContent
 from graveler.operations.dumped_refs import dump_refs
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
-from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Watch, Work, result_in_time
+from graveler.operations.tasks.waiting import (
+    FIRST_REQUEST,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
+    result_in_time,
+)
 from graveler.refs.closure import CommitSet
 
 T = TypeVar("T")
@@ -64,7 +74,7 @@ KEPT_AT = "kept_at"
 _NAMES_AT_ONCE = 198
 
 
-def dump(engine: Engine, name: str, user: str = "", patience: Patience = FIRST_REQUEST) -> RefsDump:
+def dump(engine: Engine, name: str, user: str = "", wait: ClientWait = FIRST_REQUEST) -> RefsDump:
     """Store all branches, hidden ones too, all tags and all commits of the repository.
 
     A dump holds no uncommitted changes, settings or metadata. Its IDs are also written to MANIFEST
@@ -83,16 +93,16 @@ def dump(engine: Engine, name: str, user: str = "", patience: Patience = FIRST_R
         assert dumped is not None
         return dumped
 
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.DUMP,
         user=user,
         branch=None,
         request={},
-        at_once=lambda watch: _dump(engine, repository, watch.over),
+        at_once=lambda limit: _dump(engine, repository, limit.over),
         result_of=result_of,
         is_covered=covers_repetitions,
     )
-    return result_in_time(engine, repository, work, patience)
+    return result_in_time(engine, repository, work, wait)
 
 
 def _dumpable(engine: Engine, name: str) -> Repository:
@@ -112,7 +122,7 @@ def _dump(engine: Engine, repository: Repository, watching: Watching) -> RefsDum
         tags_id=tags_id,
     )
     # A deletion removes the name first: while that exists, the listings were complete.
-    _read_again(engine, repository)
+    reread_repository(engine, repository)
     try:
         DumpContent(engine, repository, dumped, watching).check()
     except InvalidInputError as error:
@@ -165,7 +175,7 @@ def restore(
     *,
     force: bool = False,
     user: str = "",
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> None:
     """Restore the commits, branches and tags of a dump in a bare repository's namespace.
 
@@ -184,13 +194,13 @@ def restore(
     """
     repository = read_repository(engine, name)
 
-    def at_once(watch: Watch) -> None:
+    def at_once(limit: WorkLimit) -> None:
         # Not before: a task that this client waits for may have finished the restore.
         restorable = _restorable(engine, name, dumped, force=force)
-        _check_same(restorable, repository)
-        _restore(engine, restorable, dumped, watch.over)
+        same_repository(restorable, repository.uid)
+        _restore(engine, restorable, dumped, limit.over)
 
-    work: Work[None] = Work(
+    work: RequestedWork[None] = RequestedWork(
         kind=TaskKind.RESTORE,
         user=user,
         branch=None,
@@ -198,7 +208,7 @@ def restore(
         at_once=at_once,
         result_of=lambda _: None,
     )
-    result_in_time(engine, repository, work, patience)
+    result_in_time(engine, repository, work, wait)
 
 
 def _restorable(engine: Engine, name: str, dumped: RefsDump, *, force: bool) -> Repository:
@@ -238,7 +248,7 @@ def _restore(
     try:
         _store_names(engine, claimed, content, watching)
     except StaleVersionError:
-        if _read_again(engine, claimed).is_bare:
+        if reread_repository(engine, claimed).is_bare:
             raise
         return  # another attempt finished this restore
     before_finish()
@@ -265,7 +275,7 @@ def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> Reposito
     def attempt() -> Repository:
         # Read-only was checked before; check again that the repository is still bare.
         current = _restorable(engine, repository.name, dumped, force=True)
-        _check_same(current, repository)
+        same_repository(current, repository.uid)
         claimed = replace(current, restoring=claim)
         if current != claimed:
             engine.refs.update_repository(current, claimed)
@@ -285,23 +295,12 @@ def _finish(engine: Engine, repository: Repository, checked: Checked) -> None:
     )
 
     def attempt() -> None:
-        current = _read_again(engine, repository)
+        current = reread_repository(engine, repository)
         if current.is_bare:
             engine.refs.update_repository(current, replace(current, restoring=None), event)
             engine.repositories.forget(repository.name)
 
     retry_stale(attempt, f"repository {repository.name!r}")
-
-
-def _read_again(engine: Engine, repository: Repository) -> Repository:
-    current = read_repository(engine, repository.name)
-    _check_same(current, repository)
-    return current
-
-
-def _check_same(current: Repository, repository: Repository) -> None:
-    if current.uid != repository.uid:
-        raise NotFoundError(f"repository {repository.name!r} was deleted and created again")
 
 
 def _store_commits(
@@ -375,6 +374,6 @@ def run_restore(hold: Hold) -> None:
     # A runner before this one may have finished the restore, and died before it ended the task.
     if hold.current_repository().is_bare or hold.task.takes == 1:
         repository = _restorable(engine, name, request.dumped, force=request.force)
-        _check_same(repository, hold.repository)
+        same_repository(repository, hold.repository.uid)
         _restore(engine, repository, request.dumped, hold.watched, hold.read_again)
     hold.complete({}, although_unwanted=True)

@@ -20,7 +20,7 @@ from typing import Protocol
 
 import msgspec
 
-from graveler.branches.changes import Imported, apply_import
+from graveler.branches.changes import ImportedSource, apply_import
 from graveler.branches.heads import (
     Move,
     check_commit_size,
@@ -78,7 +78,7 @@ LAST_IMPORT = ".lakefs.last.import.timestamp"
 _NOTHING = Found()
 
 
-class Watch(Protocol):
+class ImportReporter(Protocol):
     """What list_sources tells its caller; a method may raise to stop the work."""
 
     def report(self, done: int, known: int) -> None:
@@ -114,7 +114,7 @@ def list_sources(
     engine: Engine,
     repository: Repository,
     request: ImportRequest,
-    watch: Watch,
+    reporter: ImportReporter,
     saved: Found = _NOTHING,
 ) -> MetaRangeID:
     """Store the metarange of all objects of the sources; return its ID.
@@ -128,7 +128,7 @@ def list_sources(
         NotFoundError: the object of a source does not exist.
         CorruptDataError: a file of an inventory is missing or damaged.
     """
-    found = sort_inventories(engine, repository, request, watch, saved)
+    found = sort_inventories(engine, repository, request, reporter, saved)
     committed = engine.committed
     listed = Listed(committed, engine.metarange(repository, found.listed))
     known = sum(engine.metarange(repository, run.metarange_id).count() for run in found.runs)
@@ -145,11 +145,11 @@ def list_sources(
 
     def report() -> None:
         # What was sorted has been found; it is not undone while it is listed.
-        watch.report(max(listed.count, known), max(listed.count, known))
+        reporter.report(max(listed.count, known), max(listed.count, known))
 
     def save() -> MetaRangeID:
         metarange_id = listed.store()
-        watch.save(replace(found, listed=metarange_id))
+        reporter.save(replace(found, listed=metarange_id))
         return metarange_id
 
     records = records_after(engine.objects, request.sources, after, inventories, report)
@@ -164,12 +164,16 @@ def list_sources(
     except (*PASSING_ERRORS, TaskOutOfTimeError):
         save()
         raise
-    watch.report(listed.count, listed.count)
+    reporter.report(listed.count, listed.count)
     return save()
 
 
 def sort_inventories(
-    engine: Engine, repository: Repository, request: ImportRequest, watch: Watch, saved: Found
+    engine: Engine,
+    repository: Repository,
+    request: ImportRequest,
+    reporter: ImportReporter,
+    saved: Found,
 ) -> Found:
     """Store the objects of all inventories as sorted runs; nothing to do without inventories.
 
@@ -183,7 +187,7 @@ def sort_inventories(
     known = sum(engine.metarange(repository, run.metarange_id).count() for run in saved.runs)
 
     def report() -> None:
-        watch.report(known, known)
+        reporter.report(known, known)
 
     store = partial(with_run, engine.committed, namespace, report)
     for number, source in enumerate(request.sources):
@@ -206,7 +210,7 @@ def sort_inventories(
             if records:
                 runs = store(runs, number, records)
             found = replace(found, runs=runs, files=at)
-            watch.save(found)
+            reporter.save(found)
     return found
 
 
@@ -227,7 +231,7 @@ def commit_import(
         TaskStoppedError: this runner must not continue.
     """
     engine = hold.engine
-    source = Imported(listed, tuple(each.replaced for each in request.sources))
+    source = ImportedSource(listed, tuple(each.replaced for each in request.sources))
     apply = apply_by_slices(hold, counts=False)
     gate = task_gate(hold)
 
@@ -318,12 +322,12 @@ def run_import(hold: Hold) -> None:
     repository, branch = hold.current_branch()
     check_can_commit(repository, branch.name, force=request.force)
     saved = Found.from_json(hold.task.saved["found"]) if "found" in hold.task.saved else _NOTHING
-    listed = list_sources(engine, repository, request, _Watched(hold), saved)
+    listed = list_sources(engine, repository, request, _TaskReporter(hold), saved)
     note_import(engine, repository, commit_import(hold, repository, branch, request, listed))
 
 
 @dataclass(frozen=True, slots=True)
-class _Watched:
+class _TaskReporter:
     """Reports to the task of the import."""
 
     hold: Hold

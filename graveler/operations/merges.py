@@ -7,7 +7,7 @@ from functools import cache, partial
 
 import msgspec
 
-from graveler.branches.changes import Apply, Merged, apply_at_once, apply_merge
+from graveler.branches.changes import Apply, MergedSource, apply_at_once, apply_merge
 from graveler.branches.heads import (
     Ending,
     Move,
@@ -37,9 +37,9 @@ from graveler.operations.tasks.requests import start
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
-    Patience,
-    Watch,
-    Work,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
     commit_of,
     joinable_ahead,
     result_in_time,
@@ -83,7 +83,7 @@ def merge(
     source_ref: str,
     branch: str,
     request: MergeRequest,
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
     """Merge what the source changed since the merge base into the branch; return the merge commit.
 
@@ -111,13 +111,13 @@ def merge(
     # Called late: whoever waits for a task needs no source, which may be deleted meanwhile.
     source_id = cache(lambda: resolved(found))
 
-    def at_once(watch: Watch) -> Commit:
+    def at_once(limit: WorkLimit) -> Commit:
         work.covers = source = source_id()
-        gate = gate_before_merge(engine, found, source, branch, watch)
-        apply = apply_at_once(engine, watch.over)
+        gate = gate_before_merge(engine, found, source, branch, limit)
+        apply = apply_at_once(engine, limit.over)
         return merge_commit(gate, found, current, asked, source, apply, is_dirty=is_dirty)
 
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.MERGE,
         user=request.committer,
         branch=current,
@@ -127,7 +127,7 @@ def merge(
         is_covered=lambda task: task.covers == (work.covers or source_id()),
         joinable=joinable,
     )
-    return result_in_time(engine, found, work, patience)
+    return result_in_time(engine, found, work, wait)
 
 
 def start_merge(
@@ -197,7 +197,7 @@ def _metadata(request: MergeRequest) -> Mapping[str, str]:
 
 
 def gate_before_merge(
-    engine: Engine, repository: Repository, source_id: CommitID, branch: str, watch: Watch
+    engine: Engine, repository: Repository, source_id: CommitID, branch: str, limit: WorkLimit
 ) -> Gate:
     """Return the gate of a merge that a request makes; a due hook leaves the merge to a task.
 
@@ -205,7 +205,7 @@ def gate_before_merge(
         TakesLongError: a hook is due.
         PreconditionFailedError: an action file is malformed.
     """
-    gate = request_gate(engine, repository, may_wait=watch.until_ns is None)
+    gate = request_gate(engine, repository, may_wait=limit.until_ns is None)
     content = engine.content(repository, source_id)
     if committed_files(engine, repository, content, _PRE_MERGE).due(_PRE_MERGE, branch):
         gate.pace.begin()
@@ -244,7 +244,7 @@ def merge_commit(
                 f"{source_ref!r} changed nothing since the merge base", branch=branch.name
             )
         onto = engine.metarange(repository, head.metarange_id)
-        to_merge = Merged(base, source.metarange_id, request.strategy)
+        to_merge = MergedSource(base, source.metarange_id, request.strategy)
         with _conflicts_of(branch):
             merged = apply_merge(apply, repository, onto, to_merge)
         made = new_commit(

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from graveler.branches.lookup import in_repository
+from graveler.branches.lookup import in_repository, object_not_found, shown
 from graveler.branches.retries import contention
 from graveler.branches.views import ObjectStat, object_stat, read_value, view_with_staged
 from graveler.engine import Engine
-from graveler.errors import GravelerError
-from graveler.messages import Refusal
 from graveler.model import Record, Repository
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, PageTime, list_page
 
@@ -41,13 +39,8 @@ def stat_of_data(
     """
     found = stat(engine, repository, ref, path)
     if physical_address not in {"", found.physical_address}:
-        raise contention(f"path {path.decode('utf-8', 'replace')!r}")
+        raise contention(f"path {shown(path)}")
     return found
-
-
-def object_not_found(path: bytes) -> GravelerError:
-    """Return the error for an object that does not exist."""
-    return Refusal.NOT_FOUND.error(f"no object {path.decode('utf-8', 'replace')!r}")
 
 
 def list_objects(

@@ -14,6 +14,7 @@ from graveler.branches.changes import apply_at_once
 from graveler.branches.lookup import (
     check_writable,
     in_repository,
+    read_branch,
     read_repository,
     same_branch,
 )
@@ -44,16 +45,16 @@ from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
-    Patience,
-    Watch,
-    Work,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
     commit_of,
     result_in_time,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class PullRequestCreation:
+class NewPullRequest:
     """What a user asks for, and who asks."""
 
     author: str
@@ -74,7 +75,7 @@ LISTED: dict[str, frozenset[PullRequestStatus]] = {
 }
 
 
-def create(engine: Engine, repository: str, asked: PullRequestCreation) -> PullRequest:
+def create(engine: Engine, repository: str, asked: NewPullRequest) -> PullRequest:
     """Store a new pull request, and return it.
 
     Raises:
@@ -90,8 +91,7 @@ def create(engine: Engine, repository: str, asked: PullRequestCreation) -> PullR
     _check_size(asked.title, asked.description)
     found = read_repository(engine, repository)
     source, destination = (
-        same_branch(name, engine.refs.branch(found, name), None)
-        for name in (asked.source, asked.destination)
+        read_branch(engine, found, name) for name in (asked.source, asked.destination)
     )
     pull = PullRequest(
         id=newest_first(engine.names.new_uid()),
@@ -161,7 +161,7 @@ def update(
 
 
 def merge(
-    engine: Engine, repository: str, pull_id: str, user: str, patience: Patience = FIRST_REQUEST
+    engine: Engine, repository: str, pull_id: str, user: str, wait: ClientWait = FIRST_REQUEST
 ) -> Commit:
     """Merge the pull request's source branch into its destination; return the merge commit.
 
@@ -176,15 +176,15 @@ def merge(
     pull = _read(engine, found, pull_id)
     destination = engine.refs.branch(found, pull.destination)
 
-    def at_once(watch: Watch) -> Commit:
+    def at_once(limit: WorkLimit) -> Commit:
         _open(engine, found, pull_id)  # before the branches: they may be deleted
         current = same_branch(pull.destination, destination, pull.destination_uid, _ANOTHER_PULL)
         check_writable(found, force=False)
         asked = _merge_of(pull, user)
         work.covers = source_id = _source_id(engine, found, pull)
-        apply = apply_at_once(engine, watch.over)
+        apply = apply_at_once(engine, limit.over)
         closing = _closing(engine, found, pull_id, user)
-        gate = gate_before_merge(engine, found, source_id, pull.destination, watch)
+        gate = gate_before_merge(engine, found, source_id, pull.destination, limit)
         return merge_commit(gate, found, current, asked, source_id, apply, closing=closing)
 
     def is_covered(task: Task) -> bool:
@@ -194,7 +194,7 @@ def merge(
             return True
         return task.covers == _source_id(engine, found, pull)
 
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.MERGE_PULL_REQUEST,
         user=user,
         branch=destination,
@@ -203,7 +203,7 @@ def merge(
         result_of=lambda task: commit_of(engine, found, task),
         is_covered=is_covered,
     )
-    return result_in_time(engine, found, work, patience)
+    return result_in_time(engine, found, work, wait)
 
 
 def run_merge(hold: Hold) -> None:

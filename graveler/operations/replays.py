@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from graveler.branches.changes import Apply, Merged, apply_at_once, apply_merge
+from graveler.branches.changes import Apply, MergedSource, apply_at_once, apply_merge
 from graveler.branches.heads import (
     Ending,
     Move,
@@ -40,9 +40,9 @@ from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
-    Patience,
-    Watch,
-    Work,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
     commit_of,
     joinable_ahead,
     result_in_time,
@@ -84,7 +84,7 @@ def revert(
     repository: str,
     branch: str,
     request: RevertRequest,
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
     """Undo what a commit changed against its parent; return the new commit.
 
@@ -103,7 +103,7 @@ def revert(
         ContentionError: other writers came first in each try.
         StillRunningError: a task does it, and has not ended in time.
     """
-    return _in_time(engine, repository, branch, TaskKind.REVERT, request, _undoing, patience)
+    return _in_time(engine, repository, branch, TaskKind.REVERT, request, _undoing, wait)
 
 
 def _undoing(engine: Engine, found: Repository, request: RevertRequest, undone: Commit) -> _Replay:
@@ -159,7 +159,7 @@ def cherry_pick(
     repository: str,
     branch: str,
     request: CherryPickRequest,
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
     """Repeat what a commit changed against its parent, on the branch; return the new commit.
 
@@ -178,7 +178,7 @@ def cherry_pick(
         ContentionError: other writers came first in each try.
         StillRunningError: a task does it, and has not ended in time.
     """
-    return _in_time(engine, repository, branch, TaskKind.CHERRY_PICK, request, _picking, patience)
+    return _in_time(engine, repository, branch, TaskKind.CHERRY_PICK, request, _picking, wait)
 
 
 def _picking(
@@ -214,7 +214,7 @@ def _in_time(
     kind: TaskKind,
     request: R,
     ask: Callable[[Engine, Repository, R, Commit], _Replay],
-    patience: Patience,
+    wait: ClientWait,
 ) -> Commit:
     """Replay what ask makes of the request and the commit that it names; return the new commit."""
     prefetch, identity = Prefetch(engine, name, branch_name), asdict(request)
@@ -227,16 +227,16 @@ def _in_time(
     # replay the replay.
     asked = cache(lambda: ask(engine, repository, request, resolved(repository)))
 
-    def at_once(watch: Watch) -> Commit:
+    def at_once(limit: WorkLimit) -> Commit:
         replayed = asked()
         check_commit_size(replayed.message, replayed.metadata)
         work.request, work.covers = asdict(replayed), _covered_by(replayed)
-        gate = request_gate(engine, repository, may_wait=watch.until_ns is None)
+        gate = request_gate(engine, repository, may_wait=limit.until_ns is None)
         before = f"pre-{replayed.subject}"
         content = engine.content(repository, branch.commit_id)
         if committed_files(engine, repository, content, before).due(before, branch.name):
             gate.pace.begin()
-        apply = apply_at_once(engine, watch.over)
+        apply = apply_at_once(engine, limit.over)
         return _replay(gate, repository, branch, replayed, apply, is_dirty=is_dirty)
 
     def moves() -> bool:
@@ -247,7 +247,7 @@ def _in_time(
             return True  # by now, the ref may name what the task made: nothing is reverted twice
         return task.covers == (work.covers or _covered_by(asked()))
 
-    work = Work(
+    work = RequestedWork(
         kind=kind,
         user=request.committer,
         branch=branch,
@@ -259,7 +259,7 @@ def _in_time(
         identity=identity,
         joinable=joinable,
     )
-    return result_in_time(engine, repository, work, patience)
+    return result_in_time(engine, repository, work, wait)
 
 
 def _covered_by(asked: _Replay) -> str:
@@ -301,7 +301,7 @@ def _replay(
         head = history.commit(now.commit_id)
         destination = engine.metarange(repository, head.metarange_id)
         merged = apply_merge(
-            apply, repository, destination, Merged(base.metarange_id, source.metarange_id)
+            apply, repository, destination, MergedSource(base.metarange_id, source.metarange_id)
         )
         if merged.metarange_id == destination.id and not asked.allow_empty:
             raise Refusal.NOTHING_TO_REPEAT.error(

@@ -22,7 +22,12 @@ from graveler.model.events import heads_in
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
-from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Work, result_in_time
+from graveler.operations.tasks.waiting import (
+    FIRST_REQUEST,
+    ClientWait,
+    RequestedWork,
+    result_in_time,
+)
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
@@ -121,7 +126,7 @@ def changeable_repository(engine: Engine, name: str) -> Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedCommits:
+class CollectionFiles:
     """The ID of a garbage collection's run, and the URIs of its files."""
 
     run_id: str
@@ -130,8 +135,8 @@ class PreparedCommits:
 
 
 def prepare_commits(
-    engine: Engine, name: str, user: str = "", patience: Patience = FIRST_REQUEST
-) -> PreparedCommits:
+    engine: Engine, name: str, user: str = "", wait: ClientWait = FIRST_REQUEST
+) -> CollectionFiles:
     """Write the list of active commits for a garbage collection.
 
     A long list is left to a task, which this waits for.
@@ -144,26 +149,26 @@ def prepare_commits(
     """
     repository = changeable_repository(engine, name)
     rules = read_rules(engine, repository)
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.PREPARE_COMMITS,
         user=user,
         branch=None,
         request={},
-        at_once=lambda watch: _prepare(engine, repository, rules, watch.over),
-        result_of=lambda task: PreparedCommits(**task.result),
+        at_once=lambda limit: _prepare(engine, repository, rules, limit.over),
+        result_of=lambda task: CollectionFiles(**task.result),
         is_covered=covers_repetitions,
     )
-    return result_in_time(engine, repository, work, patience)
+    return result_in_time(engine, repository, work, wait)
 
 
 def _prepare(
     engine: Engine, repository: Repository, rules: RetentionRules, watching: Watching
-) -> PreparedCommits:
+) -> CollectionFiles:
     run_id = newest_first(engine.names.new_uid())
     active = active_commit_ids(engine, repository, rules, heads_now(engine, repository), watching)
     uri = _uri(repository, commits_file(run_id))
     engine.objects.put(uri, encode_commits(active), "text/csv")
-    return PreparedCommits(run_id, uri, _uri(repository, ADDRESSES_FOLDER))
+    return CollectionFiles(run_id, uri, _uri(repository, ADDRESSES_FOLDER))
 
 
 def active_commit_ids(
@@ -260,9 +265,9 @@ def run_prepare(hold: Hold) -> Mapping[str, str]:
     return asdict(_prepare(hold.engine, repository, rules, hold.watched))
 
 
-def prepared_by(task: Task) -> PreparedCommits | None:
+def prepared_by(task: Task) -> CollectionFiles | None:
     """Return what the task prepared, None if it runs or failed."""
-    return PreparedCommits(**task.result) if task.result else None
+    return CollectionFiles(**task.result) if task.result else None
 
 
 def _uri(repository: Repository, key: str) -> str:

@@ -15,9 +15,9 @@ from graveler.operations import (
 )
 from graveler.operations.hooks.after import run_after
 from graveler.operations.prefixes.walk import run_prefix
-from graveler.operations.tasks.advance import Work
+from graveler.operations.tasks.advance import TaskWork
 
-WORK: Mapping[TaskKind, Work] = {
+WORK: Mapping[TaskKind, TaskWork] = {
     TaskKind.COMMIT: commits.run_commit,
     TaskKind.MERGE: merges.run_merge,
     TaskKind.MERGE_PULL_REQUEST: pulls.run_merge,

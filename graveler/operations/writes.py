@@ -6,13 +6,12 @@ from msgspec.structs import replace
 
 from graveler.branches.claims import claimed_source
 from graveler.branches.data import of_recorded
-from graveler.branches.lookup import current_branch
+from graveler.branches.lookup import current_branch, object_not_found, shown
 from graveler.branches.protection import check_can_stage
 from graveler.branches.retries import contention
 from graveler.branches.staging import (
     check_requirement,
     path_for_staging,
-    shown,
     stage_changes,
     stage_entry,
     stage_in_place,
@@ -33,7 +32,7 @@ from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.messages import Refusal, within
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
 from graveler.names import check_path
-from graveler.operations.objects import object_not_found, stat
+from graveler.operations.objects import stat
 from graveler.operations.two_step_writes import (
     DEFAULT_CONTENT_TYPE,
     Prepared,

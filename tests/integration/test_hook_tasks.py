@@ -12,7 +12,7 @@ from graveler.model.tasks import LEASE_S, TaskKind, TaskMessage, TaskSettings, T
 from graveler.operations import branches, commits
 from graveler.operations.hooks import requests as hooks
 from graveler.operations.tasks.requests import listed, status
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run, run_all
@@ -39,8 +39,8 @@ def guarded_world(action: bytes = ACTION) -> MemoryWorld:
     return world
 
 
-def ask(engine: Engine, patience: Patience | None = None) -> Commit:
-    return commits.commit(engine, REPO, "main", REQUEST, patience or Patience())
+def ask(engine: Engine, wait: ClientWait | None = None) -> Commit:
+    return commits.commit(engine, REPO, "main", REQUEST, wait or ClientWait())
 
 
 def left(world: MemoryWorld) -> TaskMessage:
@@ -118,7 +118,7 @@ def test_a_refused_commit_is_refused_for_the_repeated_request():
     message = left(world)
     run_all(world.task_queue, world.engine())
     with pytest.raises(HookFailedError, match="prepare-commit hook aborted"):
-        ask(world.engine(), Patience(message.task_id))
+        ask(world.engine(), ClientWait(message.task_id))
     assert asked(world) == Counter({("prepare-commit", "first"): 1})
 
 

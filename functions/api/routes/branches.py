@@ -136,7 +136,7 @@ def revert_branch(request: Request) -> Answer:
             force=body.force,
             allow_empty=body.allow_empty,
         ),
-        request.patience,
+        request.client_wait,
     )
     return answers.empty()
 
@@ -163,6 +163,6 @@ def cherry_pick(request: Request) -> Answer:
             metadata=body.commit_overrides.metadata,
             force=body.force,
         ),
-        request.patience,
+        request.client_wait,
     )
     return answers.of_json(responses.commit_row(made), 201)

@@ -43,7 +43,7 @@ def commit(request: Request) -> Answer:
         request.repository,
         request.branch,
         _commit_request(request),
-        request.patience,
+        request.client_wait,
     )
     return answers.of_json(responses.commit_row(made), 201)
 

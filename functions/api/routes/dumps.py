@@ -21,7 +21,7 @@ _REPOSITORY = "/repositories/<repository>"
     "PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs", answers={201: bodies.RefsDumpBody, **WAITING}
 )
 def dump_refs(request: Request) -> Answer:
-    dumped = dumps.dump(request.engine, request.repository, request.user, request.patience)
+    dumped = dumps.dump(request.engine, request.repository, request.user, request.client_wait)
     return answers.of_json(bodies.dump_body(dumped), 201)
 
 
@@ -41,7 +41,7 @@ def restore_refs(request: Request) -> Answer:
         bodies.dump_of(body),
         force=body.force,
         user=request.user,
-        patience=request.patience,
+        wait=request.client_wait,
     )
     return answers.empty(200)
 

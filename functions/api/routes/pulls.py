@@ -52,7 +52,7 @@ def create_pull_request(request: Request) -> Answer:
     pull = pulls.create(
         request.engine,
         request.repository,
-        pulls.PullRequestCreation(
+        pulls.NewPullRequest(
             author=request.user,
             source=body.source_branch,
             destination=body.destination_branch,
@@ -102,6 +102,6 @@ def merge_pull_request(request: Request) -> Answer:
         request.repository,
         request.name("pull_request"),
         request.user,
-        request.patience,
+        request.client_wait,
     )
     return answers.of_json(responses.MergeResult(commit.id))

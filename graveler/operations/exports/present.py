@@ -25,7 +25,7 @@ def present_in(
     it show who wrote an object, so everything is copied to a path that never was whole.
     """
     bases = [base for base in work.bases if base.id]
-    listing = _Listing(objects, work, destination.path)
+    listing = _DestinationListing(objects, work, destination.path)
 
     def present(key: bytes, value: bytes) -> str:
         if not bases or any(base.get(key) != value for base in bases):
@@ -41,7 +41,7 @@ def present_in(
     return present if work.is_whole and destination.was_whole else lambda _key, _value: ""
 
 
-class _Listing:
+class _DestinationListing:
     """The objects under a path, read once while ascending URIs are looked up."""
 
     def __init__(self, objects: ObjectStore, work: Work, path: str) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from graveler.branches.lookup import branch_not_found, current_branch, read_repository
+from graveler.branches.lookup import current_branch, read_branch, read_repository
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
 from graveler.errors import (
@@ -266,9 +266,7 @@ def _change(
     def attempt() -> None:
         found = read_repository(engine, repository)
         record = engine.exports.branch_export(found, branch)
-        current = engine.refs.branch(found, branch)
-        if current is None:
-            raise branch_not_found(branch)
+        current = read_branch(engine, found, branch)
         changed = change(found, current, record)
         event = engine.event(_REQUESTED, found, branch=branch)
         engine.exports.replace_branch_export(found, record, changed, event)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from graveler.branches.data import of_recorded
-from graveler.branches.views import object_of
+from graveler.branches.views import entry_stat
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
 from graveler.export.paths import SUCCESS_MARK, object_uri
@@ -28,7 +28,7 @@ class ExportTransfer:
     def copy(self, key: bytes, value: bytes) -> Outcome:
         """Copy the object to the destination, with content type and metadata of the branch."""
         entry = value_entry(value)
-        source = object_of(self._head.namespace, key, entry)
+        source = entry_stat(self._head.namespace, key, entry)
         # An imported object without content type and metadata keeps those of its source.
         is_described = bool(entry.content_type or entry.metadata)
         description = ObjectDescription(entry.content_type, entry.metadata)

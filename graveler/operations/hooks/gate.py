@@ -14,7 +14,7 @@ from graveler.engine import Engine
 from graveler.model import Repository
 from graveler.model.hooks import PREPARE_COMMIT, HookStatus, Occurrence, run_id
 from graveler.operations.hooks.files import ActionFiles
-from graveler.operations.hooks.pace import ElsewherePace, Pace, RequestPace, TaskPace
+from graveler.operations.hooks.pace import Pace, RequestPace, TaskPace
 from graveler.operations.hooks.run import failure_of, run_hooks
 from graveler.operations.tasks.hold import Hold
 
@@ -66,7 +66,7 @@ def request_gate(engine: Engine, repository: Repository, *, may_wait: bool) -> G
 
     Where none can be, the gate raises TakesLongError.
     """
-    pace = RequestPace(engine) if may_wait else ElsewherePace()
+    pace = RequestPace(engine, may_wait=may_wait)
     return Gate(engine, repository, engine.names.new_uid(), engine.clock.now_ns(), pace)
 
 

@@ -23,9 +23,10 @@ from msgspec.structs import replace
 
 from graveler.addresses import etag_to_match, physical_uri
 from graveler.branches.claims import claim
+from graveler.branches.lookup import shown
 from graveler.branches.protection import check_can_stage
 from graveler.branches.retries import contention
-from graveler.branches.staging import confirm, shown
+from graveler.branches.staging import confirm
 from graveler.branches.views import View
 from graveler.entries import entry_value, value_entry
 from graveler.errors import ConflictError, StaleVersionError, UnknownOutcomeError
@@ -34,7 +35,7 @@ from graveler.messages import Refusal
 from graveler.model import Branch, Record, Repository
 from graveler.model.tasks import Task, TaskKind
 from graveler.names import check_path
-from graveler.operations.prefixes.requests import Asked, IfExists, Source
+from graveler.operations.prefixes.requests import CopySource, IfExists, ResolvedRequest
 from graveler.operations.tasks.hold import Hold
 from graveler.ports import Staged, StagedChange
 from graveler.retention.claims import address_to_claim
@@ -102,7 +103,7 @@ class _Walk:
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
         self._engine = hold.engine
-        self._asked = msgspec.convert(hold.task.request, Asked)
+        self._asked = msgspec.convert(hold.task.request, ResolvedRequest)
         self._moves = hold.task.kind is TaskKind.MOVE_PREFIX
 
     @property
@@ -128,7 +129,7 @@ class _Walk:
 
     def _claimed_page(self, repository: Repository, branch: Branch, after: bytes) -> list[Record]:
         """Return the next records, whose addresses no collection deletes meanwhile."""
-        source = Source(self._engine, repository, self._asked)
+        source = CopySource(self._engine, repository, self._asked)
         records = source.page(branch, after, _PAGE_PATHS)
         claimed = self._to_claim(repository, records)
         if not claimed:

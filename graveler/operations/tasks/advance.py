@@ -33,7 +33,7 @@ from graveler.times import NS_PER_S
 
 # Does the work of a held task. Returns the result; None if the work has ended the task itself, in
 # one transaction with its effect.
-Work = Callable[[Hold], Mapping[str, str] | None]
+TaskWork = Callable[[Hold], Mapping[str, str] | None]
 
 # Calls a function from time to time while the block works, for so many seconds at most.
 AtWork = Callable[[Callable[[], None], float], AbstractContextManager[None]]
@@ -53,7 +53,7 @@ _DELAY_S_MAX = 900
 def advance(
     engine: Engine,
     message: TaskMessage,
-    work: Mapping[TaskKind, Work],
+    work: Mapping[TaskKind, TaskWork],
     *,
     runner: str,
     time_left_s: Callable[[], float],
@@ -142,7 +142,7 @@ def _never_ends(task: Task) -> GravelerError:
 def _carry_out(
     hold: Hold,
     message: TaskMessage,
-    work: Mapping[TaskKind, Work],
+    work: Mapping[TaskKind, TaskWork],
     surrounding: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Do the work of the held task, and end or release it."""

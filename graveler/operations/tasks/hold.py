@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from graveler.branches.lookup import (
     current_branch,
-    read_repository,
-    repository_not_found,
+    reread_repository,
     same_branch,
+    same_repository,
 )
 from graveler.branches.protection import check_can_commit
 from graveler.branches.retries import retry_stale
@@ -88,20 +88,16 @@ class Hold:
             NotFoundError: one of them was deleted; another one of its name does not count.
         """
         found, branch = current_branch(self.engine, self.repository.name, self.task.branch)
-        if found.uid != self.repository.uid:
-            raise repository_not_found(found.name)
+        same_repository(found, self.repository.uid)
         return found, same_branch(branch.name, branch, self.task.branch_uid)
 
     def current_repository(self) -> Repository:
         """Return the task's repository, read from the store.
 
         Raises:
-            NotFoundError: it was deleted; another of its name does not count.
+            NotFoundError: it was deleted; another one of its name does not count.
         """
-        found = read_repository(self.engine, self.repository.name)
-        if found.uid != self.repository.uid:
-            raise repository_not_found(found.name)
-        return found
+        return reread_repository(self.engine, self.repository)
 
     def report(self, done: int, known: int) -> None:
         """Report so many objects done, of those known so far.

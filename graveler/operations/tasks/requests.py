@@ -28,6 +28,11 @@ def digest_of(kind: TaskKind, branch: str, user: str, request: Mapping[str, Any]
     return sha256(_encode([kind, branch, user, request])).hexdigest()
 
 
+def name_of(branch: Branch | None) -> str:
+    """Return the name that records of tasks have for the branch; "" if the work is on none."""
+    return "" if branch is None else branch.name
+
+
 def always_covers(_task: Task) -> bool:
     """Return True: the effect of a task is all that an equal request asks for."""
     return True
@@ -79,8 +84,7 @@ def start(
         raise InvalidInputError(
             f"the request is too large for a task: shorten it to {_REQUEST_BYTES_MAX} bytes of JSON"
         )
-    name = "" if branch is None else branch.name
-    digest = digest_of(kind, name, user, identity or request)
+    digest = digest_of(kind, name_of(branch), user, identity or request)
 
     def attempt() -> Task:
         last = engine.refs.joinable_task(repository, digest)
@@ -93,7 +97,7 @@ def start(
             user=user,
             create_time_ns=now_ns,
             update_time_ns=now_ns,
-            branch=name,
+            branch=name_of(branch),
             request=request,
             digest=digest,
             covers=covers,

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from graveler.branches.changes import Apply, Source, Staged
+from graveler.branches.changes import Apply, ChangeSource, StagedSource
 from graveler.branches.lookup import repository_not_found
 from graveler.committed.apply import Applied, apply_slice, assemble
 from graveler.committed.metarange import MetaRange
@@ -48,7 +48,7 @@ class SliceJob(msgspec.Struct, frozen=True):
     namespace: str
     task: str
     base: MetaRangeID
-    source: Source
+    source: ChangeSource
     start: str  # base64, as in `Slice.to_json`
     end: str | None
 
@@ -93,10 +93,10 @@ def apply_by_slices(hold: Hold, *, counts: bool = True) -> Apply:
     function may raise TaskStoppedError.
     """
 
-    def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
+    def apply(repository: Repository, base: MetaRange, source: ChangeSource) -> Applied:
         at_once = hold.engine.task_settings.slices_at_once
         pool = ContextThreads(at_once)
-        run = _Run(hold, repository, base, source, pool, at_once, counts)
+        run = _SlicedChange(hold, repository, base, source, pool, at_once, counts)
         try:
             run.apply_all()
         finally:
@@ -108,13 +108,13 @@ def apply_by_slices(hold: Hold, *, counts: bool = True) -> Apply:
 
 
 @dataclass
-class _Run:
+class _SlicedChange:
     """One change on its way through the workers."""
 
     hold: Hold
     repository: Repository
     base: MetaRange
-    source: Source
+    source: ChangeSource
     pool: Executor
     at_once: int
     counts: bool
@@ -154,7 +154,7 @@ class _Run:
             self.expected -= part.keys
             result = future.result()
             # Others plan by ranges, and so know their objects only afterwards.
-            is_exact = isinstance(self.source, Staged)
+            is_exact = isinstance(self.source, StagedSource)
             self.done += part.keys if is_exact else result.counts.total
         self._report()
 

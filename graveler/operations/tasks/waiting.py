@@ -24,11 +24,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from graveler.branches.heads import read_branch
-from graveler.branches.lookup import same_branch
+from graveler.branches.lookup import reread_branch, same_branch
 from graveler.branches.prefetch import Prefetch
+from graveler.branches.request_time import time_for_request
 from graveler.branches.retries import retry_stale
-from graveler.branches.watching import time_for_request
 from graveler.engine import Engine
 from graveler.errors import ConflictError, NoChangesError, StillRunningError
 from graveler.model import Branch, Commit, CommitID, Repository
@@ -37,6 +36,7 @@ from graveler.operations.tasks.requests import (
     always_covers,
     digest_of,
     is_open_for,
+    name_of,
     send_for,
     start,
 )
@@ -58,7 +58,7 @@ class TakesLongError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ClientWait:
     """How a client waits for an outcome.
 
     task_id: the task that an earlier answer to this client named, "" if none did.
@@ -69,11 +69,11 @@ class Patience:
     is_last: bool = True
 
 
-FIRST_REQUEST = Patience()
+FIRST_REQUEST = ClientWait()
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class WorkLimit:
     """Stops the work of a request when it takes too long."""
 
     engine: Engine
@@ -93,12 +93,12 @@ class Watch:
 
 
 @dataclass(slots=True)
-class Work(Generic[T]):
+class RequestedWork(Generic[T]):
     """What a request asks for, and the two ways to it.
 
     branch: as the request saw it when it began; None if the work is on none.
     request: what a task decodes.
-    at_once: does it in this request, under the watch.
+    at_once: does it in this request, under the limit.
     result_of: returns the result of a completed task.
     is_covered: whether the effect of a task includes all that the request asks for.
     moves: whether the request means something else when the branch has moved.
@@ -111,7 +111,7 @@ class Work(Generic[T]):
     user: str
     branch: Branch | None
     request: Mapping[str, Any]
-    at_once: Callable[[Watch], T]
+    at_once: Callable[[WorkLimit], T]
     result_of: Callable[[Task], T]
     is_covered: Callable[[Task], bool] = always_covers
     moves: Callable[[], bool] = lambda: False
@@ -131,7 +131,9 @@ def joinable_ahead(
     return prefetch.of_repository(lambda found: engine.refs.joinable_task(found, digest))
 
 
-def result_in_time(engine: Engine, repository: Repository, work: Work[T], patience: Patience) -> T:
+def result_in_time(
+    engine: Engine, repository: Repository, work: RequestedWork[T], wait: ClientWait
+) -> T:
     """Return the result of the work, done by this request or by a task.
 
     Raises:
@@ -141,10 +143,10 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
     """
     work_s = engine.task_settings.request_work_s
     if work_s is None:
-        return work.at_once(Watch(engine, None))
+        return work.at_once(WorkLimit(engine, None))
     wait_s = time_for_request(engine, engine.task_settings.request_wait_s)
     until_ns = engine.clock.now_ns() + int(wait_s * NS_PER_S)
-    named = _named_task(engine, repository, work, patience)
+    named = _named_task(engine, repository, work, wait)
     last = named or _joinable(engine, repository, work)
     try:
         if last is not None and (named or _is_joinable(engine, repository, work, last)):
@@ -152,19 +154,21 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
             send_for(engine, repository, task)  # its messages may have been lost
         else:
             if last is not None and last.is_called_back:
-                last = _ended(engine, repository, last, until_ns, patience, is_outcome=False)
+                last = _ended(engine, repository, last, until_ns, wait, is_outcome=False)
             try:
-                return work.at_once(Watch(engine, engine.clock.now_ns() + int(work_s * NS_PER_S)))
+                return work.at_once(
+                    WorkLimit(engine, engine.clock.now_ns() + int(work_s * NS_PER_S))
+                )
             except TakesLongError:
                 task = _start(engine, repository, work)
-        return _outcome(engine, repository, work, task, until_ns, patience)
+        return _outcome(engine, repository, work, task, until_ns, wait)
     except NoChangesError:
         if last is None or not _is_still_true(engine, repository, work, last):
             raise
         return work.result_of(last)
 
 
-def _joinable(engine: Engine, repository: Repository, work: Work[T]) -> Task | None:
+def _joinable(engine: Engine, repository: Repository, work: RequestedWork[T]) -> Task | None:
     if work.joinable is not None:
         task = work.joinable(repository)
     else:
@@ -172,12 +176,13 @@ def _joinable(engine: Engine, repository: Repository, work: Work[T]) -> Task | N
     return task if task is not None and task.is_on(work.branch) else None
 
 
-def _digest(work: Work[T]) -> str:
-    name = "" if work.branch is None else work.branch.name
-    return digest_of(work.kind, name, work.user, work.identity or work.request)
+def _digest(work: RequestedWork[T]) -> str:
+    return digest_of(work.kind, name_of(work.branch), work.user, work.identity or work.request)
 
 
-def _is_joinable(engine: Engine, repository: Repository, work: Work[T], task: Task) -> bool:
+def _is_joinable(
+    engine: Engine, repository: Repository, work: RequestedWork[T], task: Task
+) -> bool:
     """Whether a new request gets the outcome of the task on its branch, whose request was equal.
 
     If the task has ended, the request must be the repetition that its client was asked for.
@@ -194,7 +199,7 @@ def _is_joinable(engine: Engine, repository: Repository, work: Work[T], task: Ta
     if task.state is TaskState.FAILED:
         return task.branch_version == work.branch.version or work.moves()
     # Read the branch after the task: the commit may have become its head in between.
-    head_id = read_branch(engine, repository, work.branch).commit_id
+    head_id = reread_branch(engine, repository, work.branch).commit_id
     return leads_to(engine.history(repository), head_id, CommitID(task.result["commit_id"]))
 
 
@@ -203,14 +208,14 @@ def _is_old(engine: Engine, task: Task) -> bool:
 
 
 def _named_task(
-    engine: Engine, repository: Repository, work: Work[T], patience: Patience
+    engine: Engine, repository: Repository, work: RequestedWork[T], wait: ClientWait
 ) -> Task | None:
     """Return the task that an earlier answer named, if this is the same request.
 
     Raises:
         NotFoundError: the branch of the task was deleted, and another one has its name now.
     """
-    task = engine.refs.task(repository, patience.task_id) if patience.task_id else None
+    task = engine.refs.task(repository, wait.task_id) if wait.task_id else None
     if task is None or task.digest != _digest(work):
         return None
     if work.branch is not None:
@@ -218,7 +223,7 @@ def _named_task(
     return task
 
 
-def _start(engine: Engine, repository: Repository, work: Work[T]) -> Task:
+def _start(engine: Engine, repository: Repository, work: RequestedWork[T]) -> Task:
     return start(
         engine,
         repository,
@@ -232,21 +237,23 @@ def _start(engine: Engine, repository: Repository, work: Work[T]) -> Task:
     )
 
 
-def _is_still_true(engine: Engine, repository: Repository, work: Work[T], task: Task) -> bool:
+def _is_still_true(
+    engine: Engine, repository: Repository, work: RequestedWork[T], task: Task
+) -> bool:
     """Whether the outcome of the last such task is the branch's present state."""
     if task.state is not TaskState.COMPLETED or _is_old(engine, task) or work.branch is None:
         return False
-    head_id = read_branch(engine, repository, work.branch).commit_id
+    head_id = reread_branch(engine, repository, work.branch).commit_id
     return head_id == CommitID(task.result["commit_id"])
 
 
 def _outcome(
     engine: Engine,
     repository: Repository,
-    work: Work[T],
+    work: RequestedWork[T],
     task: Task,
     until_ns: int,
-    patience: Patience,
+    wait: ClientWait,
 ) -> T:
     """Wait for the task, and return its result.
 
@@ -255,7 +262,7 @@ def _outcome(
         ConflictError: it was cancelled.
         GravelerError: it failed.
     """
-    ended = _ended(engine, repository, task, until_ns, patience)
+    ended = _ended(engine, repository, task, until_ns, wait)
     if ended.failure is not None:
         raise ended.failure.error
     if ended.state is TaskState.CANCELLED:
@@ -268,7 +275,7 @@ def _ended(
     repository: Repository,
     task: Task,
     until_ns: int,
-    patience: Patience,
+    wait: ClientWait,
     *,
     is_outcome: bool = True,
 ) -> Task:
@@ -279,7 +286,7 @@ def _ended(
     """
     ended = _wait(engine, repository, task, until_ns)
     if ended is None:
-        if patience.is_last:
+        if wait.is_last:
             _call_back(engine, repository, task, is_called_back=True)
         raise StillRunningError(task.id, is_outcome=is_outcome)
     if is_outcome and ended.is_called_back:

@@ -124,7 +124,7 @@ def _prepared_world() -> MemoryWorld:
     upload(engine, b"a", b"staged")
     upload(engine, b"e", b"staged")
     writes.delete(engine, REPO, "main", b"b/2")
-    pulls.create(engine, REPO, pulls.PullRequestCreation("somebody", "dev", "clean", "open"))
+    pulls.create(engine, REPO, pulls.NewPullRequest("somebody", "dev", "clean", "open"))
     return world
 
 
@@ -257,7 +257,7 @@ _OPERATIONS: Mapping[str, Operation] = {
     "merge": _merge,
     "squash": partial(_merge, squash=True),
     "create pull request": lambda engine: pulls.create(
-        engine, REPO, pulls.PullRequestCreation("somebody", "dev", "main", "new")
+        engine, REPO, pulls.NewPullRequest("somebody", "dev", "main", "new")
     ),
     "update pull request": lambda engine: pulls.update(
         engine,

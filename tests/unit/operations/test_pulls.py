@@ -16,7 +16,7 @@ from graveler.model.pulls import PullRequestStatus, PullRequestUpdate
 from graveler.model.tasks import TaskSettings, TaskState
 from graveler.operations import branches, pulls, repositories, tags
 from graveler.operations.tasks.requests import cancel, listed
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.tasks import run_all
 from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import REPO, apart, commit, content, named, upload
@@ -33,7 +33,7 @@ def pull(engine):
 
 
 def create(engine, source="source", destination="main", title="title", **more):
-    asked = pulls.PullRequestCreation("ann", source, destination, title, **more)
+    asked = pulls.NewPullRequest("ann", source, destination, title, **more)
     return pulls.create(engine, REPO, asked)
 
 
@@ -273,7 +273,7 @@ class TestTasks:
 
     def test_a_repeated_request_joins_the_task_and_gets_its_commit(self, world, pull, left):
         with pytest.raises(StillRunningError) as caught:
-            pulls.merge(world.engine(), REPO, pull.id, "ann", Patience(left))
+            pulls.merge(world.engine(), REPO, pull.id, "ann", ClientWait(left))
         assert caught.value.task_id == left
         run_all(world.task_queue, world.engine())
         made = pulls.merge(world.engine(), REPO, pull.id, "ann")
