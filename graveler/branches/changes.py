@@ -1,8 +1,8 @@
 """Large changes of a metarange, described so that any process can read them from any key.
 
-A change has a base, which is a metarange, and a source: where its changes come from. Sources name
-only immutable things: sealed staging tokens and metaranges. So two processes that read a source see
-the same changes.
+A change has a base, which is a metarange, and a source, which gives its changes. Sources name only
+immutable things: sealed staging tokens and metaranges. So two processes that read a source see the
+same changes.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ from graveler.refs.base_graph import VirtualBase
 
 
 class StagedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
-    """What sealed tokens hold, newest first.
+    """The changes that sealed tokens hold; newest tokens first.
 
     version: the branch's, which rises when a token may hold a change that no scan has seen.
     """
@@ -54,7 +54,7 @@ class StagedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
 
 
 class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
-    """What a metarange changed since another one, merged into the base (`graveler.merge`).
+    """The changes of a metarange since another one, merged into the base (`graveler.merge`).
 
     After crossed merges, the other one is virtual.
     """
@@ -91,7 +91,7 @@ class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
 
 
 class ImportedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
-    """A metarange that replaces what the base has in intervals of keys (`graveler.imports`)."""
+    """A metarange that replaces the base's records in intervals of keys (`graveler.imports`)."""
 
     imported: MetaRangeID
     replaced: tuple[KeyInterval, ...]
@@ -119,7 +119,7 @@ class ImportedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="importe
         return plan_import(engine.committed, imported, base, self.replaced, watching=watching)
 
 
-# Where changes come from. As JSON, a source names its kind.
+# As JSON, a source names its kind.
 ChangeSource = StagedSource | MergedSource | ImportedSource
 
 # Applies a source's changes to a base, and stores the resulting metarange.
@@ -159,7 +159,7 @@ def apply_merge(
 def apply_import(
     apply: Apply, engine: Engine, repository: Repository, base: MetaRange, source: ImportedSource
 ) -> Applied:
-    """Apply an import. If nothing of base stays, the result is what was imported."""
+    """Apply an import. If nothing of base stays, the result is the imported metarange."""
     imported = engine.metarange(repository, source.imported)
     if imported.id and is_whole(base, source.replaced):
         # The count only says that something changed.

@@ -1,10 +1,10 @@
 """Requests for the data of objects, which others may have replaced outside of the namespace.
 
 An import records the store's ETag. Reads and copies require it of the data, so changed data are
-refused, and never taken for the recorded ones. An entry that was staged by hand may have a checksum
-that never was the ETag, such as the MD5 of data that the store got in parts. Such an entry has a
-content type, and its time is that of the staging, or that of the data. If the data are not younger,
-and have the recorded size, they are the recorded ones.
+refused, and never taken for the recorded ones. An entry that was staged by hand may have another
+checksum than the ETag: for instance the MD5 of data that the store got in parts. Such an entry has
+a content type, and the time of the staging or of the data. If the data are not younger, and have
+the recorded size, they are the recorded ones.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ T = TypeVar("T")
 def of_recorded(engine: Engine, source: ObjectStat, request: Callable[[str], T]) -> T:
     """Return the result of a request for the recorded data.
 
-    request gets the ETag that it has to require, "" for none. It may be called twice.
+    request takes the ETag that it has to require, "" for none. It may be called twice.
 
     Raises:
         DataReplacedError: others have replaced the data.
@@ -39,7 +39,7 @@ def of_recorded(engine: Engine, source: ObjectStat, request: Callable[[str], T])
 
 
 def check_data(engine: Engine, found: ObjectStat) -> ObjectInfo:
-    """Return what the store reports of the object's data, which are those that were recorded.
+    """Check that the object's data are the recorded ones; return the store's report of them.
 
     Raises:
         DataReplacedError: others have replaced them.

@@ -3,7 +3,7 @@
 from graveler.engine import Engine
 from graveler.times import NS_PER_S
 
-# What a request needs after its work, to note how far it came and to answer.
+# The time that a request needs after its work, to store its progress and to answer.
 _TIME_TO_END_S = 2.0
 
 

@@ -13,20 +13,20 @@ has one of two outcomes:
       accepted: T holds the change       scan T
       refused:  read the branch, retry   finish: take T off the branch
 
-*Conditional changes* (requirements, metadata) depend on the current value: read, decide, stage.
-The store stages such a change only if the branch still has the token, head and version that were
-read, and the path still has the entry that was read. Otherwise the writer reads and decides again.
-The store also counts the change in the branch's `edits`. A merge that found nothing staged checks
-that count, so it cannot finish after a change that was decided under the old head.
+*Conditional changes* (requirements, metadata) depend on the current value: read, decide, stage. The
+store checks that the branch still has the token, head and version that were read. The path must
+still have the entry that was read. Otherwise the writer reads and decides again. The store also
+counts the change in the branch's `edits`. A merge that found nothing staged checks that count. So
+it cannot finish after a change that was decided under the old head.
 
-*Restoring* stages what the head says of the paths, marked as restored, so that readers see the
-head again. It raises the branch's version, so each move of the head in progress starts again. A
-commit applies restored entries together with the sealed changes that they cover. A hard reset
-replaces them.
+*Restoring* stages the head's values at the paths, marked as restored, so that readers see the head
+again. It raises the branch's version, so each move of the head in progress starts again. A commit
+applies restored entries together with the sealed changes that they cover. A hard reset replaces
+them.
 
 *Confirming.* DynamoDB commits a transaction item by item. In theory, a token's gate can be free
-again before the new entry can be read, and a commit that seals at that moment can miss the entry.
-So the writer reads the branch once more after staging:
+again before the new entry can be read. A commit that seals at that moment can miss the entry. So
+the writer reads the branch once more after staging:
 
 - The token is still the staging token: no commit has missed the entry.
 - The token is sealed: raise the branch's version, so a commit in progress scans the token again.
@@ -100,7 +100,7 @@ def path_for_staging(
     force: bool,
     not_found: Callable[[str], GravelerError] = branch_not_found,
 ) -> tuple[Repository, Branch, StagedRead | None]:
-    """Return what `branch_for_staging` does, and what is staged at the path (`current_path`).
+    """Return as `branch_for_staging` does, and the change staged at the path (`current_path`).
 
     Raises:
         GravelerError: as `branch_for_staging`.
@@ -196,8 +196,8 @@ def stage_in_place(
 ) -> None:
     """Compare-and-swap: stage make(current value); retry if the path or the branch changed.
 
-    make gets the stored value that readers see (None: no object) and returns the new one (None: a
-    tombstone). It is called in each try. The first try works with read, if there is one: the store
+    make takes the stored value that readers see (None: no object) and returns the new one (None: a
+    tombstone). It is called in each try. The first try uses `read`, if there is one: the store
     checks that nothing has changed since.
 
     Raises:

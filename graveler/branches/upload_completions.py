@@ -1,7 +1,7 @@
 """Completing a recorded upload: its entry is staged once, in the transaction that completes it.
 
-The rules of `protocol.staging` hold. The record of the upload is one more condition: it is open. So
-of several completions and aborts, exactly one succeeds, and a repeated one finds the record of the
+The rules of `branches.staging` hold. The record of the upload is one more condition: it is open. So
+of several completions and aborts, exactly one succeeds. A repeated one finds the record of the
 first.
 """
 

@@ -38,7 +38,7 @@ from graveler.staging.overlay import effective_changes
 
 RESET_KINDS = ("reset", "common_prefix", "object")
 
-# Changes of one transaction. A batch that is done stays done if a commit comes before the next one.
+# Changes of one transaction. If a commit comes first, the batches before it stay done.
 _RESET_BATCH = 99
 
 
@@ -199,7 +199,7 @@ def reset(
 
 
 def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> Move:
-    # Close first: a write that the token accepted comes before the reset, any other after it.
+    # Close first: writes that the token accepted take effect before the reset, all others after it.
     engine.staging.close(branch.staging_token)
     token = engine.names.new_staging_token(repository, branch.name)
     return Move(branch, branch.commit_id, branch.sealed_tokens, new_staging_token=token)
@@ -208,7 +208,7 @@ def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> M
 def _restore_committed(
     engine: Engine, repository: Repository, branch: Branch, start: bytes, end: bytes | None
 ) -> None:
-    """Stage what the head says, or a tombstone, over staged changes with start <= path < end.
+    """Stage the head's values, or tombstones, over staged changes with start <= path < end.
 
     Changes without effect are covered too: over another head they could have one.
     """
@@ -283,9 +283,9 @@ def hard_reset(
 def _restored_to(
     engine: Engine, repository: Repository, branch: Branch, commit_id: CommitID
 ) -> list[Change]:
-    """Return what the commit says of the paths of restored entries.
+    """Return the commit's values at the paths of restored entries.
 
-    Those entries hold what the old head says, and would hide the new one.
+    Those entries hold the old head's values, and would hide the new head's.
     """
     if not branch.has_restored:
         return []

@@ -1,4 +1,4 @@
-"""Commits: make one, read one, read the log."""
+"""Commits: make and read them, and read the log."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -84,7 +84,7 @@ def commit(
     request: CommitRequest,
     wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
-    """Commit what is staged on the branch, or the metarange that the request names.
+    """Commit the staged changes of the branch, or the metarange that the request names.
 
     A large commit is left to a task, which this waits for.
 
@@ -138,7 +138,7 @@ def commit(
 
 
 def start_commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Task:
-    """Start a task that commits what is staged on the branch now; return it.
+    """Start a task that commits the changes that are staged on the branch now; return it.
 
     Raises:
         InvalidInputError, NotFoundError, ForbiddenError: as commit, but for missing changes, which
@@ -195,7 +195,7 @@ def run_commit(hold: Hold) -> None:
     if hold.task.covers in (UNSEALED, SEALING):
         about = about_commit(current.name, request.message, request.committer, request.metadata)
         pass_before_sealing(gate, found, current, about)
-        # From here on, equal requests cannot know whether this commit holds what they want.
+        # From here on, equal requests cannot know whether this commit covers them.
         hold.cover(SEALING)
         current = seal(engine, *hold.current_branch(), hold.reporting)
         hold.cover(newest_sealed(current))
@@ -232,7 +232,7 @@ def _commit_sealed(
         if not applied.total and not request.allow_empty:
             if not now.sealed_tokens:
                 raise _no_changes(branch.name)
-            # The tokens change nothing: take them off, so that they do not slow readers down.
+            # The tokens change nothing: take them off, so that they do not slow down readers.
             return Move(now, now.commit_id, now.sealed_tokens)
         return _move_to(gate, repository, now, head, applied.metarange_id, request)
 
@@ -325,7 +325,7 @@ def get(engine: Engine, repository: str, ref: str) -> Commit:
 
 @dataclass(frozen=True, slots=True)
 class LogQuery:
-    """Which commits of a log to list; `graveler.refs.log` explains the fields.
+    """The commits of a log to list; `graveler.refs.log` explains the fields.
 
     objects and prefixes leave out commits that changed none of them.
     """

@@ -24,8 +24,9 @@ from graveler.staging.overlay import effective_changes, overlaid_differences
 class DiffEntry:
     """One entry of a diff: an object, or a common prefix (kind prefix_changed).
 
-    left and right are the object on each side, None if it does not exist there. left of a conflict
-    is None too if crossed merges conflict there already.
+    left, right: the object on each side, None if it does not exist there.
+
+    left of a conflict is None as well if crossed merges conflict there already.
     """
 
     kind: str  # added, removed, changed, conflict or prefix_changed
@@ -35,7 +36,7 @@ class DiffEntry:
 
     @property
     def is_prefix(self) -> bool:
-        """Whether the entry stands for a common prefix."""
+        """Whether the entry is a common prefix."""
         return self.kind == "prefix_changed"
 
     @property
@@ -103,8 +104,8 @@ def between_refs(
 ) -> ListPage[DiffEntry]:
     """Return a page of the differences from left to right.
 
-    Two-dot compares the two contents. Three-dot lists what right changed since the merge base,
-    marks conflicts with left, and leaves out what only left changed. `branch$` on the right
+    Two-dot compares the two contents. Three-dot lists the changes of right since the merge base,
+    and marks conflicts with left. Changes of left alone are not listed. `branch$` on the right
     includes its uncommitted changes.
 
     Raises:
@@ -188,7 +189,7 @@ class _PageLimit(TimeLimit):
         """Pass the changes on.
 
         Raises:
-            PageOverError: the time is up; all changes up to its key were passed on.
+            PageOverError: the time is up; it has the key of the last change passed on.
         """
         for change in changes:
             yield change

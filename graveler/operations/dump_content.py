@@ -1,4 +1,4 @@
-"""The records of a stored dump of refs, and the check that comes before each use of it."""
+"""The records of a stored dump of refs, and the check before each use of it."""
 
 from functools import partial
 
@@ -28,7 +28,7 @@ class DumpContent:
         self.tags = partial(reader, dumped.tags_id, TAGS)
 
     def check(self) -> Checked:
-        """Read all of the dump; return what a restore needs to know about it.
+        """Read the whole dump and check it; return the facts that a restore needs.
 
         Raises:
             InvalidInputError: it is inconsistent.

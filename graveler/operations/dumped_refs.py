@@ -1,13 +1,14 @@
-"""The branches and tags of a dump: what exists without a break is in it.
+"""The branches and tags of a dump, listed while users move and rename them.
 
-Theory of operation. A listing takes a while. What is renamed meanwhile, from a name that the
-listing has not reached to one that it has passed, is in no page; nor is what was merged into a
-branch that it has passed. But then an event names that branch, stored in the same transaction. So
-the events are read after both listings, and the branches and tags that they name are read one by
-one. They count more than the listings: another ref may have had the name before. A name that was
-deleted by then may have been renamed again, and another ref may have it. So the events are read
-again, until none deletes a name that was just read. Then each commit that some ref leads to without
-a break is there: by a listing if nothing moved the ref since, else by its name.
+Theory of operation. A listing takes a while. A ref may be renamed meanwhile, from a name ahead of
+the listing to one behind it: then it is in no page. A commit may be merged into a branch behind the
+listing: then it is in no page either. But in both cases an event, stored in the same transaction,
+names that branch or tag. So the events are read after both listings, and then, one by one, the
+branches and tags that they name. These override the listings: another ref may have had the name
+before. A name that was deleted by then may have been renamed again, and another ref may have it. So
+the events are read again, until none deletes a name that was just read. Then the dump has each
+commit to which some ref led at every moment. It has it by a listing if nothing moved the ref since,
+else by the ref's name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -2,20 +2,20 @@
 
 Theory of operation. A dump is the IDs of three immutable files: branches, tags and commits. The
 dump reads branches and tags before commits. Commits are never deleted, so the dump holds each
-commit that one of its branches or tags names. The scan of commits is no snapshot: it may return a
-new commit without its parent. In that case the dump fetches the parents, and a second scan writes
-exactly the commits of the closed set. Finally the dump is read back and checked as a restore would
-check it, before its IDs are returned.
+commit that one of its branches or tags names. The scan of commits is not a snapshot: it may return
+a new commit without its parent. Then the dump fetches the parents, and a second scan writes exactly
+the commits of the closed set. Before its IDs are returned, the dump is read back and checked, as by
+a restore.
 
 A restore reads the whole dump before it changes anything, and refuses an inconsistent one. Then it
-claims the repository for this dump, stores commits, branches and tags in that order, and finally
-makes the repository an ordinary one. A restore can be repeated after a crash, or run twice at the
-same time: it stores equal commits again, and keeps an existing branch or tag, because an earlier
-attempt stored it and users may have moved it since. Branches and tags are stored only while the
-claim lasts: after the end, a late attempt would bring back names that users deleted. Commits are
-stored in the order of their IDs, in batches, each only when the one before is complete. So a
-repetition resumes at the last batch whose first commit is stored. Several requests can thus finish
-a restore that is too long for one.
+claims the repository for this dump. It stores commits, branches and tags in that order, and makes
+the repository an ordinary one. A restore can be repeated after a crash, or run twice at the same
+time. It stores equal commits again. It keeps an existing branch or tag: an earlier attempt stored
+it, and users may have moved it since. Branches and tags are stored only while the claim lasts: a
+late attempt would store names again that users deleted after the end. Commits are stored in the
+order of their IDs, in batches, each only when the one before is complete. So a repetition resumes
+at the last batch whose first commit is stored. Several requests can thus finish a restore that is
+too long for one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -78,8 +78,8 @@ def dump(engine: Engine, name: str, user: str = "", wait: ClientWait = FIRST_REQ
     """Store all branches, hidden ones too, all tags and all commits of the repository.
 
     A dump holds no uncommitted changes, settings or metadata. Its IDs are also written to MANIFEST
-    in the namespace, so that they can be found when the repository is lost. A large dump is left to
-    a task, which this waits for.
+    in the namespace, where they can be found if the repository is lost. A large dump is left to a
+    task, which this waits for.
 
     Raises:
         NotFoundError: the repository does not exist, or was deleted meanwhile.
@@ -121,13 +121,13 @@ def _dump(engine: Engine, repository: Repository, watching: Watching) -> RefsDum
         branches_id=branches_id,
         tags_id=tags_id,
     )
-    # A deletion removes the name first: while that exists, the listings were complete.
+    # A deletion removes the name first: as long as the name exists, the listings were complete.
     reread_repository(engine, repository)
     try:
         DumpContent(engine, repository, dumped, watching).check()
     except InvalidInputError as error:
         raise CorruptDataError(f"repository {repository.name!r}: {error}") from error
-    # The namespace of a read-only repository, and the manifest there, may be another's.
+    # The namespace of a read-only repository may be another's, and so may the manifest there.
     if not repository.read_only:
         _write_manifest(engine, repository, dumped)
     return dumped
@@ -158,7 +158,7 @@ def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) ->
 
 @dataclass(frozen=True, slots=True)
 class _Restore:
-    """What the task of a restore is asked for."""
+    """The input of a restore's task."""
 
     dumped: RefsDump
     force: bool
@@ -195,7 +195,7 @@ def restore(
     repository = read_repository(engine, name)
 
     def at_once(limit: WorkLimit) -> None:
-        # Not before: a task that this client waits for may have finished the restore.
+        # Check only here: a task that this client waits for may have finished the restore.
         restorable = _restorable(engine, name, dumped, force=force)
         same_repository(restorable, repository.uid)
         _restore(engine, restorable, dumped, limit.over)

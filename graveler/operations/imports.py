@@ -3,12 +3,12 @@
 Theory of operation. An import has two phases:
 
 1. List: the sources are listed into a metarange of their own, range by range (`list_sources`).
-   Every few seconds, and when a store fails, the metarange of what is listed so far is stored and
-   saved with the caller. A repetition continues behind its last key, so no listing is too long for
+   Every few seconds, and when a store fails, the metarange of the listed objects is stored. The
+   caller saves its ID. A repetition continues behind its last key, so no listing is too long for
    one function. The objects of inventories, which have no order, are sorted before
    (`sort_inventories`).
-2. Commit: the imported metarange replaces what the branch's head has at the destinations
-   (`graveler.imports.changes`), and the head moves in one transaction (`commit_import`).
+2. Commit: the imported metarange replaces the content of the branch's head at the destinations
+   (`graveler.imports.changes`). The head moves in one transaction (`commit_import`).
 
 Both phases can be repeated after a crash. Before the second one ends, nothing is visible.
 """
@@ -69,7 +69,7 @@ from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import commit_of
 from graveler.times import NS_PER_S
 
-# A save stores the open range and the metarange again, some megabytes for a large import.
+# A save stores the open range and the metarange again: some megabytes for a large import.
 _SAVE_S = 5
 
 # lakeFS sets this key of the repository's metadata to the time of the last import, in Unix seconds.
@@ -79,16 +79,16 @@ _NOTHING = Found()
 
 
 class ImportReporter(Protocol):
-    """What list_sources tells its caller; a method may raise to stop the work."""
+    """Receives the reports of list_sources; a method may raise to stop the work."""
 
     def report(self, done: int, known: int) -> None:
-        """Take note of the progress, in objects. It is called for each object, before it is done.
+        """Take note of the progress, in objects; called for each object, before it is done.
 
-        known grows with done: the store does not tell how many objects follow.
+        known grows with done: the store does not report how many objects follow.
         """
 
     def save(self, found: Found) -> None:
-        """Store what is found so far. list_sources can continue behind it."""
+        """Store the objects found so far; list_sources can continue behind them."""
 
 
 def check_start(
@@ -119,8 +119,8 @@ def list_sources(
 ) -> MetaRangeID:
     """Store the metarange of all objects of the sources; return its ID.
 
-    saved: what an earlier call saved last; this call lists only what follows. The memory that it
-    takes does not grow with the number of objects.
+    saved: the last save of an earlier call; this call lists only the objects behind it. The memory
+    that it takes does not grow with the number of objects.
 
     Raises:
         InvalidInputError: a bucket cannot be listed, or an object cannot be imported.
@@ -144,7 +144,7 @@ def list_sources(
     }
 
     def report() -> None:
-        # What was sorted has been found; it is not undone while it is listed.
+        # Sorted objects count as found, also while they are listed.
         reporter.report(max(listed.count, known), max(listed.count, known))
 
     def save() -> MetaRangeID:
@@ -217,7 +217,7 @@ def sort_inventories(
 def commit_import(
     hold: Hold, repository: Repository, branch: Branch, request: ImportRequest, listed: MetaRangeID
 ) -> Commit:
-    """Replace the destinations' content by the listed objects, and end the task with the commit.
+    """Replace the destinations' content with the listed objects, and end the task with the commit.
 
     There is a commit even if nothing changes.
 
@@ -283,7 +283,7 @@ def move_to(
 
 def note_import(engine: Engine, repository: Repository, commit: Commit) -> None:
     """Store the import's time in the repository's metadata, where lakeFS's clients look for it."""
-    # The commit exists already: a failure here must not make it look as if it did not.
+    # The commit exists already: a failure here must not look like a failed import.
     with suppress(GravelerError):
         times = {LAST_IMPORT: str(commit.creation_date)}
         engine.refs.update_repository_metadata(repository, times, ())
@@ -350,8 +350,8 @@ class ImportStatus:
 def status(engine: Engine, repository: str, task_id: str) -> ImportStatus:
     """Return the state of an import.
 
-    lakectl gives an import up that shows no update for 25 seconds. An import that waits for a
-    runner makes none, and has not failed, so the time of its update is now.
+    lakectl gives up an import without an update for 25 seconds. An import that waits for a runner
+    has none, and has not failed. So the time of its update is now.
 
     Raises:
         InvalidInputError: the repository's name is malformed.

@@ -66,14 +66,14 @@ class MergeRequest:
 
 @dataclass(frozen=True, slots=True)
 class MergeOf:
-    """What a merge is asked for; its task covers the source's commit of that time."""
+    """The input of a merge; its task covers the source's commit at the time of the request."""
 
     source_ref: str
     request: MergeRequest
 
 
-# Reads the pull request that the merge is for, and checks that it is open. The function that it
-# returns makes the pull request merged by a commit.
+# Reads the pull request of the merge, and checks that it is open. Returns a function from the merge
+# commit to the change that marks the pull request as merged.
 Closing = Callable[[], Callable[[Commit], PullRequestMerge]]
 
 
@@ -85,7 +85,7 @@ def merge(
     request: MergeRequest,
     wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
-    """Merge what the source changed since the merge base into the branch; return the merge commit.
+    """Merge the source's changes since the merge base into the branch; return the merge commit.
 
     A large merge is left to a task, which this waits for.
 
@@ -108,7 +108,7 @@ def merge(
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
     found, current = mergeable(engine, repository, branch, request)
 
-    # Called late: whoever waits for a task needs no source, which may be deleted meanwhile.
+    # Called late: a request that waits for a task needs no source, which may be deleted meanwhile.
     source_id = cache(lambda: resolved(found))
 
     def at_once(limit: WorkLimit) -> Commit:
@@ -225,8 +225,9 @@ def merge_commit(
 ) -> Commit:
     """Merge the source's commit into the branch; return the merge commit.
 
-    The commit ends the task of ending, and merges what closing returns, called in each try.
-    is_dirty is as for `require_clean`.
+    ending: the task that the commit ends.
+    closing: of the pull request that the commit merges; called in each try.
+    is_dirty: as for `require_clean`.
 
     Raises:
         GravelerError: as merge, or whatever closing raises.

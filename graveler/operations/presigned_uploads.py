@@ -1,4 +1,4 @@
-"""Presigned multipart uploads: clients send the parts straight to the object store."""
+"""Presigned multipart uploads: clients send the parts directly to the object store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

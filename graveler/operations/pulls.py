@@ -1,9 +1,8 @@
 """Pull requests: create, show, list, update and merge them.
 
-A merge moves the destination branch and records itself in one transaction, so the two never
-disagree: whatever process dies, the pull request is merged if and only if its merge commit became
-the branch's head. Of two merges at the same time, one finds the pull request changed, reads it
-again, and is refused.
+A merge moves the destination branch and records itself in one transaction. So whichever process
+crashes, the pull request is merged if and only if its merge commit became the branch's head. Of two
+merges at the same time, one finds the pull request changed, reads it again, and is refused.
 """
 
 from dataclasses import dataclass, replace
@@ -55,7 +54,7 @@ from graveler.operations.tasks.waiting import (
 
 @dataclass(frozen=True, slots=True)
 class NewPullRequest:
-    """What a user asks for, and who asks."""
+    """The fields of a new pull request, and its author."""
 
     author: str
     source: str

@@ -11,11 +11,11 @@ So of a completion and an abort, exactly one succeeds, and no entry names aborte
 completion joined after an abort are garbage.
 
 A repeated completion continues the first one. If the first stopped before its transaction, the
-object store says that the parts are joined. If it stopped later, the record has its result. Then
+object store reports that the parts are joined. If it stopped later, the record has its result. Then
 nothing is staged, because the path may have changed since.
 
 A collection does not delete the data of a record (`operations.garbage`). S3 dates an object of many
-parts by the start of its upload, so its age alone does not protect it.
+parts by the start of its upload. So its age alone does not protect it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,8 +49,8 @@ from graveler.staging.listing import CommonPrefix, PageQuery, prefix_end
 class UploadPage:
     """Open uploads and common prefixes by key.
 
-    next_after is the last key or common prefix, next_id the last upload's ID. next_after is b"" if
-    there are no more.
+    next_after: the last key or common prefix; b"" if there are no more.
+    next_id: the ID of the last upload.
     """
 
     results: list[Upload | CommonPrefix]
@@ -180,7 +180,7 @@ def complete(
 ) -> ObjectStat:
     """Join the parts and make them the object at the path.
 
-    A repeated call with the same parts returns the same, whatever happened to the path since.
+    A repeated call with the same parts returns the same, even if the path has changed since.
 
     Raises:
         InvalidInputError: a name or the path is malformed.
@@ -257,7 +257,7 @@ def _check(info: ObjectInfo, expected: ExpectedObject) -> None:
     """Check that the parts made the expected object: not every store does.
 
     Raises:
-        BadPartsError: they did not. They are joined, and a corrected completion can go on.
+        BadPartsError: they did not. They are joined, and a corrected completion can continue.
     """
     if expected.size_bytes not in (None, info.size_bytes):
         raise BadPartsError(

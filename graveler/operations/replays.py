@@ -53,7 +53,7 @@ from graveler.refs.resolve import resolve_commit
 
 @dataclass(frozen=True, slots=True)
 class _Replay:
-    """What changed from base to source, to be committed on top of a branch."""
+    """The changes from base to source, to be committed on top of a branch."""
 
     base: CommitID
     source: CommitID
@@ -68,7 +68,7 @@ class _Replay:
 
 @dataclass(frozen=True, slots=True)
 class RevertRequest:
-    """Which commit to undo; parent_number counts from 1, and may be 0 if there is one parent."""
+    """The commit to undo; parent_number counts from 1, and may be 0 if there is one parent."""
 
     ref: str
     committer: str
@@ -86,7 +86,7 @@ def revert(
     request: RevertRequest,
     wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
-    """Undo what a commit changed against its parent; return the new commit.
+    """Undo the changes of a commit against its parent; return the new commit.
 
     A large revert is left to a task, which this waits for.
 
@@ -141,7 +141,7 @@ def _parent(
 
 @dataclass(frozen=True, slots=True)
 class CherryPickRequest:
-    """Which commit to repeat; a commit with several parents needs parent_number, from 1."""
+    """The commit to repeat; a commit with several parents needs parent_number, from 1."""
 
     ref: str
     committer: str
@@ -161,7 +161,7 @@ def cherry_pick(
     request: CherryPickRequest,
     wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
-    """Repeat what a commit changed against its parent, on the branch; return the new commit.
+    """Repeat the changes of a commit against its parent on the branch; return the new commit.
 
     The new commit may change nothing, if the branch has the changes already. Message and metadata
     default to the picked commit's. A large change is left to a task, which this waits for.
@@ -216,15 +216,15 @@ def _in_time(
     ask: Callable[[Engine, Repository, R, Commit], _Replay],
     wait: ClientWait,
 ) -> Commit:
-    """Replay what ask makes of the request and the commit that it names; return the new commit."""
+    """Return the commit of the replay that `ask` makes of the request and the commit it names."""
     prefetch, identity = Prefetch(engine, name, branch_name), asdict(request)
     joinable = joinable_ahead(prefetch, kind, branch_name, request.committer, identity)
     resolved = prefetch.of_repository(lambda known: _commit_of(engine, known, request.ref))
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
     repository, branch = current_branch(engine, name, branch_name)
     check_can_commit(repository, branch.name, force=request.force)
-    # Called only for a new replay: the branch itself may be the ref, and a repetition must not
-    # replay the replay.
+    # Called only for a new replay. The branch itself may be the ref: a repetition must not replay
+    # the replay.
     asked = cache(lambda: ask(engine, repository, request, resolved(repository)))
 
     def at_once(limit: WorkLimit) -> Commit:
@@ -244,7 +244,7 @@ def _in_time(
 
     def is_covered(task: Task) -> bool:
         if task.is_called_back and moves():
-            return True  # by now, the ref may name what the task made: nothing is reverted twice
+            return True  # the ref may name the task's commit by now: revert nothing twice
         return task.covers == (work.covers or _covered_by(asked()))
 
     work = RequestedWork(
@@ -288,9 +288,9 @@ def _replay(
     ending: Ending | None = None,
     is_dirty: Callable[[Branch], bool] | None = None,
 ) -> Commit:
-    """Commit what changed from base to source on top of the branch's head.
+    """Commit the changes from base to source on top of the branch's head.
 
-    is_dirty is as for `require_clean`.
+    is_dirty: as for `require_clean`.
     """
     engine = gate.engine
     history = engine.history(repository)

@@ -32,7 +32,7 @@ from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
 
-# Names of branches, also of deleted ones, each with a head that the branch has or had.
+# Names of branches, also of deleted ones, each with a present or past head.
 Heads = set[tuple[str, CommitID]]
 
 # A check of rules reads a record for each branch that they name.
@@ -82,7 +82,7 @@ def set_rules(engine: Engine, name: str, rules: RetentionRules) -> None:
 
 
 def absent_branches(engine: Engine, name: str, rules: RetentionRules) -> list[str]:
-    """Return which of the first BRANCHES_CHECKED_MAX branches of the rules do not exist.
+    """Return the branches that do not exist, of the first BRANCHES_CHECKED_MAX in the rules.
 
     Raises:
         InvalidInputError: the repository's name is malformed.
@@ -202,9 +202,9 @@ def listed_heads(engine: Engine, repository: Repository) -> Heads:
 
 
 def moved_heads(engine: Engine, repository: Repository, events: NewEvents) -> Heads:
-    """Return what became, or ceased to be, a head by new events.
+    """Return the commits that became or ceased to be a head, by new events.
 
-    What open tasks work with counts as well: the source of a merge may be no head any more.
+    The commits that open tasks cover count as well: the source of a merge may be no head any more.
     """
     open_tasks = [task for task in every_task(engine, repository) if not task.has_ended]
     # After the tasks: one that ended before they were read has its commit in an event.
@@ -266,7 +266,7 @@ def run_prepare(hold: Hold) -> Mapping[str, str]:
 
 
 def prepared_by(task: Task) -> CollectionFiles | None:
-    """Return what the task prepared, None if it runs or failed."""
+    """Return the files that the task prepared, None if it runs or failed."""
     return CollectionFiles(**task.result) if task.result else None
 
 

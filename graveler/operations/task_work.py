@@ -1,4 +1,4 @@
-"""The work of each kind of task."""
+"""The function that does the work of each kind of task."""
 
 from collections.abc import Mapping
 

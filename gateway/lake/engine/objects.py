@@ -31,7 +31,7 @@ class EngineObject(Object):
     stat: ObjectStat = field(kw_only=True)
 
 
-def object_of(found: ObjectStat) -> EngineObject:
+def engine_object(found: ObjectStat) -> EngineObject:
     """Return the engine's object as the gateway has it."""
     entry = found.entry
     return EngineObject(
@@ -92,7 +92,7 @@ class EngineWriting:
             metadata=self.description.metadata,
             requirement=self.requirement,
         )
-        return object_of(found)
+        return engine_object(found)
 
 
 class EngineObjects:
@@ -105,7 +105,7 @@ class EngineObjects:
     @in_time
     def stat(self, place: Place) -> Object:
         self._access.require(rights.reading(place.repository, place.path))
-        return object_of(
+        return engine_object(
             objects.stat(self._engine, place.repository, place.ref, text_of(place.path))
         )
 
@@ -114,7 +114,7 @@ class EngineObjects:
         self._access.require(rights.listing_objects(repository))
         page = objects.list_objects(self._engine, repository, ref, query)
         results: list[Object | CommonPrefix] = [
-            item if isinstance(item, CommonPrefix) else object_of(item) for item in page.results
+            item if isinstance(item, CommonPrefix) else engine_object(item) for item in page.results
         ]
         return ListPage(results, page.next_after)
 
@@ -139,7 +139,7 @@ class EngineObjects:
     @in_time
     def verified(self, found: Object) -> Object:
         stat = stat_of(found)
-        return object_of(replace(stat, if_match=check_data(self._engine, stat).checksum))
+        return engine_object(replace(stat, if_match=check_data(self._engine, stat).checksum))
 
     def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str:
         if stat_of(found).if_match:
@@ -194,7 +194,7 @@ class EngineObjects:
             headers=NO_HEADERS if description is None else description.headers,
             requirement=requirement,
         )
-        return object_of(copied)
+        return engine_object(copied)
 
     @in_time
     def describe(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
-from gateway.lake.engine.objects import object_of, stat_of, text_of
+from gateway.lake.engine.objects import engine_object, stat_of, text_of
 from gateway.lake.port import Description, Object, Part, Place, Upload
 from graveler.aws.s3.requests import S3Requests, SignedRequest
 from graveler.branches import data
@@ -124,7 +124,7 @@ class EngineUploads:
             requirement,
             expected,
         )
-        return object_of(found)
+        return engine_object(found)
 
     @in_time
     def abort_upload(self, place: Place, upload_id: str) -> None:

@@ -28,7 +28,7 @@ def get(accounts: AccountStore, name: str) -> Group:
     """Return the group.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no group has the name.
     """
     group = accounts.group(name)
     if group is None:
@@ -40,7 +40,7 @@ def delete(accounts: AccountStore, name: str) -> None:
     """Delete the group; its members lose its policies.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no group has the name.
     """
     try:
         accounts.delete_group(name)

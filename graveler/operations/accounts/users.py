@@ -66,7 +66,7 @@ def get(accounts: AccountStore, name: str) -> User:
     """Return the user.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no user has the name.
     """
     user = accounts.user(name)
     if user is None:
@@ -75,12 +75,12 @@ def get(accounts: AccountStore, name: str) -> User:
 
 
 def end_sessions(accounts: AccountStore, name: str, now_s: int) -> None:
-    """End all sessions that the user has begun, those of this very second included.
+    """End all sessions of the user, those of the current second included.
 
-    Key pairs stay. A session that is begun in the same second ends as well: log in again.
+    Key pairs stay. A session that begins in the same second ends as well: log in again.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no user has the name.
     """
     try:
         accounts.end_sessions(name, now_s + 1)
@@ -92,7 +92,7 @@ def delete(accounts: AccountStore, name: str) -> None:
     """Delete the user with all key pairs, memberships, attachments and principals.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no user has the name.
     """
     try:
         accounts.delete_user(name)

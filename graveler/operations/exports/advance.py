@@ -1,9 +1,9 @@
-"""Find out what a branch's export needs next, and do it.
+"""Advance a branch's export by its next step.
 
 Messages arrive at least once, late and in any order, so they only name a branch. The branch's head
-and the export's record decide what to do (`next_step`). While a runner holds a run, a
-message is always on its way that arrives when the lease ends; if the lease was renewed, it is sent
-again. A runner whose time is up stores its progress and sends a message for the next runner.
+and the export's record decide the step (`next_step`). While a runner holds a run, a message is
+always on its way that arrives at the end of the lease. If the lease was renewed, it is sent again.
+A runner whose time is up stores its progress and sends a message for the next runner.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from graveler.operations.exports.run_records import delete_pieces, delete_record
 def advance(
     engine: Engine, request: ExportRequest, *, runner: str, time_left_s: Callable[[], float]
 ) -> BranchExport | None:
-    """Do what the branch's export needs now, and return its record as last seen.
+    """Take the next steps of the branch's export; return its record as last seen.
 
     Args:
         engine: where everything is stored.
@@ -109,11 +109,11 @@ def _send_watch(
 ) -> BranchExport:
     """Send a message that checks the run's lease when it ends, unless one is on its way.
 
-    The message is sent before the record that notes it is stored: if storing fails, there is a
+    The message is sent before the record with its time is stored. So if storing fails, there is one
     message too many, but never one too few.
 
     Returns:
-        The record to store, which notes the message; the same record if none was sent.
+        The record to store, with the message's time; the same record if none was sent.
     """
     delay_s = lifecycle.watch_delay_s(record, now_ns)
     if delay_s is None:

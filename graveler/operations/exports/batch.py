@@ -1,4 +1,4 @@
-"""Runs that batch jobs carry out: the function leaves a run to a job, or a user starts the job.
+"""Runs in batch jobs: the function leaves a run to a job, or a user starts the job.
 
 For the export function, a run that waits for a job is leased until the job should have started.
 The job takes the run like any runner: by compare-and-swap, so only one job gets it.
@@ -32,8 +32,8 @@ def export_in_batch(
 ) -> str:
     """Carry out a run of the branch's export as far as possible, and return its ID.
 
-    How the run ended is in the export's status. Messages to the export function make it continue
-    the run if this job dies or fails, and begin what is to follow.
+    The export's status has the outcome. Messages make the export function continue the run if this
+    job dies or fails, and begin the next run.
 
     Args:
         engine: where everything is stored.

@@ -1,13 +1,13 @@
-"""The lease of a run: one runner works on the run at a time. And when that runner has to stop.
+"""The lease of a run: one runner works on the run at a time, and stops in time.
 
 The lease is stored in the run's record. A runner renews it by compare-and-swap, and another runner
 takes an ended lease over in the same way. Before every request that writes at the destination, the
 runner checks how long ago it renewed. If too little of the lease is left for the longest request
 (LEASE_MARGIN_S), it stops. So a runner that was stalled never writes at the same time as the next.
 
-The end of a lease is a time of the runner's wall clock, and another host judges it by its own. They
-may differ by CLOCKS_DIFFER_S. If its wall clock is set back, a runner does not renew any more: the
-new end would be over for others. By its own lease it stops anyway, since both clocks must agree.
+The end of a lease is a time of the runner's wall clock, and other hosts compare it with their own.
+The clocks may differ by CLOCKS_DIFFER_S. A runner whose wall clock was set back does not renew any
+more: for others, the new end would be past. Its own checks use both of its clocks, so it stops.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from graveler.export.record import BranchExport, ExportRun, Progress
 from graveler.model import Event, Repository
 from graveler.times import NEVER, Moment
 
-# A runner goes on although its wall clock was set back by this much since it took the run.
+# A runner continues although its wall clock was set back by this much since it took the run.
 _SET_BACK_S_MAX = 5
 
 # With less time than this, a runner begins no more steps, and finishes those that are under way...
@@ -30,8 +30,8 @@ TIME_TO_END_S = 30
 _TIME_TO_STOP_S = 10
 # With less time than this, a runner does not take a run.
 TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
-# A runner that makes no progress in this much time never will: the next step is one huge object, or
-# a huge manifest.
+# A runner without progress in this much time makes none in any: the next step is one huge object or
+# manifest.
 _TIME_TO_PROGRESS_S = 600
 
 Transition = Callable[[BranchExport], BranchExport]
@@ -55,7 +55,7 @@ class ExportLease:
     def __init__(
         self, engine: Engine, repository: Repository, record: BranchExport, taken_at: Moment
     ) -> None:
-        """Hold the run of a record that this runner has stored as its own, with that moment."""
+        """Hold the run of a record that this runner has just stored as its own, at taken_at."""
         assert record.run is not None
         self.engine = engine
         self.repository = repository
@@ -72,7 +72,7 @@ class ExportLease:
         return self.record.run
 
     def check(self) -> None:
-        """Raise if a request that writes at the destination must not begin; for many threads.
+        """Check that a request may write at the destination now; for many threads.
 
         Raises:
             ExportStoppedError: too little of the lease is left.
@@ -167,7 +167,7 @@ class InvocationDeadline:
         return self._begun_with_s >= _TIME_TO_PROGRESS_S
 
     def check(self) -> None:
-        """Raise if a request that writes must not begin any more; for many threads.
+        """Check that a request that writes may still begin; for many threads.
 
         Raises:
             ExportOutOfTimeError: too little time is left.

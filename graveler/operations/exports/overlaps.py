@@ -2,7 +2,7 @@
 
 The first export to a path that holds objects needs force. A configuration is checked before it is
 stored, and again by the first run that would write to its paths. Two configurations that are stored
-at the same moment do not see each other: the second check stops both before they write. Deleting an
+at the same moment do not see each other. The second check stops both before they write. Deleting an
 export, alone or with its branch or repository, frees its paths at once. But the next run there
 waits until the last runner has stopped.
 """
@@ -138,7 +138,7 @@ def _check_outside_of_repositories(engine: Engine, wanted: ExportPaths) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Conflict(Generic[Found]):
-    """A listed export, and what was found among the paths in its record."""
+    """A listed export, and the paths of its record that conflict."""
 
     listed: ListedExport
     found: Found
@@ -154,7 +154,9 @@ def _conflicts(
     """Yield the listed exports among whose paths `find` finds something.
 
     The list may contain deleted exports and paths that are not used any more, so the records
-    decide. but: the branch to leave out, by its repository's uid and its name.
+    decide.
+
+    but: the branch to leave out, by its repository's uid and its name.
     """
     for listed in engine.exports.listed_exports():
         if (listed.repository_uid, listed.branch) == but or find(listed.places) is None:

@@ -1,4 +1,4 @@
-"""What users ask of continuous export: configure, start, repair or delete it, and its status."""
+"""The requests of users about continuous export: configure, start, repair, delete, show it."""
 
 import json
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from graveler.operations.exports.overlaps import check_first_export, check_overl
 from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
 
 _REQUESTED = "export_requested"
-# All patterns as JSON. The record stores them twice, and has 400 KB at most; JSON escapes may be
+# All patterns as JSON. The record stores them twice, and has 400 KB at most. JSON escapes may be
 # six times as long as the character.
 _PATTERNS_BYTES_MAX = 64 * 1024
 
@@ -116,10 +116,10 @@ def delete_branch(
     drop_after_ns: int,
     starts: TaskStart | None = None,
 ) -> None:
-    """Delete the branch together with its export, and store the task that this starts, or nothing.
+    """Delete the branch with its export, and store the task that this starts, in one transaction.
 
-    record is that of the export, None if there is none. The event makes the export function look
-    after a runner that is still working.
+    record: of the export, None if there is none. The event makes the export function check a runner
+    that is still working.
 
     Raises:
         StaleVersionError: another writer changed the branch or its export.
@@ -176,7 +176,7 @@ def status(engine: Engine, repository: str, branch: str) -> ExportStatus:
 
 
 def ended_runs(engine: Engine, repository: str, branch: str) -> tuple[EndedRun, ...]:
-    """Return the last runs of the branch's export that have ended, the newest first.
+    """Return the last ended runs of the branch's export, the newest first.
 
     Raises:
         NotFoundError: the branch does not exist, or it is not exported.
@@ -254,8 +254,8 @@ def _change(
 
     An event makes the export function look at the record.
 
-    The record is read before the branch. It is deleted together with its branch, so as long as the
-    record does not change, the branch is the one that it belongs to, not a new one of that name.
+    The record is read before the branch, and is deleted together with its branch. So as long as the
+    record does not change, the branch is not a new one of that name.
 
     Raises:
         NotFoundError: the repository or the branch does not exist.

@@ -53,7 +53,7 @@ def carry_out(
     time_left_s: Callable[[], float],
     workers: ExportWorkers | None = None,
 ) -> bool:
-    """Carry out the leased run as far as possible; return whether to look at the record at once.
+    """Carry out the leased run as far as possible; return whether to check the record at once.
 
     Args:
         lease: the run, held by this runner.
@@ -89,14 +89,14 @@ class _Runner:
         self._deadline = InvocationDeadline(time_left_s)
         self._workers = workers
         self._requests = RetriedRequests(self._engine, self._check)
-        # What ends a run or stores its progress may use the last seconds before the deadline.
+        # Requests that end a run or store its progress may use the last seconds of the invocation.
         last_requests = RetriedRequests(self._engine, lease.check)
         self._progress = RunProgress(lease, last_requests)
         self._reports = ExportReports(lease, self._requests, last_requests, self._hold)
         self._work = replace(work_of(lease), pause=self._hold)
 
     def continue_run(self) -> bool:
-        """Carry out what is left of the run; see `carry_out`.
+        """Carry out the rest of the run; see `carry_out`.
 
         Raises:
             ExportStoppedError: this runner does not hold the run any more.
@@ -116,7 +116,7 @@ class _Runner:
     # Phases
 
     def _run_phases(self) -> bool:
-        """Take the run to its end; return False if that is left to a batch job.
+        """Carry the run out to its end; return False if a batch job continues it.
 
         Raises:
             ExportStoppedError: this runner has to stop.
@@ -227,7 +227,7 @@ class _Runner:
     def _event(self, state: ExportState, **more: object) -> Event:
         run = self._lease.run
         objects = 0
-        with suppress(CorruptDataError):  # which is then why the run has failed
+        with suppress(CorruptDataError):  # then the run has failed for that reason
             objects = self._reports.objects
         return self._engine.event(
             "export_finished",
@@ -244,10 +244,10 @@ class _Runner:
     # Leaving the run to another runner
 
     def _leave_to_next(self) -> bool:
-        """Leave the rest to the next runner if it can get further; see `carry_out`.
+        """Leave the rest to the next runner if it can make progress; see `carry_out`.
 
-        A function that makes no progress in all its time never will, so a batch job continues.
-        Without one, the run fails.
+        A function that makes none in all its time never will, so a batch job continues. Without
+        one, the run fails.
         """
         if self._progress.has_progressed or not self._deadline.was_far:
             self._progress.release_lease()
@@ -301,7 +301,7 @@ class _Runner:
     # During the phases
 
     def _check(self) -> None:
-        """Raise if a request that writes at the destination must not begin any more.
+        """Check that a request that writes at the destination may still begin.
 
         Raises:
             ExportStoppedError: too little is left of the lease, or of the function's time.

@@ -1,4 +1,4 @@
-"""What is stored about a run: its ID, and pieces of its manifest until that is written.
+"""The stored data of a run: its record, and pieces of its manifest until that is written.
 
 A piece is a file with the ETags of copies, in the repository's storage namespace. So a runner that
 takes the run over finds the ETags of the copies that others made.

@@ -1,15 +1,15 @@
-"""How a worker carries out one slice of a run, which plain data describe to it.
+"""How a worker carries out one slice of a run, from a description in plain data.
 
-Theory of operation. The runner that holds the lease does not work on slices itself: it renews the
+Theory of operation. The runner that holds the lease does not work on slices itself. It renews the
 lease and adds up the results. Workers may be on other machines, and may outlive the runner. So each
 worker reads the run's record itself, as often as the runner renews the lease. It makes a request
 only while the lease that it read last is long enough. It stops when another runner holds the run or
 the run is unwanted. The next runner waits until the lease in the record ends, and no worker has
 read a later one. So workers never write at the same time as the next runner. The lease's end is a
 time of the runner's clock, which may differ from the worker's. A worker whose clock is set back
-would believe an old lease, so it also stops if it has read no renewal for a while.
+would believe an old lease. So it also stops if it has read no renewal for a while.
 
-One danger is left: a runner could end a run while a worker of which it has lost track still works.
+One danger is left: a runner could end a run while a worker that it has lost track of still writes.
 A runner that does not know the state of a worker must let the lease expire
 (`ExportWorkers.submit`).
 """
@@ -40,7 +40,7 @@ from graveler.times import NEVER, NS_PER_S, Moment
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What workers need to know about a run; it can be pickled."""
+    """The description of a run for workers; it can be pickled."""
 
     repository: Repository
     branch: str
@@ -101,7 +101,7 @@ class ObservedLease:
         self._first_read_at = NEVER  # of this end of the lease
 
     def check(self) -> None:
-        """Raise if a request that writes at the destination must not begin; for many threads.
+        """Check that a request may write at the destination now; for many threads.
 
         Raises:
             ExportStoppedError: too little of the lease is left, or another runner holds the run.
@@ -137,9 +137,9 @@ class ObservedLease:
 
 
 def carry_out_slice(engine: Engine, run: RunSpec, part: ExportSlice) -> ExportSliceResult:
-    """Copy and delete what the slice changes at the destination.
+    """Copy and delete the objects that the slice changes at the destination.
 
-    No request is under way when it returns. What went wrong is in the result, not raised.
+    No request is under way when it returns. Errors are in the result, not raised.
     """
     work = Work(
         engine.metarange(run.repository, run.head),

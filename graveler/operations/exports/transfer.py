@@ -1,4 +1,4 @@
-"""The requests by which the steps of an export change the destination."""
+"""The requests with which the steps of an export change the destination."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,8 @@
 """Hooks after an effect: a task runs them, and is stored in one transaction with the effect.
 
-So they run if and only if the effect was made, even if the process dies at once. They change
-nothing about the effect. A repository without such hooks gets no task. The task also notes the new
-commit in the run of the hooks before the effect, which did not know it.
+So they run if and only if the effect was made, even if the process crashes at once. They do not
+change the effect. A repository without such hooks gets no task. The task also adds the new commit's
+ID to the run of the hooks before the effect, which was stored before the commit.
 """
 
 from collections.abc import Mapping
@@ -25,11 +25,11 @@ from graveler.operations.tasks.hold import Hold, task_event
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the task is asked for.
+    """The input of a task of hooks.
 
     content_of: the commit with the action files.
-    is_commits: whether the hooks are told of its message, too.
-    before: the run of the hooks before the effect, which gets the commit; "" for none.
+    is_commits: whether the hooks get its message, too.
+    before: the run of the hooks before the effect, which gets the commit's ID; "" for none.
     """
 
     about: Occurrence
@@ -74,7 +74,7 @@ def start_after(
         if not before and not files.due(event, branch):
             return None
     except PreconditionFailedError:
-        pass  # the task says how an action file is malformed
+        pass  # the task reports the malformed action file
     return _start(engine, repository, about, commit.id, commit.committer, commit, before)
 
 
@@ -92,7 +92,7 @@ def start_after_ref(
         engine: where everything is stored.
         repository: whose branch or tag it is.
         files: those of the commit content_of.
-        about: what happens; its run is filled in here.
+        about: the occurrence; its run is filled in here.
         content_of: the commit that the branch or tag names.
         user: who asked.
     """
@@ -133,7 +133,7 @@ def _start(
 def announce(engine: Engine, repository: Repository, starts: TaskStart | None) -> None:
     """Make a runner look at the new task at once.
 
-    Its event leads to the same message, only later. So the hooks run even if this fails.
+    Its event leads to the same message, but later. So the hooks run even if this fails.
     """
     if starts is not None:
         with suppress(GravelerError):

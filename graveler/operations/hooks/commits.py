@@ -16,7 +16,7 @@ from graveler.operations.hooks.gate import Gate
 
 PRE_COMMIT = "pre-commit"
 
-# What a commit's task covers before it has sealed the branch, and while it does.
+# The field covers of a commit's task before it seals the branch, and while it does.
 UNSEALED = "unsealed"
 SEALING = "sealing"
 
@@ -24,7 +24,7 @@ SEALING = "sealing"
 def about_commit(
     branch: str, message: str, committer: str, metadata: Mapping[str, str]
 ) -> Occurrence:
-    """Return what hooks before a commit are told of it, without a run."""
+    """Return the occurrence of a commit for the hooks before it, without a run."""
     return Occurrence(
         run_id="",
         event=PRE_COMMIT,
@@ -37,7 +37,7 @@ def about_commit(
 
 
 def is_guarded(engine: Engine, repository: Repository, branch: Branch) -> bool:
-    """Whether hooks run before a commit of what is staged on the branch now.
+    """Whether hooks run before a commit of the branch's staged changes.
 
     Raises:
         PreconditionFailedError: an action file is malformed.
@@ -53,7 +53,7 @@ def pass_before_sealing(
     about: Occurrence,
     staged: Callable[[Branch], Sequence[Change]] | None = None,
 ) -> None:
-    """Run the hooks of `prepare-commit`; if `pre-commit` has some, let the gate say who runs them.
+    """Run the hooks of `prepare-commit`; leave the commit to a task if `pre-commit` needs one.
 
     staged is as for `branch_files`.
 

@@ -1,6 +1,6 @@
-"""Which hooks are due at an event: they follow from the action files in a repository's content.
+"""The hooks that are due at an event, by the action files in a repository's content.
 
-lakeFS's rules say which content holds the action files:
+lakeFS's rules decide which content holds the action files:
 
 operation               events                       content                     branches: match
 commit                  prepare-commit, pre-commit   the branch, staged changes  the branch
@@ -114,8 +114,8 @@ def branch_files(
 ) -> ActionFiles:
     """Return the action files that a reader of the branch sees, staged ones included.
 
-    It costs a request for each of the branch's staging tokens. staged returns the changes under the
-    newest one, if they have been read.
+    It costs a request for each of the branch's staging tokens. `staged` returns the changes under
+    the newest one, if they have been read.
 
     Raises:
         PreconditionFailedError: an action file is malformed.

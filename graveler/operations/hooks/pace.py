@@ -16,7 +16,7 @@ _SAVED = "hooks"
 
 
 class Pace(Protocol):
-    """What a run of hooks asks of the request or task that waits for it."""
+    """The part of a run of hooks that the waiting request or task decides."""
 
     def begin(self) -> None:
         """Called before the first hook; raises if the hooks must run elsewhere."""

@@ -1,7 +1,7 @@
 """The hooks of branches and tags: before and after a creation or a deletion.
 
-A request runs the hooks before it, which share a bounded time. All of them are named by the commit
-that the branch or tag points to.
+A request runs the hooks before it, which share a bounded time. The commit that the branch or tag
+points to has the action files.
 """
 
 from dataclasses import replace
@@ -25,8 +25,8 @@ def pass_before_creation(
     Args:
         engine: where everything is stored.
         repository: whose branch or tag it is.
-        content: what has the action files, that of about's commit.
-        about: what happens, with an event such as `create-tag`.
+        content: of about's commit, with the action files.
+        about: the occurrence, with an event such as `create-tag`.
         user: who asks.
 
     Raises:
@@ -52,7 +52,7 @@ def pass_before_creation(
 class DeletionHooks:
     """The hooks of one deletion, which may be tried several times.
 
-    The tries share the time for hooks. One with the same commit does not run them again.
+    The tries share the time for hooks. A try with the same commit does not run them again.
     """
 
     def __init__(self, engine: Engine, user: str) -> None:
@@ -67,9 +67,9 @@ class DeletionHooks:
 
         Args:
             repository: whose branch or tag it is.
-            content: what has the action files, that of the commit.
-            about: what happens, with an event such as `delete-tag`.
-            commit_id: that the branch or tag names.
+            content: of the commit, with the action files.
+            about: the occurrence, with an event such as `delete-tag`.
+            commit_id: of the commit that the branch or tag names.
 
         Raises:
             HookFailedError: a hook stops the deletion.

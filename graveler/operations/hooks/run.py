@@ -1,11 +1,11 @@
 """Run the hooks that are due at one occurrence, and store the run.
 
 Theory of operation. The hooks of one action run one after another, those of different actions side
-by side. This thread starts them, notes how they end, and reports to whoever waits (`Pace`); other
-threads call the targets. A hook that has ended is saved at once, so that the next runner does not
-call it again. The finished run is stored under an ID that follows from the occurrence: whoever
-comes to it again finds it. A process that dies while a hook runs leaves it unknown whether the
-target was called, and the next one calls it again: targets get each event at least once.
+by side. This thread starts them, records their ends, and reports to the waiting request or task
+(`Pace`); other threads call the targets. A hook that has ended is saved at once, so that the next
+runner does not call it again. The finished run is stored under an ID that follows from the
+occurrence, so a repetition finds it. If a process dies while a hook runs, it is unknown whether the
+target was called. The next process calls it again: targets get each event at least once.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ from graveler.times import NS_PER_S
 
 _TICK_S = 1.0
 
-# A target's adapter ends each call in time. After this much longer, nobody waits for it.
+# A target's adapter ends each call in time. After this much longer, its hook has failed.
 _GRACE_S = 3.0
 
 _TEXT_TYPE = "text/plain; charset=utf-8"
@@ -68,7 +68,7 @@ def run_hooks(
 
 
 def store_run(engine: Engine, repository: Repository, run: Run) -> None:
-    """Store the run's manifest and record; the record comes last, so it never names a lost file."""
+    """Store the run's manifest and then its record, so that the record never names a lost file."""
     uri = manifest_uri(repository.storage_namespace, run.id)
     engine.objects.put(uri, manifest(run), "application/json")
     engine.refs.put_hook_run(repository, run)
@@ -81,7 +81,7 @@ def failure_of(run: Run) -> HookFailedError:
 
 @dataclass(slots=True)
 class _Chain:
-    """The hooks of one action: which is next, and whether one has failed."""
+    """The hooks of one action: the next one, and whether one has failed."""
 
     number: int
     action: Action
@@ -108,7 +108,7 @@ class _Chain:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A hook that a thread is calling; nobody waits for it after until_ns."""
+    """A hook that a thread is calling; after until_ns it has failed."""
 
     chain: _Chain
     begun: HookRun

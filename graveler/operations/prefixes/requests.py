@@ -1,4 +1,4 @@
-"""Copies and moves of prefixes: what users ask for, and the objects that it means."""
+"""Copies and moves of prefixes: the requests of users, and their source objects."""
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ from graveler.staging.listing import PageQuery
 
 
 class IfExists(StrEnum):
-    """What happens where the destination has an object already."""
+    """The action at a path where the destination has an object already."""
 
     FAIL = "fail"
     SKIP = "skip"
@@ -28,9 +28,9 @@ class IfExists(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrefixRequest:
-    """What a user asks for.
+    """The request of a user.
 
-    source_ref: of a copy, "" means the destination's branch. A move is inside one branch.
+    source_ref: of a copy; "" means the destination's branch. A move is inside one branch.
     """
 
     source_prefix: str
@@ -42,9 +42,10 @@ class PrefixRequest:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRequest:
-    """What the task decodes: source is a branch, with what is staged there, or a commit's ID.
+    """The input of the task: the request, and its source as it was resolved.
 
-    source_uid: the branch's; None of a commit, or if an earlier version stored it.
+    source: a branch, with its staged changes, or a commit's ID.
+    source_uid: the branch's; None of a commit, or if an earlier version stored the task.
     """
 
     request: PrefixRequest
@@ -63,9 +64,9 @@ class CopySource:
         self._prefix = asked.request.source_prefix.encode()
 
     def page(self, destination: Branch, after: bytes, amount: int) -> list[Record]:
-        """Return the records behind the path `after`, which is b"" at the beginning.
+        """Return the records behind the path `after`, b"" at the beginning.
 
-        destination is the branch that the task works on, at its current version.
+        destination: the branch that the task works on, at its current version.
 
         Raises:
             NotFoundError: the source's branch was deleted.

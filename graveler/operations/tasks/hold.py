@@ -1,8 +1,8 @@
 """One runner's hold on a task: reports, and the end.
 
-Work calls `report` at least every few seconds. That extends the lease, stores the progress, and
-stops the work if it is unwanted, if another runner has taken it, or if time is up. While the work
-waits for a store, another thread calls `beat`, which does the same but stops nothing.
+The work calls `report` at least every few seconds. That extends the lease and stores the progress.
+It stops the work if a user cancelled the task, another runner has taken it, or time is up. While
+the work waits for a store, another thread calls `beat`, which does the same but stops nothing.
 """
 
 import threading
@@ -100,7 +100,7 @@ class Hold:
         return reread_repository(self.engine, self.repository)
 
     def report(self, done: int, known: int) -> None:
-        """Report so many objects done, of those known so far.
+        """Report the number of objects done, and of those known so far.
 
         Raises:
             TaskUnwantedError: a user cancelled the task.
@@ -117,7 +117,7 @@ class Hold:
         self._refuse_unwanted()
 
     def beat(self) -> None:
-        """Extend the lease and show that the work goes on; for another thread than the work's."""
+        """Extend the lease; called by another thread than the work's."""
         with self._lock:
             if self._is_ending or self._lost is not None or self._time_left_s() <= 0:
                 return
@@ -128,7 +128,7 @@ class Hold:
                 self._lost = error
 
     def _extend(self) -> None:
-        """Store the progress and extend the lease, if it is time to.
+        """Store the progress and extend the lease, if that is due.
 
         Raises:
             TaskLostError: another runner holds the task.
@@ -150,7 +150,7 @@ class Hold:
         return self._time_left_s() - TIME_TO_END_S
 
     def cover(self, covers: str) -> None:
-        """Store what the task's effect will include; see `Task.covers`.
+        """Store the content that the task's effect will include; see `Task.covers`.
 
         Raises:
             TaskUnwantedError: a user cancelled the task.
@@ -164,7 +164,7 @@ class Hold:
         self.report(self._done, self._known)
 
     def save(self, saved: Mapping[str, Any]) -> None:
-        """Store what the next runner needs to go on from here.
+        """Store the state from which the next runner can continue.
 
         Raises:
             TaskUnwantedError: a user cancelled the task.
@@ -178,10 +178,10 @@ class Hold:
     def step(
         self, saved: Mapping[str, Any], done: int, store: Callable[[Task, Task], Task]
     ) -> None:
-        """Make one step of the work, so many objects done then, and save how far it has come.
+        """Make one step of the work, and save the progress after it: the number of objects done.
 
-        store(old, new) stores the step and the task's record in one transaction. If the record is
-        another one, a step before may have been made: go on from what the task has saved.
+        store(old, new) stores the step and the task's record in one transaction. If the record has
+        changed, an earlier step may have been made: continue from the task's saved state.
 
         Raises:
             StaleVersionError: another writer was faster, or changed the task.
@@ -201,7 +201,7 @@ class Hold:
         self._done = self._known = done
 
     def watched(self, things: Iterable[T], /) -> Iterator[T]:
-        """Pass the things on, and report meanwhile; each counts as one more object known and done.
+        """Pass the things on, and report meanwhile; each counts as an object known and done.
 
         Raises:
             TaskStoppedError: as report.
@@ -228,7 +228,7 @@ class Hold:
             TaskUnwantedError: a user cancelled it.
         """
         with self._lock:
-            self._refuse_unwanted()  # a beat may have read that, and then nothing is stale
+            self._refuse_unwanted()  # a beat may have read the cancellation: nothing is stale then
             self._is_ending = True  # a beat would make the end stale
             ended = self._completed(self.task, {"commit_id": commit.id})
             return TaskEnd(self.task, ended, end_event(self.engine, self.repository, ended))
@@ -250,7 +250,7 @@ class Hold:
         self._refuse_unwanted()
 
     def complete(self, result: Mapping[str, str], *, although_unwanted: bool = False) -> None:
-        """End the task with its result; although_unwanted: the effect was made, and stays.
+        """End the task with its result; although_unwanted: the effect was made and stays.
 
         Raises:
             TaskLostError: another runner holds the task, or it has ended.
@@ -265,7 +265,7 @@ class Hold:
         self.end(transition)
 
     def end(self, transition: Transition) -> None:
-        """End the task as the transition says.
+        """End the task by the transition.
 
         Raises:
             TaskLostError: another runner holds the task, or it has ended.
@@ -313,8 +313,8 @@ class Hold:
 class DirectEnding:
     """The end of a task that changes its branch otherwise than by a merge.
 
-    Such a task may run for hours. So whether the branch is protected is read again beside the
-    transaction that moves its head.
+    Such a task may run for hours. So the branch's protection is read again before the transaction
+    that moves its head.
     """
 
     hold: Hold

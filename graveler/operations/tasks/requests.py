@@ -1,4 +1,4 @@
-"""What users ask of tasks: to start, show, list and cancel them."""
+"""The requests of users about tasks: start, show, list and cancel them."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -34,20 +34,20 @@ def name_of(branch: Branch | None) -> str:
 
 
 def always_covers(_task: Task) -> bool:
-    """Return True: the effect of a task is all that an equal request asks for."""
+    """Return True: the effect of a task covers each equal request."""
     return True
 
 
 def covers_repetitions(task: Task) -> bool:
     """Whether the request may be the repetition that the task's client was asked for.
 
-    A task may have read what has changed since, so it covers no new request.
+    The task's data may have changed since it read them, so it covers no new request.
     """
     return task.is_called_back
 
 
 def never_covers(_task: Task) -> bool:
-    """Return False: a task may have read what has changed since."""
+    """Return False: the task's data may have changed since it read them."""
     return False
 
 
@@ -69,12 +69,12 @@ def start(
         engine: where everything is stored.
         repository: whose task it is.
         kind: decides the work.
-        request: what the work decodes, as JSON.
+        request: the input of the work, as JSON.
         user: who asks.
         branch: on which the task works, as the request saw it; None if on none.
-        covers: what was there when the request was made: the newest sealed token, or commits.
-        is_covered: whether the effect of a task includes all that this request asks for.
-        identity: what equal requests share, if it is not request.
+        covers: the content at the time of the request: the newest sealed token, or commits.
+        is_covered: whether the effect of a task covers this request.
+        identity: the fields that equal requests share, if not `request`.
 
     Raises:
         InvalidInputError: the request is too large to store.
@@ -116,7 +116,7 @@ def start(
 def send_for(engine: Engine, repository: Repository, task: Task) -> None:
     """Make a runner look at the task, unless one holds it.
 
-    The event of a new task leads to the same message, only later. So the task runs even if this
+    The event of a new task leads to the same message, but later. So the task runs even if this
     fails.
     """
     if not task.has_ended and not task.is_held(engine.clock.now_ns()):
@@ -125,7 +125,7 @@ def send_for(engine: Engine, repository: Repository, task: Task) -> None:
 
 
 def is_open_for(task: Task, branch: Branch | None, is_covered: Callable[[Task], bool]) -> bool:
-    """Whether the task, whose request was equal, will do what a request for the branch asks for."""
+    """Whether the task of an equal request is open, works on the branch and covers the request."""
     return not (task.has_ended or task.is_unwanted) and task.is_on(branch) and is_covered(task)
 
 

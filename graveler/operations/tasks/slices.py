@@ -2,9 +2,9 @@
 
 Theory of operation. The runner of a task is the coordinator. It plans slices one after another,
 and invokes the slice function for each; several run at a time. A worker stores the ranges of its
-slice, and then its result under a name that follows from the job. So a slice that was applied is
-not applied again, whoever asks: another invocation, or another runner after a crash. The
-coordinator assembles the metarange from the results, and deletes them when the task has ended.
+slice, and then its result under a name that follows from the job. So neither another invocation nor
+another runner applies a slice again. The coordinator assembles the metarange from the results, and
+deletes them when the task has ended.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ from graveler.model.tasks import Failure
 from graveler.operations.tasks.hold import Hold
 from graveler.threads import ContextThreads
 
-# A slice that no worker could apply in so many tries fails its task.
+# A slice that no worker could apply in this many tries fails its task.
 _TRIES_MAX = 5
 _FIRST_PAUSE_S = 0.5
 
@@ -41,7 +41,7 @@ _AHEAD = 2
 
 
 class SliceJob(msgspec.Struct, frozen=True):
-    """The job of one worker: which slice of which change, of which task."""
+    """The job of one worker: a slice of a change, for a task."""
 
     repository: str
     uid: str
@@ -153,7 +153,7 @@ class _SlicedChange:
             part = self.waiting.pop(future)
             self.expected -= part.keys
             result = future.result()
-            # Others plan by ranges, and so know their objects only afterwards.
+            # Other sources plan by ranges: the number of objects is known only afterwards.
             is_exact = isinstance(self.source, StagedSource)
             self.done += part.keys if is_exact else result.counts.total
         self._report()

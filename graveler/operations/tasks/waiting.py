@@ -1,22 +1,20 @@
-"""Requests that may take longer than a request can: they leave their work to a task, and wait.
+"""Requests whose work may take longer than a request can: a task does it, and the request waits.
 
-Theory of operation. A request does its work itself for `request_work_s`. What takes longer is left
-to a task, and the request waits for it. If the task outlasts the request, the client is asked to
-come back (StillRunningError): by a redirect that names the task, or by repeating the request. A
-repeated request finds the task by its digest, joins it, and learns its outcome, even if the task
-has ended meanwhile. So a client that repeats its request learns the outcome, and the work is done
-once.
+Theory of operation. A request does its work itself for `request_work_s`. Longer work is left to a
+task, and the request waits for it. If the task outlasts the request, the client is called back
+(StillRunningError): a redirect names the task, or the client repeats the request. A repeated
+request finds the task by its digest, joins it, and returns its outcome, even if the task has ended
+meanwhile. So a client that repeats its request gets the outcome, and the work is done once.
 
-Equal requests may also come from clients that know nothing of each other, or from one that has
-written more since. So a request joins a task only if the task's effect includes all that the
-request asks for. Otherwise it lets the task of a client that was called back end first, and then
-does the rest.
+Equal requests may also be sent by independent clients, or by one that has written more since. So a
+request joins a task only if the task's effect covers the whole request. Otherwise it first waits
+for the task of a client that was called back, and then does the rest.
 
-The outcome of an ended task must be true when it is given. A commit counts as long as the branch
+The outcome of an ended task must be true when it is returned. A commit counts as long as the branch
 leads to it. A failure counts as long as nothing has moved the branch, or if the request would mean
 something else since. A task of a deleted branch never counts for another one that has the name now.
 
-A client may go away before it reads the answer. If it then repeats a request that has nothing left
+A client may disconnect before it reads the answer, and then repeat the request. If nothing is left
 to do, and the branch's head is still the task's commit, it gets that commit again.
 """
 
@@ -45,7 +43,7 @@ from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
-# How long a client may take to repeat a request and still learn the outcome of the first one.
+# How long a client may take to repeat a request and still get the outcome of the first one.
 OUTCOME_LIFE_S = 600
 
 # A waiting request looks at its task after this time, then after twice the time, and so on.
@@ -59,9 +57,9 @@ class TakesLongError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClientWait:
-    """How a client waits for an outcome.
+    """A client's place in a chain of requests that wait for one outcome.
 
-    task_id: the task that an earlier answer to this client named, "" if none did.
+    task_id: the task that the answer before this request named, "" if none did.
     is_last: if the task outlasts this request, the client has to repeat it without the name.
     """
 
@@ -94,16 +92,16 @@ class WorkLimit:
 
 @dataclass(slots=True)
 class RequestedWork(Generic[T]):
-    """What a request asks for, and the two ways to it.
+    """The work of a request, and the two ways to do it: at once, or by a task.
 
     branch: as the request saw it when it began; None if the work is on none.
-    request: what a task decodes.
-    at_once: does it in this request, under the limit.
+    request: the input of a task.
+    at_once: does the work in this request, under the limit.
     result_of: returns the result of a completed task.
-    is_covered: whether the effect of a task includes all that the request asks for.
+    is_covered: whether the effect of a task covers the request.
     moves: whether the request means something else when the branch has moved.
     covers: see `Task`; for a commit, at_once sets it.
-    identity: what equal requests share, if it is not request.
+    identity: the fields that equal requests share, if not `request`.
     joinable: returns the last task of an equal request, if its read has begun.
     """
 
@@ -183,7 +181,7 @@ def _digest(work: RequestedWork[T]) -> str:
 def _is_joinable(
     engine: Engine, repository: Repository, work: RequestedWork[T], task: Task
 ) -> bool:
-    """Whether a new request gets the outcome of the task on its branch, whose request was equal.
+    """Whether a request gets the outcome of the task, which an equal request started on its branch.
 
     If the task has ended, the request must be the repetition that its client was asked for.
 
@@ -240,7 +238,7 @@ def _start(engine: Engine, repository: Repository, work: RequestedWork[T]) -> Ta
 def _is_still_true(
     engine: Engine, repository: Repository, work: RequestedWork[T], task: Task
 ) -> bool:
-    """Whether the outcome of the last such task is the branch's present state."""
+    """Whether the commit of the last such task is still the branch's head."""
     if task.state is not TaskState.COMPLETED or _is_old(engine, task) or work.branch is None:
         return False
     head_id = reread_branch(engine, repository, work.branch).commit_id
@@ -279,7 +277,7 @@ def _ended(
     *,
     is_outcome: bool = True,
 ) -> Task:
-    """Wait for the task, and return it as it ended; if it is the outcome, it is known from now on.
+    """Wait for the task and return it as it ended; its client no longer waits if it is the outcome.
 
     Raises:
         StillRunningError: it has not ended in time.
@@ -310,7 +308,7 @@ def _wait(engine: Engine, repository: Repository, task: Task, until_ns: int) -> 
 
 
 def _call_back(engine: Engine, repository: Repository, task: Task, *, is_called_back: bool) -> None:
-    """Note whether a client is asked to come back for the outcome."""
+    """Store whether a client was called back for the outcome."""
 
     def attempt() -> None:
         current = engine.refs.task(repository, task.id)
