@@ -155,7 +155,7 @@ def delete(
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
         # Delete the export in the same transaction: a new branch may get the name at once. Few
         # branches have one, so the first try only requires that there is none.
-        export = requests.record_of(engine, found, name) if may_be_exported else None
+        export = engine.exports.branch_export(found, name) if may_be_exported else None
         may_be_exported = True
         requests.delete_branch(engine, found, branch, export, event, engine.drop_after_ns(), starts)
         return found, starts

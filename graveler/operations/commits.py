@@ -36,6 +36,7 @@ from graveler.messages import Refusal, within
 from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
 from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.committed_files import require_metarange
+from graveler.operations.hooks.action_files import staged_action_files
 from graveler.operations.hooks.after import announce, start_after
 from graveler.operations.hooks.commits import (
     SEALING,
@@ -45,7 +46,6 @@ from graveler.operations.hooks.commits import (
     pass_before_commit,
     pass_before_sealing,
 )
-from graveler.operations.hooks.files import staged_files
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.requests import start, status
@@ -101,7 +101,7 @@ def commit(
     """
     prefetch, identity = Prefetch(engine, repository, branch), asdict(request)
     joinable = joinable_ahead(prefetch, TaskKind.COMMIT, branch, request.committer, identity)
-    staged = prefetch.of_branch(lambda token: staged_files(engine, token))
+    staged = prefetch.of_branch(lambda token: staged_action_files(engine, token))
     found, current = _committable(engine, repository, branch, request)
 
     def at_once(limit: WorkLimit) -> Commit:

@@ -1,4 +1,4 @@
-"""The branches and tags of a dump, listed while users move and rename them.
+"""The refs in a dump: listed while users move and rename them, and read again from a stored dump.
 
 Theory of operation. A listing takes a while. A ref may be renamed meanwhile, from a name ahead of
 the listing to one behind it: then it is in no page. A commit may be merged into a branch behind the
@@ -12,14 +12,18 @@ else by the ref's name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from heapq import merge
 from itertools import groupby
 
 from graveler.branches.complete_listings import NewEvents, every_branch, every_tag
 from graveler.branches.watching import Watching
-from graveler.dump.files import read, write
-from graveler.dump.records import BRANCHES, TAGS, Kind, NamedCommit
+from graveler.dump.check import Checked, check
+from graveler.dump.files import RefsDump, read, write
+from graveler.dump.records import BRANCHES, COMMITS, TAGS, Kind, NamedCommit
 from graveler.engine import Engine
+from graveler.errors import CorruptDataError, GoneError
+from graveler.layout import committed_uri
 from graveler.model import Branch, MetaRangeID, Repository, Tag
 
 
@@ -88,3 +92,37 @@ def _united(changed: Iterable[NamedCommit], listed: Iterable[NamedCommit]) -> It
 
 def _key(ref: NamedCommit) -> bytes:
     return ref.name.encode()
+
+
+class DumpContent:
+    """The records of a dump; each call reads its file again."""
+
+    def __init__(
+        self, engine: Engine, repository: Repository, dumped: RefsDump, watching: Watching
+    ) -> None:
+        self._engine = engine
+        self._watching = watching
+        self._repository = repository
+        self._dumped = dumped
+        reader = partial(read, engine.committed, repository.storage_namespace)
+        self.commits = partial(reader, dumped.commits_id, COMMITS)
+        self.branches = partial(reader, dumped.branches_id, BRANCHES)
+        self.tags = partial(reader, dumped.tags_id, TAGS)
+
+    def check(self) -> Checked:
+        """Read the whole dump and check it; return the facts that a restore needs.
+
+        Raises:
+            InvalidInputError: it is inconsistent.
+            CorruptDataError: a file is damaged.
+            GoneError: a file does not exist.
+        """
+        try:
+            return check(self._watching(self.commits()), self.branches(), self.tags())
+        except CorruptDataError as error:
+            dumped = self._dumped
+            for file_id in filter(None, (dumped.commits_id, dumped.branches_id, dumped.tags_id)):
+                uri = committed_uri(self._repository.storage_namespace, file_id)
+                if self._engine.objects.head(uri) is None:
+                    raise GoneError(f"No data: there is no {uri}") from error
+            raise

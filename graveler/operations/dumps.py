@@ -49,8 +49,7 @@ from graveler.errors import (
 from graveler.identity import is_id
 from graveler.model import Commit, MetaRangeID, Repository, Tag
 from graveler.model.tasks import Task, TaskKind
-from graveler.operations.dump_content import DumpContent
-from graveler.operations.dumped_refs import dump_refs
+from graveler.operations.dumped_refs import DumpContent, dump_refs
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
 from graveler.operations.tasks.waiting import (

@@ -29,8 +29,8 @@ from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.model.hooks import Occurrence
 from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import Task, TaskKind
+from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import announce, start_after
-from graveler.operations.hooks.files import committed_files
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import start
@@ -207,7 +207,7 @@ def gate_before_merge(
     """
     gate = request_gate(engine, repository, may_wait=limit.until_ns is None)
     content = engine.content(repository, source_id)
-    if committed_files(engine, repository, content, _PRE_MERGE).due(_PRE_MERGE, branch):
+    if committed_action_files(engine, repository, content, _PRE_MERGE).due(_PRE_MERGE, branch):
         gate.pace.begin()
     return gate
 
@@ -301,7 +301,7 @@ def _pass_before(
 ) -> str:
     """Run the hooks before a merge, which the source commit names; return the run's ID."""
     content = gate.engine.metarange(repository, source.metarange_id)
-    files = committed_files(gate.engine, repository, content, _PRE_MERGE)
+    files = committed_action_files(gate.engine, repository, content, _PRE_MERGE)
     about = Occurrence(
         run_id="",
         event=_PRE_MERGE,

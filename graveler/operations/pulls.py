@@ -19,7 +19,7 @@ from graveler.branches.lookup import (
 )
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
-from graveler.errors import GravelerError, InvalidInputError
+from graveler.errors import InvalidInputError
 from graveler.limits import PULL_REQUEST_BYTES_MAX
 from graveler.messages import Refusal, within
 from graveler.model import Commit, CommitID, Event, Page, Repository, pulls
@@ -261,12 +261,8 @@ def _read(engine: Engine, repository: Repository, pull_id: str) -> PullRequest:
         raise Refusal.BAD_PULL_REQUEST_ID.error(repr(pull_id)) from error
     pull = engine.refs.pull_request(repository, pull_id)
     if pull is None:
-        raise _not_found(pull_id)
+        raise Refusal.PULL_REQUEST_NOT_FOUND.error(repr(pull_id))
     return pull
-
-
-def _not_found(pull_id: str) -> GravelerError:
-    return Refusal.PULL_REQUEST_NOT_FOUND.error(repr(pull_id))
 
 
 def _check_size(title: str, description: str) -> None:

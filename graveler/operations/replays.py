@@ -33,8 +33,8 @@ from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import Task, TaskKind
+from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import announce, start_after
-from graveler.operations.hooks.files import committed_files
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.slices import apply_by_slices
@@ -234,7 +234,7 @@ def _in_time(
         gate = request_gate(engine, repository, may_wait=limit.until_ns is None)
         before = f"pre-{replayed.subject}"
         content = engine.content(repository, branch.commit_id)
-        if committed_files(engine, repository, content, before).due(before, branch.name):
+        if committed_action_files(engine, repository, content, before).due(before, branch.name):
             gate.pace.begin()
         apply = apply_at_once(engine, limit.over)
         return _replay(gate, repository, branch, replayed, apply, is_dirty=is_dirty)
@@ -324,7 +324,7 @@ def _replay(
             committer=made.committer,
             metadata=made.metadata,
         )
-        files = committed_files(engine, repository, destination, about.event)
+        files = committed_action_files(engine, repository, destination, about.event)
         with within("update branch"):
             before = gate.pass_through(files, about, head.id)
         event = commit_event(engine, asked.event, repository, branch.name, made)

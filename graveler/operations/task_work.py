@@ -7,11 +7,11 @@ from graveler.operations import (
     commits,
     dumps,
     imports,
-    kept_dumps,
     merges,
     pulls,
     replays,
     retention,
+    scheduled_dumps,
 )
 from graveler.operations.hooks.after import run_after
 from graveler.operations.prefixes.walk import run_prefix
@@ -24,7 +24,7 @@ WORK: Mapping[TaskKind, TaskWork] = {
     TaskKind.REVERT: replays.run_replay,
     TaskKind.CHERRY_PICK: replays.run_replay,
     TaskKind.IMPORT: imports.run_import,
-    TaskKind.DUMP: kept_dumps.run_dump,
+    TaskKind.DUMP: scheduled_dumps.run_dump,
     TaskKind.RESTORE: dumps.run_restore,
     TaskKind.PREPARE_COMMITS: retention.run_prepare,
     TaskKind.COPY_PREFIX: run_prefix,

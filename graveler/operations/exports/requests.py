@@ -132,11 +132,6 @@ def delete_branch(
         delete_pieces(engine, repository, record.run)
 
 
-def record_of(engine: Engine, repository: Repository, branch: str) -> BranchExport | None:
-    """Return the record of the branch's export."""
-    return engine.exports.branch_export(repository, branch)
-
-
 def get(engine: Engine, repository: str, branch: str) -> ExportConfiguration:
     """Return the configuration of the branch's export.
 
@@ -236,12 +231,8 @@ def _record(engine: Engine, repository: str, branch: str) -> BranchExport:
 
 def _configured(record: BranchExport | None, branch: str) -> BranchExport:
     if record is None or record.is_forgotten:
-        raise _not_configured(branch)
+        raise NotFoundError(f"branch {branch!r} has no export configuration: set one first")
     return record
-
-
-def _not_configured(branch: str) -> NotFoundError:
-    return NotFoundError(f"branch {branch!r} has no export configuration: set one first")
 
 
 def _change(

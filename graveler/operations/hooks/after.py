@@ -17,7 +17,7 @@ from graveler.errors import GravelerError, PreconditionFailedError
 from graveler.model import Commit, CommitID, Repository
 from graveler.model.hooks import Occurrence, run_id
 from graveler.model.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage, TaskStart
-from graveler.operations.hooks.files import ActionFiles, committed_files
+from graveler.operations.hooks.action_files import ActionFiles, committed_action_files
 from graveler.operations.hooks.pace import TaskPace
 from graveler.operations.hooks.run import run_hooks, store_run
 from graveler.operations.tasks.hold import Hold, task_event
@@ -70,7 +70,7 @@ def start_after(
         merge_source=merge_source,
     )
     try:
-        files = committed_files(engine, repository, content, event)
+        files = committed_action_files(engine, repository, content, event)
         if not before and not files.due(event, branch):
             return None
     except PreconditionFailedError:
@@ -161,7 +161,9 @@ def run_after(hold: Hold) -> Mapping[str, str]:
     if asked.before:
         _note_commit(engine, repository, asked.before, about.commit_id)
     metarange = engine.metarange(repository, content.metarange_id)
-    due = committed_files(engine, repository, metarange, about.event).due(about.event, about.branch)
+    due = committed_action_files(engine, repository, metarange, about.event).due(
+        about.event, about.branch
+    )
     if not due:
         return {}
     run = run_hooks(engine, repository, about, due, TaskPace(hold))

@@ -11,7 +11,7 @@ from graveler.committed.metarange import MetaRange
 from graveler.engine import Engine
 from graveler.model import Branch, Change, Repository
 from graveler.model.hooks import PREPARE_COMMIT, Occurrence
-from graveler.operations.hooks.files import branch_files, committed_files
+from graveler.operations.hooks.action_files import branch_action_files, committed_action_files
 from graveler.operations.hooks.gate import Gate
 
 PRE_COMMIT = "pre-commit"
@@ -42,7 +42,7 @@ def is_guarded(engine: Engine, repository: Repository, branch: Branch) -> bool:
     Raises:
         PreconditionFailedError: an action file is malformed.
     """
-    files = branch_files(engine, repository, branch, PRE_COMMIT)
+    files = branch_action_files(engine, repository, branch, PRE_COMMIT)
     return any(files.due(event, branch.name) for event in (PREPARE_COMMIT, PRE_COMMIT))
 
 
@@ -55,13 +55,13 @@ def pass_before_sealing(
 ) -> None:
     """Run the hooks of `prepare-commit`; leave the commit to a task if `pre-commit` needs one.
 
-    staged is as for `branch_files`.
+    staged is as for `branch_action_files`.
 
     Raises:
         HookFailedError, PreconditionFailedError: as `Gate.pass_through`.
         Exception: whatever the gate's pace raises.
     """
-    files = branch_files(gate.engine, repository, branch, PRE_COMMIT, staged)
+    files = branch_action_files(gate.engine, repository, branch, PRE_COMMIT, staged)
     files.require_served(PRE_COMMIT, even_later=True)
     gate.pass_through(files, replace(about, event=PREPARE_COMMIT))
     if files.due(PRE_COMMIT, branch.name):
@@ -77,6 +77,6 @@ def pass_before_commit(
         HookFailedError, PreconditionFailedError: as `Gate.pass_through`.
         Exception: whatever the gate's pace raises.
     """
-    files = committed_files(gate.engine, repository, content, PRE_COMMIT)
+    files = committed_action_files(gate.engine, repository, content, PRE_COMMIT)
     files.require_served(PRE_COMMIT, even_later=True)
     return gate.pass_through(files, replace(about, event=PRE_COMMIT), *state)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from graveler.engine import Engine
 from graveler.model import Repository
 from graveler.model.hooks import PREPARE_COMMIT, HookStatus, Occurrence, run_id
-from graveler.operations.hooks.files import ActionFiles
+from graveler.operations.hooks.action_files import ActionFiles
 from graveler.operations.hooks.pace import Pace, RequestPace, TaskPace
 from graveler.operations.hooks.run import failure_of, run_hooks
 from graveler.operations.tasks.hold import Hold

@@ -12,8 +12,8 @@ from graveler.errors import AlreadyExistsError, PreconditionFailedError
 from graveler.model import CommitID, Repository
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import TaskStart
+from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import start_after_ref
-from graveler.operations.hooks.files import committed_files
 from graveler.operations.hooks.gate import Gate, request_gate
 
 
@@ -35,7 +35,7 @@ def pass_before_creation(
         PreconditionFailedError: an action file is malformed.
     """
     try:
-        files = committed_files(engine, repository, content, f"pre-{about.event}")
+        files = committed_action_files(engine, repository, content, f"pre-{about.event}")
         is_guarded = bool(files.due(f"pre-{about.event}", about.branch))
     except PreconditionFailedError:
         _require_free(engine, repository, about.branch or about.tag)
@@ -75,7 +75,7 @@ class DeletionHooks:
             HookFailedError: a hook stops the deletion.
             PreconditionFailedError: an action file is malformed.
         """
-        files = committed_files(self._engine, repository, content, f"pre-{about.event}")
+        files = committed_action_files(self._engine, repository, content, f"pre-{about.event}")
         if files.actions:
             if self._gate is None:
                 self._gate = request_gate(self._engine, repository, may_wait=True)
