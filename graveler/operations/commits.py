@@ -15,7 +15,6 @@ from graveler.branches.heads import (
     has_room,
     has_staged,
     made_commit,
-    move_head,
     new_commit,
     newest_sealed,
     require_clean,
@@ -37,7 +36,7 @@ from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeI
 from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.committed_files import require_metarange
 from graveler.operations.hooks.action_files import staged_action_files
-from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.commits import (
     SEALING,
     UNSEALED,
@@ -236,8 +235,7 @@ def _commit_sealed(
             return Move(now, now.commit_id, now.sealed_tokens)
         return _move_to(gate, repository, now, head, applied.metarange_id, request)
 
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
+    move = move_and_announce(engine, repository, branch, plan, ending)
     if move.commit is None:
         raise _no_changes(branch.name)
     return move.commit
@@ -301,9 +299,7 @@ def _commit_metarange(
         move = _move_to(gate, repository, clean, head, metarange_id, request, head.metarange_id)
         return replace(move, is_clean=True)
 
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
-    return made_commit(move)
+    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
 
 
 def get(engine: Engine, repository: str, ref: str) -> Commit:

@@ -26,7 +26,6 @@ from graveler.branches.heads import (
     check_commit_size,
     commit_event,
     made_commit,
-    move_head,
     new_commit,
     require_clean,
 )
@@ -43,23 +42,11 @@ from graveler.imports.request import (
     check_request,
     check_source,
 )
-from graveler.imports.runs import (
-    SORTED_RECORDS,
-    Found,
-    Listed,
-    merged_runs,
-    with_run,
-)
+from graveler.imports.runs import SORTED_RECORDS, Found, Listed, merged_runs, with_run
 from graveler.messages import Refusal
-from graveler.model import (
-    Branch,
-    Commit,
-    MetaRangeID,
-    Record,
-    Repository,
-)
+from graveler.model import Branch, Commit, MetaRangeID, Record, Repository
 from graveler.model.tasks import Task, TaskKind, TaskState
-from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.commits import about_commit, pass_before_commit
 from graveler.operations.hooks.gate import Gate, task_gate
 from graveler.operations.tasks import requests
@@ -243,9 +230,7 @@ def commit_import(
         return move_to(gate, repository, now, head, request, applied.metarange_id)
 
     ending = DirectEnding(hold, force=request.force)
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
-    return made_commit(move)
+    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
 
 
 def move_to(

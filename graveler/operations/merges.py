@@ -15,7 +15,6 @@ from graveler.branches.heads import (
     commit_event,
     has_staged,
     made_commit,
-    move_head,
     new_commit,
     require_clean,
 )
@@ -30,7 +29,7 @@ from graveler.model.hooks import Occurrence
 from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.hooks.action_files import committed_action_files
-from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import start
@@ -276,9 +275,7 @@ def merge_commit(
         tokens = now.sealed_tokens
         return Move(now, made.id, tokens, made, event, is_clean=True, merges=merges, starts=starts)
 
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
-    return made_commit(move)
+    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
 
 
 @contextmanager

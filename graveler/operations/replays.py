@@ -21,7 +21,6 @@ from graveler.branches.heads import (
     commit_event,
     has_staged,
     made_commit,
-    move_head,
     new_commit,
     require_clean,
 )
@@ -34,7 +33,7 @@ from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.hooks.action_files import committed_action_files
-from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.slices import apply_by_slices
@@ -333,6 +332,4 @@ def _replay(
         starts = start_after(engine, repository, content, after, branch.name, made, before=before)
         return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True, starts=starts)
 
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
-    return made_commit(move)
+    return made_commit(move_and_announce(engine, repository, branch, plan, ending))

@@ -5,16 +5,17 @@ change the effect. A repository without such hooks gets no task. The task also a
 ID to the run of the hooks before the effect, which was stored before the commit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 import msgspec
 
+from graveler.branches.heads import Ending, Move, move_head
 from graveler.committed.metarange import MetaRange
 from graveler.engine import Engine
 from graveler.errors import GravelerError, PreconditionFailedError
-from graveler.model import Commit, CommitID, Repository
+from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.model.hooks import Occurrence, run_id
 from graveler.model.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage, TaskStart
 from graveler.operations.hooks.action_files import ActionFiles, committed_action_files
@@ -138,6 +139,19 @@ def announce(engine: Engine, repository: Repository, starts: TaskStart | None) -
     if starts is not None:
         with suppress(GravelerError):
             engine.task_queue.send(TaskMessage(repository.name, starts.task.id))
+
+
+def move_and_announce(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    plan: Callable[[Branch], Move],
+    ending: Ending | None = None,
+) -> Move:
+    """Move the head as `move_head` does, and announce the task that follows."""
+    move = move_head(engine, repository, branch, plan, ending)
+    announce(engine, repository, move.starts)
+    return move
 
 
 def run_after(hold: Hold) -> Mapping[str, str]:
