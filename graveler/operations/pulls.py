@@ -118,7 +118,7 @@ def get(engine: Engine, repository: str, pull_id: str) -> PullRequest:
     return in_repository(engine, repository, lambda found: _read(engine, found, pull_id))
 
 
-def listed(
+def list_page(
     engine: Engine, repository: str, prefix: str, after: str, amount: int, status: str = "all"
 ) -> Page[PullRequest]:
     """Return pull requests of a status of LISTED, newest first.

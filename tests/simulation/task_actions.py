@@ -119,7 +119,7 @@ def start_merge(actor: "Actor", op: Op) -> None:
 
 
 def _some_task(actor: "Actor") -> Task | None:
-    tasks = requests.listed(actor.engine, REPO, "", 10).results
+    tasks = requests.list_page(actor.engine, REPO, "", 10).results
     return tasks[actor.choose("task", len(tasks))] if tasks else None
 
 

@@ -27,7 +27,7 @@ _STATUS = choice("status", *pulls.LISTED)
 )
 def list_pull_requests(request: Request) -> Answer:
     query = request.query
-    page = pulls.listed(
+    page = pulls.list_page(
         request.engine,
         request.repository,
         query.text("prefix"),

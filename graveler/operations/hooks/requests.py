@@ -8,7 +8,7 @@ from graveler.model import Page, Repository
 from graveler.model.hooks import HookRun, HookStatus, Run, is_run_id, log_uri
 
 
-def listed(
+def list_page(
     engine: Engine, repository: str, after: str, amount: int, *, branch: str, commit_id: str
 ) -> Page[Run]:
     """Return a page of runs, newest first: of a branch, of a commit, or of the repository.

@@ -54,7 +54,7 @@ class ResolvedRequest:
     source_uid: str | None = None
 
 
-class CopySource:
+class PrefixObjects:
     """The objects to copy, by path."""
 
     def __init__(self, engine: Engine, repository: Repository, asked: ResolvedRequest) -> None:
@@ -133,7 +133,7 @@ def _start(
     else:
         asked = ResolvedRequest(request, resolved.commit_id, is_branch=False)
     _refuse_overlap(asked, branch)
-    walk = CopySource(engine, found, asked)
+    walk = PrefixObjects(engine, found, asked)
     if not walk.page(current, b"", 1):
         raise Refusal.NOT_FOUND.error(
             f"no object begins with {request.source_prefix!r} at {request.source_ref or branch!r}"

@@ -35,7 +35,7 @@ from graveler.messages import Refusal
 from graveler.model import Branch, Record, Repository
 from graveler.model.tasks import Task, TaskKind
 from graveler.names import check_path
-from graveler.operations.prefixes.requests import CopySource, IfExists, ResolvedRequest
+from graveler.operations.prefixes.requests import IfExists, PrefixObjects, ResolvedRequest
 from graveler.operations.tasks.hold import Hold
 from graveler.ports import Staged, StagedChange
 from graveler.retention.claims import address_to_claim
@@ -129,7 +129,7 @@ class _Walk:
 
     def _claimed_page(self, repository: Repository, branch: Branch, after: bytes) -> list[Record]:
         """Return the next records, whose addresses no collection deletes meanwhile."""
-        source = CopySource(self._engine, repository, self._asked)
+        source = PrefixObjects(self._engine, repository, self._asked)
         records = source.page(branch, after, _PAGE_PATHS)
         claimed = self._to_claim(repository, records)
         if not claimed:

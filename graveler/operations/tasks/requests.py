@@ -148,7 +148,7 @@ def _task(
     return task
 
 
-def listed(engine: Engine, repository: str, after: str, amount: int) -> Page[Task]:
+def list_page(engine: Engine, repository: str, after: str, amount: int) -> Page[Task]:
     """Return tasks of the last week, newest first.
 
     Raises:

@@ -94,7 +94,7 @@ def outside(engine: Engine) -> object:
         )
     for tag in tags.list_page(engine, REPO, prefix="", after="", amount=10).results:
         seen["tag " + tag.name] = contents(engine, tag.name)
-    for pull in pulls.listed(engine, REPO, "", "", 10).results:
+    for pull in pulls.list_page(engine, REPO, "", "", 10).results:
         seen["pull request " + pull.title] = (pull.status, pull.description)
     return seen
 
@@ -130,7 +130,7 @@ def _prepared_world() -> MemoryWorld:
 
 def the_pull_request(engine: Engine) -> str:
     """Return the ID of the world's first pull request, from dev to clean."""
-    return pulls.listed(engine, REPO, "", "", 10).results[-1].id
+    return pulls.list_page(engine, REPO, "", "", 10).results[-1].id
 
 
 def _stage(engine: Engine) -> object:

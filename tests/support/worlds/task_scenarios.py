@@ -9,7 +9,7 @@ from graveler.errors import StillRunningError
 from graveler.model import Commit
 from graveler.model.tasks import Task, TaskMessage, TaskSettings, TaskState
 from graveler.operations import commits, merges, pulls, replays
-from graveler.operations.tasks.requests import listed, status
+from graveler.operations.tasks.requests import list_page, status
 from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run
@@ -118,7 +118,7 @@ def task_now(world: MemoryWorld, message: TaskMessage) -> Task:
 
 def tasks_of(engine: Engine) -> list[Task]:
     """Return all tasks of the repository, newest first."""
-    return list(listed(engine, REPO, "", 100).results)
+    return list(list_page(engine, REPO, "", 100).results)
 
 
 def effects(world: MemoryWorld, branch: str) -> list[str]:

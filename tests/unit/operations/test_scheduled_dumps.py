@@ -10,7 +10,7 @@ from graveler.errors import GravelerError, ThrottledError
 from graveler.model import MetaRangeID
 from graveler.model.tasks import LEASE_S, TaskState
 from graveler.operations import dumps, repositories, scheduled_dumps
-from graveler.operations.tasks.requests import listed, status
+from graveler.operations.tasks.requests import list_page, status
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Crash
@@ -32,7 +32,7 @@ def engine(world):
 
 def kept(engine, name=REPO):
     """Return where the newest dump of a repository is kept, and its manifest."""
-    newest = listed(engine, name, "", 1).results[0]
+    newest = list_page(engine, name, "", 1).results[0]
     assert newest.state is TaskState.COMPLETED
     folder = newest.result[dumps.KEPT_AT]
     return folder, json.loads(engine.objects.get(f"{folder}/{scheduled_dumps.MANIFEST}"))
@@ -91,7 +91,7 @@ def test_each_copy_is_a_folder_of_its_own(world, engine):
 
 def test_a_repeated_message_joins_the_open_tasks(world, engine):
     assert scheduled_dumps.start_all(engine) == scheduled_dumps.start_all(engine) == 1
-    assert len(listed(engine, REPO, "", 10).results) == 1
+    assert len(list_page(engine, REPO, "", 10).results) == 1
 
 
 def test_the_dump_of_a_user_is_not_copied(world, engine):
@@ -106,14 +106,14 @@ def test_the_api_shows_the_ids_of_a_kept_dump(world, engine):
     scheduled_dumps.start_all(engine)
     run_all(world.task_queue, engine)
     _, manifest = kept(engine)
-    newest = listed(engine, REPO, "", 1).results[0]
+    newest = list_page(engine, REPO, "", 1).results[0]
     assert dumps.dump_of(newest) == dump_in(manifest)
 
 
 def test_without_a_place_nothing_is_dumped(world):
     engine = world.engine()
     assert scheduled_dumps.start_all(engine) == 0
-    assert listed(engine, REPO, "", 1).results == ()
+    assert list_page(engine, REPO, "", 1).results == ()
 
 
 def test_one_failure_does_not_stop_the_other_repositories(world, engine):
@@ -129,7 +129,7 @@ def test_one_failure_does_not_stop_the_other_repositories(world, engine):
     faulty = engine_around(engine, fail_once)
     with pytest.raises(GravelerError):
         scheduled_dumps.start_all(faulty)
-    started = [name for name in ("aaa", REPO) if listed(engine, name, "", 1).results]
+    started = [name for name in ("aaa", REPO) if list_page(engine, name, "", 1).results]
     assert started == [REPO]
     assert scheduled_dumps.start_all(engine) == 2
 
