@@ -8,7 +8,7 @@ _TIME_TO_END_S = 2.0
 
 
 def time_for_request(engine: Engine, limit_s: float) -> float:
-    """Return how many seconds of the limit the request's deadline leaves; none may be left."""
+    """Return the seconds of the limit that the request's deadline leaves; it may leave none."""
     return max(0.0, min(limit_s, engine.clock.left_s() - _TIME_TO_END_S))
 
 

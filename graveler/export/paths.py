@@ -26,7 +26,7 @@ def overlap(one: str, other: str) -> bool:
 def allowed_location(uri: str, what: str, allowed_prefixes: Iterable[str]) -> str:
     """Return the URI without trailing slashes, if exports may write there.
 
-    what names the URI in messages.
+    what: the name of the URI in messages.
 
     Raises:
         InvalidInputError: the URI is not an S3 URI, or is outside of the allowed prefixes.

@@ -18,7 +18,7 @@ from graveler.operations.hooks.pace import Pace, RequestPace, TaskPace
 from graveler.operations.hooks.run import failure_of, run_hooks
 from graveler.operations.tasks.hold import Hold
 
-# The first event of an operation comes first in listings too.
+# The first event of an operation is the first one in listings, too.
 _STEP_NS = 1_000
 
 

@@ -116,7 +116,7 @@ def timeout_of(hook: Hook) -> float:
 
 
 def call(made: HookCall) -> None:
-    """HookCall the hook.
+    """Call the hook.
 
     Raises:
         HookFailedError: it failed.

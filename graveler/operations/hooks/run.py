@@ -227,7 +227,7 @@ class _Hooks:
         self._running[pool.submit(self._called, made, begun)] = _Running(chain, begun, until_ns)
 
     def _called(self, made: HookCall, begun: HookRun) -> HookRun:
-        """HookCall the hook; called in a thread."""
+        """Call the hook; runs in a thread."""
         try:
             call(made)
         except (HookFailedError, InvalidInputError) as error:
