@@ -54,7 +54,7 @@ class Engine:
     commits: by repository and ID.
     repositories: by name, the record last read, and when it was read.
     branches: by repository uid and name, the branch last seen.
-    data_headers: by URI, what the object store keeps with data that never change; with or without
+    data_headers: by URI, the object store's headers of data that never change; with or without
         checksums.
     """
 
@@ -101,10 +101,10 @@ class Engine:
     )
 
     def ahead(self, read: Callable[[], T]) -> Callable[[], T]:
-        """Begin to read what will be needed; return the function that returns it, or raises.
+        """Begin a read now; return the function that returns its result, or raises its error.
 
-        A read that nobody asks for changes nothing. It may come before, after, or between those
-        of the caller, so it must not rely on what they saw.
+        The function need not be called: a read changes nothing. The read may come before, after or
+        between those of the caller, so it must not rely on their results.
         """
         return begun(self.threads, read)
 
@@ -117,7 +117,7 @@ class Engine:
         return MetaRange(self.committed, repository.storage_namespace, metarange_id)
 
     def content(self, repository: Repository, commit_id: CommitID) -> MetaRange:
-        """Return the content of a commit that something names.
+        """Return the content of a commit that a ref or another commit names.
 
         Raises:
             CorruptDataError: the commit does not exist.

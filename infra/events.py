@@ -17,7 +17,7 @@ from graveler.aws.dynamodb.models import HEARTBEATS, OUTBOX, STREAM_BEAT
 from graveler.http.errors import STATUSES
 from graveler.model.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from graveler.model.tasks import TaskKind
-from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
+from graveler.operations.scheduled_dumps import SCHEDULED, SCHEDULER
 from infra.function import Function, Shape
 from infra.role import make_role
 from infra.settings import DeploymentSettings

@@ -13,7 +13,7 @@ import time
 from graveler.access.digests import secret_digest
 from graveler.aws import wiring
 from graveler.errors import AlreadyExistsError, ThrottledError
-from graveler.operations.accounts import set_up as first_users
+from graveler.operations.accounts import installation
 from graveler.ports import AccountStore, Credential, User
 from local.key_pair import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
@@ -50,8 +50,8 @@ def _set_up(accounts: AccountStore, access_key_id: str, secret_access_key: str) 
     now_s = int(time.time())
     credential = Credential(access_key_id, secret_access_key, ADMINISTRATOR, now_s)
     with contextlib.suppress(AlreadyExistsError):
-        first_users.set_up(accounts, User(ADMINISTRATOR, now_s), credential)
-    first_users.upgrade(accounts, now_s, access_key_id)  # a data folder from before groups existed
+        installation.set_up(accounts, User(ADMINISTRATOR, now_s), credential)
+    installation.upgrade(accounts, now_s, access_key_id)  # a data folder from before groups existed
     known = accounts.look_up(access_key_id).key
     if known is not None:
         signing_key = accounts.installation().signing_key

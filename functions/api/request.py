@@ -19,7 +19,7 @@ from graveler.http.query import Query
 from graveler.http.rights import Authorizer, RequestRights
 from graveler.limits import LAMBDA_PAYLOAD_BYTES_MAX
 from graveler.names import decoded_again
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.waiting import ClientWait
 from graveler.ports import AccountStore, IdentityService
 
 T = TypeVar("T")
@@ -114,9 +114,9 @@ class Request:
         return self.name("branch")
 
     @cached_property
-    def patience(self) -> Patience:
-        """How the client waits for an outcome, by the redirect that it follows."""
-        return waiting.patience_of(self.query)
+    def client_wait(self) -> ClientWait:
+        """How the client waits for an outcome: the redirect that it follows says so."""
+        return waiting.client_wait_of(self.query)
 
     @cached_property
     def body(self) -> bytes:

@@ -23,7 +23,7 @@ with without_garbage_collection():
     from graveler.aws import long_work, wiring
     from graveler.errors import GravelerError
     from graveler.model.tasks import TaskMessage
-    from graveler.operations.kept_dumps import SCHEDULED, start_all
+    from graveler.operations.scheduled_dumps import SCHEDULED, start_all
     from graveler.operations.task_work import WORK
     from graveler.operations.tasks.advance import advance
 

@@ -29,7 +29,7 @@ from graveler.export.record import ExportRequest
 from graveler.export.slices import ExportSlice, ExportSliceResult
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
-from graveler.operations.exports.lease import StoppedError
+from graveler.operations.exports.lease import ExportStoppedError
 from graveler.operations.exports.requests import ExportStatus
 from graveler.operations.exports.slices import RunSpec, carry_out_slice
 
@@ -57,7 +57,7 @@ def run(spark: SparkSession, stores: JobDeployment, options: ExportOptions) -> E
 
 
 class SparkWorkers:
-    """`graveler.operations.exports.slices.Workers` on the executors of a Spark cluster."""
+    """`graveler.operations.exports.slices.ExportWorkers` on the executors of a Spark cluster."""
 
     def __init__(
         self, context: SparkContext, pool: ThreadPoolExecutor, settings: Settings, objects_min: int
@@ -81,8 +81,8 @@ class SparkWorkers:
         rows = self._context.parallelize([part], 1)
         try:
             results = rows.map(lambda each: _task(settings, run, each)).collect()
-        except Exception as error:  # after any error, the task may still be running
-            raise StoppedError(f"Spark lost sight of a slice: {error}") from error
+        except Exception as error:  # whatever Spark reports, the task may still be running
+            raise ExportStoppedError(f"Spark lost sight of a slice: {error}") from error
         return results[0]
 
 

@@ -82,7 +82,7 @@ from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, Round, sweep
 from glue_jobs.session import JobDeployment, executors_errors, join_by_sorting
 from graveler.addresses import newest_first
-from graveler.branches.pages import every_repository
+from graveler.branches.complete_listings import every_repository
 from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,

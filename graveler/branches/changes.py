@@ -1,8 +1,8 @@
 """Large changes of a metarange, described so that any process can read them from any key.
 
-A change has a base, which is a metarange, and a source: where its changes come from. Sources name
-only immutable things: sealed staging tokens and metaranges. So two processes that read a source see
-the same changes.
+A change has a base, which is a metarange, and a source, which gives its changes. Sources name only
+immutable things: sealed staging tokens and metaranges. So two processes that read a source see the
+same changes.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,8 +25,8 @@ from graveler.model import Change, MetaRangeID, Repository, StagingToken
 from graveler.refs.base_graph import VirtualBase
 
 
-class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
-    """What sealed tokens hold, newest first.
+class StagedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
+    """The changes that sealed tokens hold; newest tokens first.
 
     version: the branch's, which rises when a token may hold a change that no scan has seen.
     """
@@ -53,8 +53,8 @@ class Staged(msgspec.Struct, frozen=True, tag_field="kind", tag="staged"):
         return plan(base, engine.committed.breaking, view.changes, watching(view.changed_paths()))
 
 
-class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
-    """What a metarange changed since another one, merged into the base (`graveler.merge`).
+class MergedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
+    """The changes of a metarange since another one, merged into the base (`graveler.merge`).
 
     After crossed merges, the other one is virtual.
     """
@@ -90,8 +90,8 @@ class Merged(msgspec.Struct, frozen=True, tag_field="kind", tag="merged"):
         return since, engine.metarange(repository, self.theirs)
 
 
-class Imported(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
-    """A metarange that replaces what the base has in intervals of keys (`graveler.imports`)."""
+class ImportedSource(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
+    """A metarange that replaces the base's records in intervals of keys (`graveler.imports`)."""
 
     imported: MetaRangeID
     replaced: tuple[KeyInterval, ...]
@@ -119,11 +119,11 @@ class Imported(msgspec.Struct, frozen=True, tag_field="kind", tag="imported"):
         return plan_import(engine.committed, imported, base, self.replaced, watching=watching)
 
 
-# Where changes come from. As JSON, a source names its kind.
-Source = Staged | Merged | Imported
+# As JSON, a source names its kind.
+ChangeSource = StagedSource | MergedSource | ImportedSource
 
 # Applies a source's changes to a base, and stores the resulting metarange.
-Apply = Callable[[Repository, MetaRange, Source], Applied]
+Apply = Callable[[Repository, MetaRange, ChangeSource], Applied]
 
 
 def opened_base(engine: Engine, repository: Repository, base: MetaRangeID | VirtualBase) -> Base:
@@ -135,14 +135,16 @@ def opened_base(engine: Engine, repository: Repository, base: MetaRangeID | Virt
 def apply_at_once(engine: Engine, watching: Watching) -> Apply:
     """Return the function that applies changes in one pass, in this process."""
 
-    def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
+    def apply(repository: Repository, base: MetaRange, source: ChangeSource) -> Applied:
         changes = source.changes(engine, repository, base, watching)(b"", None)
         return apply_changes(engine.committed, base, changes)
 
     return apply
 
 
-def apply_merge(apply: Apply, repository: Repository, base: MetaRange, source: Merged) -> Applied:
+def apply_merge(
+    apply: Apply, repository: Repository, base: MetaRange, source: MergedSource
+) -> Applied:
     """Apply a merge. If only the source changed something, the result is the source.
 
     Raises:
@@ -155,9 +157,9 @@ def apply_merge(apply: Apply, repository: Repository, base: MetaRange, source: M
 
 
 def apply_import(
-    apply: Apply, engine: Engine, repository: Repository, base: MetaRange, source: Imported
+    apply: Apply, engine: Engine, repository: Repository, base: MetaRange, source: ImportedSource
 ) -> Applied:
-    """Apply an import. If nothing of base stays, the result is what was imported."""
+    """Apply an import. If nothing of base stays, the result is the imported metarange."""
     imported = engine.metarange(repository, source.imported)
     if imported.id and is_whole(base, source.replaced):
         # The count only says that something changed.

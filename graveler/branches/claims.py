@@ -5,13 +5,12 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from graveler.branches.data import check_data
+from graveler.branches.lookup import object_not_found, shown
 from graveler.branches.retries import contention
-from graveler.branches.views import object_of, read_value
+from graveler.branches.views import entry_stat, read_value
 from graveler.engine import Engine
 from graveler.entries import value_entry
-from graveler.errors import GravelerError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX, CLAIM_LIFE_S
-from graveler.messages import Refusal
 from graveler.model import Entry, Repository
 from graveler.retention.claims import address_to_claim
 
@@ -35,19 +34,15 @@ def claimed_source(engine: Engine, repository: Repository, ref: str, path: bytes
     for _ in range(BRANCH_WRITE_TRIES_MAX):
         stored = read_value(engine, repository, ref, path)
         if stored is None:
-            raise _not_found(path)
+            raise object_not_found(path)
         entry = value_entry(stored)
         address = address_to_claim(repository.storage_namespace, entry, engine.now_s())
         if address in (None, claimed):
             # The content of an expired commit may have been collected. The new entry is younger
             # than data that were replaced, so they must not pass for its own.
-            check_data(engine, object_of(repository.storage_namespace, path, entry))
+            check_data(engine, entry_stat(repository.storage_namespace, path, entry))
             return replace(entry, last_modified_ns=engine.clock.now_ns())
         assert address is not None
         claim(engine, repository, [address])
         claimed = address
-    raise contention(f"path {path.decode('utf-8', 'replace')!r}")
-
-
-def _not_found(path: bytes) -> GravelerError:
-    return Refusal.NOT_FOUND.error(f"no object {path.decode('utf-8', 'replace')!r}")
+    raise contention(f"path {shown(path)}")

@@ -1,33 +1,33 @@
 """Compaction: a branch keeps few sealed tokens, however many of its commits are refused.
 
 Theory of operation. A refused commit leaves a sealed token, which readers look into and which the
-branch's item names. So whoever is about to seal first merges sealed tokens into a new one, until
-there is room. They must follow one another: then the newest change of each path stays the newest.
-Tombstones stay as well, for they hide what is below.
+branch's item names. So before a seal, sealed tokens are merged into a new one until there is room.
+They must follow one another: then the newest change of each path stays the newest. Tombstones stay
+as well: they hide older changes and committed records.
 
     step                                       after a crash before the next step
-    offer: register the new token to be        nothing is there, and the entry in the register
-      dropped                                    goes with the cleanup
+    offer: register the new token to be        the token is empty, and the cleanup removes its
+      dropped                                    entry in the register
     fill: write the changes under it           the cleanup drops it
-    swap: take it in place of the merged       it is the branch's; the merged ones are registered
+    swap: put it in place of the merged        it is the branch's; the merged ones are registered
       tokens, and off the register
 
-The swap is one transaction. Each condition refuses what would lose a change:
+The swap is one transaction. Each condition prevents the loss of a change:
 
-- The branch has the version that was read. So no move has taken tokens off, no other compaction
-  was faster, and no writer has asked for another scan of its token (*confirming*, `staging`). The
-  swap raises the version: moves in progress plan again, and a late writer finds its token gone.
+- The branch has the version that was read. So no move has taken tokens off, and no other compaction
+  was faster. No writer has asked for another scan of its token (*confirming*, `staging`). The swap
+  raises the version: moves in progress plan again, and a late writer finds its token gone.
 - The merged tokens are where they were. Another branch of the name has other tokens.
-- The offer is in the register. The cleanup ends an offer before it drops the token, so a slow
-  compaction cannot bring in a token of which a part is dropped.
+- The offer is in the register. The cleanup ends an offer before it drops the token. So a slow
+  compaction cannot swap in a token of which a part is dropped.
 
-A seal adds a token before all others, and so does not disturb. Each try has a token of its own: a
-request of an earlier try may arrive late. No writer stages under it, so it needs no gates. The
-merged tokens stay readable as long as tokens that a commit takes off, for readers and slices that
-go by an older record of the branch.
+A seal adds a token before all others, so it does not fail the swap. Each try has its own token: a
+request of an earlier try may arrive late. No writer stages under it, so it needs no gates. Readers
+and slices may use an older record of the branch. So the merged tokens stay readable as long as
+tokens that a commit takes off.
 
 *Which tokens?* The newest ones: each older one as long as those before it hold as much. So a change
-is rewritten about log2(n) times while n changes follow it, and a large old token stays as it is.
+is rewritten about log2(n) times while n changes follow it. A large old token is not rewritten.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def compact(
     """Merge sealed tokens of the branch, so that fewer than sealed_max are left.
 
     More than SEALED_REPLACED_MAX tokens take several calls, each for the next group of neighbours.
-    passed: how many calls there were; the newest tokens are what they made.
+    passed: the number of earlier calls, which made the newest tokens.
 
     Raises:
         StaleVersionError: the branch changed, or was deleted.

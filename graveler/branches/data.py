@@ -1,15 +1,16 @@
 """Requests for the data of objects, which others may have replaced outside of the namespace.
 
 An import records the store's ETag. Reads and copies require it of the data, so changed data are
-refused, and never taken for the recorded ones. An entry that was staged by hand may have a checksum
-that never was the ETag, such as the MD5 of data that the store got in parts. Such an entry has a
-content type, and its time is that of the staging, or that of the data. If the data are not younger,
-and have the recorded size, they are the recorded ones.
+refused, and never taken for the recorded ones. An entry that was staged by hand may have another
+checksum than the ETag: for instance the MD5 of data that the store got in parts. Such an entry has
+a content type, and the time of the staging or of the data. If the data are not younger, and have
+the recorded size, they are the recorded ones.
 """
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from graveler.branches.lookup import shown
 from graveler.branches.views import ObjectStat
 from graveler.cache import ENTRY_BYTES
 from graveler.engine import Engine
@@ -25,7 +26,7 @@ T = TypeVar("T")
 def of_recorded(engine: Engine, source: ObjectStat, request: Callable[[str], T]) -> T:
     """Return the result of a request for the recorded data.
 
-    request gets the ETag that it has to require, "" for none. It may be called twice.
+    request takes the ETag that it has to require, "" for none. It may be called twice.
 
     Raises:
         DataReplacedError: others have replaced the data.
@@ -38,7 +39,7 @@ def of_recorded(engine: Engine, source: ObjectStat, request: Callable[[str], T])
 
 
 def check_data(engine: Engine, found: ObjectStat) -> ObjectInfo:
-    """Return what the store reports of the object's data, which are those that were recorded.
+    """Check that the object's data are the recorded ones; return the store's report of them.
 
     Raises:
         DataReplacedError: others have replaced them.
@@ -79,7 +80,7 @@ def data_headers(
 def _check_recorded(found: ObjectStat, info: ObjectInfo) -> None:
     if found.if_match not in {"", info.checksum} and not _was_staged_later(found, info):
         raise DataReplacedError(
-            f"the data of {found.path.decode('utf-8', 'replace')!r} were replaced: "
+            f"the data of {shown(found.path)} were replaced: "
             f"{found.physical_address} has the ETag {info.checksum!r} instead of "
             f"{found.if_match!r}: import or stage it again"
         )
@@ -126,7 +127,7 @@ def read_content(
 
 def _too_short(found: ObjectStat) -> GoneError:
     return GoneError(
-        f"the data of {found.path.decode('utf-8', 'replace')!r} are shorter than the "
+        f"the data of {shown(found.path)} are shorter than the "
         f"{found.entry.size_bytes} bytes that are recorded: upload or stage the object again"
     )
 

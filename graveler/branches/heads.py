@@ -2,8 +2,9 @@
 
 Theory of operation. A move ends in one transaction that changes commit, head, sealed tokens and
 outbox together. Its condition is that no other writer moved the head since it was read. The loser
-reads the branch again and plans its move again. A crash before the transaction loses nothing: the
-files in the object store have no name yet, and sealed tokens stay readable until the next commit.
+reads the branch again and plans its move again. A crash before the transaction loses nothing. No
+commit names the new files in the object store, and sealed tokens stay readable until the next
+commit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graveler.branches.compaction import compact
-from graveler.branches.lookup import same_branch
+from graveler.branches.lookup import reread_branch
 from graveler.branches.retries import contention, retry_stale
 from graveler.branches.views import view_of_branch
 from graveler.branches.watching import Watching, unwatched
@@ -44,8 +45,8 @@ class Move:
     commit_id: the new head.
     applied_tokens: tokens to take off the branch, the oldest of its sealed ones.
     commit: the commit to store, if it is new.
-    new_staging_token: replaces the staging token; a reset drops what it holds.
-    restored: what the new head says of the paths of restored entries.
+    new_staging_token: replaces the staging token; a reset drops the old one's changes.
+    restored: the new head's values at the paths of restored entries.
     is_clean: nothing was staged; the move fails if a conditional change was staged since.
     merges: the pull request that the new commit merges.
     starts: a task that follows from the move, stored in the same transaction.
@@ -82,8 +83,8 @@ def move_head(
 ) -> Move:
     """Plan against the current head and move it; plan again if another writer moved it.
 
-    The first try plans against branch, later ones against a fresh read. plan returns the move for
-    the version of the branch that it gets; move_head returns the move that was made. A new commit
+    The first try plans against branch, later ones against a fresh read. `plan` takes a version of
+    the branch and returns a move for it; move_head returns the move that was made. A new commit
     ends the task of ending.
 
     Raises:
@@ -99,7 +100,7 @@ def move_head(
             move = plan(current)
             _make(engine, repository, move, ending if move.commit is not None else None)
         except StaleVersionError:
-            current = read_branch(engine, repository, branch)
+            current = reread_branch(engine, repository, branch)
             raise
         return move
 
@@ -139,7 +140,7 @@ def _make(engine: Engine, repository: Repository, move: Move, ending: Ending | N
             ending.read_again()
         except StaleVersionError:
             if ending is not None:
-                ending.read_again()  # the work begins anew, and with it the beats of the task
+                ending.read_again()  # the work begins again, and with it the beats of the task
             raise
         else:
             return
@@ -152,24 +153,13 @@ def made_commit(move: Move) -> Commit:
     return move.commit
 
 
-def read_branch(engine: Engine, repository: Repository, seen: Branch) -> Branch:
-    """Return the branch, which the operation has seen before, at its current version.
-
-    Raises:
-        NotFoundError: it was deleted; another one of its name does not count.
-    """
-    branch = same_branch(seen.name, engine.refs.branch(repository, seen.name), seen.uid)
-    engine.remember(repository, branch)
-    return branch
-
-
 def seal(
     engine: Engine, repository: Repository, branch: Branch, watching: Watching = unwatched
 ) -> Branch:
-    """Seal what was staged before this call; return the branch with it in sealed tokens.
+    """Seal the changes that were staged before this call; return the branch as it is then.
 
     Readers look into each sealed token. So an empty token is not sealed over others: otherwise each
-    failed commit would add one. If there are many, they are merged first, under watching.
+    failed commit would add one. Many sealed tokens are merged first, under watching.
 
     Raises:
         ContentionError: changes were restored in each try, or the branch changed in each.
@@ -210,7 +200,7 @@ def replace_token(
 
     Sealed tokens are merged first, until there are fewer than sealed_max, under watching.
 
-    Any process that finds the token closed may call this: the process that closed it is about to
+    Any process that finds the token closed may call this. The process that closed it is about to
     replace it, or has crashed.
 
     Raises:
@@ -225,7 +215,7 @@ def replace_token(
     try:
         sealed = engine.refs.seal_token(repository, branch, token)
     except StaleVersionError:  # another process sealed it, and may have committed it
-        return read_branch(engine, repository, branch)
+        return reread_branch(engine, repository, branch)
     engine.remember(repository, sealed)
     return sealed
 
@@ -239,7 +229,7 @@ def _with_room(
 ) -> Branch:
     """Merge sealed tokens of the branch until it has fewer than sealed_max; return the branch."""
     passed = stale = 0
-    while len(branch.sealed_tokens) >= sealed_max:
+    while not has_room(branch, sealed_max):
         try:
             compact(engine, repository, branch, passed, sealed_max, watching)
         except StaleVersionError:
@@ -248,8 +238,13 @@ def _with_room(
                 raise contention(f"branch {branch.name!r}") from None
         else:
             passed += 1
-        branch = read_branch(engine, repository, branch)
+        branch = reread_branch(engine, repository, branch)
     return branch
+
+
+def has_room(branch: Branch, sealed_max: int) -> bool:
+    """Whether one more token may be sealed: the branch has fewer than sealed_max."""
+    return len(branch.sealed_tokens) < sealed_max
 
 
 def newest_sealed(branch: Branch) -> str:
@@ -268,13 +263,13 @@ def require_clean(
     branch: Branch,
     is_dirty: Callable[[Branch], bool] | None = None,
 ) -> Branch:
-    """Return the branch if nothing that is staged changes what its head says.
+    """Return the branch if none of its staged changes alters its head's content.
 
     is_dirty says whether the branch's staging token holds anything; by default, it is read.
 
     Staged entries without effect (a tombstone over nothing) could have one over another head. So
-    they are sealed, and the move takes them off. A write that arrives after this check comes after
-    the move. If it is a conditional change, the move fails (`edits`).
+    they are sealed, and the move takes them off. A write that arrives after this check takes effect
+    after the move. If it is a conditional change, the move fails (`edits`).
 
     Raises:
         InvalidInputError: there are uncommitted changes.
@@ -291,12 +286,12 @@ def require_clean(
                 )
         if not is_staged:
             return branch
-        if len(branch.sealed_tokens) >= engine.sealed_tokens_max:
-            # They change nothing, so nothing has to be merged: take them off.
+        if not has_room(branch, engine.sealed_tokens_max):
+            # The tokens change nothing: take them off instead of merging them.
             with suppress(StaleVersionError):
                 move = Move(branch, branch.commit_id, branch.sealed_tokens)
                 _make(engine, repository, move, None)
-            branch = read_branch(engine, repository, branch)
+            branch = reread_branch(engine, repository, branch)
             continue
         branch = seal(engine, repository, branch)
     raise contention(f"branch {branch.name!r}")

@@ -16,7 +16,7 @@ from graveler.engine import Engine
 from graveler.errors import GravelerError, NotFoundError
 from graveler.identity import ID_LENGTH, is_id
 from graveler.messages import Refusal, within
-from graveler.model import Branch, CommitID, Repository
+from graveler.model import Branch, CommitID, Repository, RepositoryUID
 from graveler.names import check_branch_name, check_repository_name, is_branch_name
 from graveler.ports import Staged
 from graveler.refs.resolve import Resolved, resolve, resolve_commit_id
@@ -36,16 +36,26 @@ def branch_not_found(name: str) -> GravelerError:
     return Refusal.BRANCH_NOT_FOUND.error(repr(name))
 
 
+def object_not_found(path: bytes) -> GravelerError:
+    """Return the error for an object that does not exist."""
+    return Refusal.NOT_FOUND.error(f"no object {shown(path)}")
+
+
+def shown(path: bytes) -> str:
+    """Return the path as text for a message."""
+    return repr(path.decode("utf-8", "replace"))
+
+
 def same_branch(
     name: str,
     found: Branch | None,
     uid: str | None,
     remedy: str = "repeat the request if it is meant for that branch",
 ) -> Branch:
-    """Return the branch that was found under the name, if it is the one with that identity.
+    """Return the branch that was found under the name, if it has that identity.
 
-    uid: that of the branch that an operation began with; None: any branch of the name counts.
-    remedy: what a user can do if another branch has the name.
+    uid: of the branch that an operation began with; None: any branch of the name counts.
+    remedy: advice to a user, if another branch has the name.
 
     Raises:
         NotFoundError: it was deleted. Another branch that has its name now does not count.
@@ -57,6 +67,28 @@ def same_branch(
             f"{name!r} was deleted, and another branch has its name now: {remedy}"
         )
     return found
+
+
+def read_branch(
+    engine: Engine, repository: Repository, name: str, uid: str | None = None
+) -> Branch:
+    """Return the branch of the name if it has that identity, read from the store.
+
+    Raises:
+        NotFoundError: as `same_branch`.
+    """
+    return same_branch(name, engine.refs.branch(repository, name), uid)
+
+
+def reread_branch(engine: Engine, repository: Repository, seen: Branch) -> Branch:
+    """Return a branch that the operation has seen before, at its current version.
+
+    Raises:
+        NotFoundError: it was deleted; another one of its name does not count.
+    """
+    branch = read_branch(engine, repository, seen.name, seen.uid)
+    engine.remember(repository, branch)
+    return branch
 
 
 def branch_of_upload_not_found(name: str) -> GravelerError:
@@ -81,6 +113,26 @@ def read_repository(engine: Engine, name: str) -> Repository:
     return repository
 
 
+def same_repository(found: Repository, uid: RepositoryUID) -> Repository:
+    """Return the repository that was found under a name, if it has that identity.
+
+    Raises:
+        NotFoundError: the one that the operation began with was deleted.
+    """
+    if found.uid != uid:
+        raise Refusal.REPOSITORY_NOT_FOUND.error(f"{found.name!r} was deleted and created again")
+    return found
+
+
+def reread_repository(engine: Engine, seen: Repository) -> Repository:
+    """Return a repository that the operation has seen before, at its current version.
+
+    Raises:
+        NotFoundError: it was deleted; another one of its name does not count.
+    """
+    return same_repository(read_repository(engine, seen.name), seen.uid)
+
+
 def known_repository(engine: Engine, name: str) -> Repository:
     """Return the repository as this process read it at most REPOSITORY_AGE_MAX_S ago.
 
@@ -97,8 +149,8 @@ def known_repository(engine: Engine, name: str) -> Repository:
 def in_repository(engine: Engine, name: str, read: Callable[[Repository], T]) -> T:
     """Return read(repository); a remembered repository may serve.
 
-    A remembered repository may have been deleted and created again. So if read raises
-    NotFoundError, the repository is read from the store, and read is called again if it is new.
+    A remembered repository may have been deleted and created again. So after a NotFoundError, the
+    repository is read from the store. If it is another one, read is called again.
 
     Raises:
         InvalidInputError: the name is malformed.
@@ -138,17 +190,17 @@ def current_branch(
 
 @dataclass(frozen=True, slots=True)
 class StagedRead:
-    """What a path held under the staging token of the branch as it was seen last."""
+    """A staged change of a path, read under the token that the branch had when it was last seen."""
 
     seen: Branch
     staged: Staged | None
 
     def is_current(self, branch: Branch) -> bool:
-        """Whether it is as good as a read after that of the branch; it may have come before.
+        """Whether this read is as good as one after the read of the branch.
 
-        A staged entry is, if the token is still the branch's. A missing entry says that readers see
-        what is below. So the head must not have moved in between either, and the version must equal
-        the one last seen.
+        A staged entry is, if the token is still the branch's. If nothing is staged, readers see
+        older tokens and the head. So the head must not have moved in between either, and the
+        version must equal the one last seen.
         """
         if branch.staging_token != self.seen.staging_token:
             return False
@@ -162,10 +214,10 @@ def current_path(
     path: bytes,
     not_found: Callable[[str], GravelerError] = branch_not_found,
 ) -> tuple[Repository, Branch, StagedRead | None]:
-    """Return what `current_branch` does, and in the same request what is staged at the path.
+    """Return as `current_branch` does, and the change that is staged at the path, in one request.
 
-    That is read under the token that was seen last, and in no order with the branch. It is None if
-    this process has not seen the branch.
+    The change is read under the token that was seen last, in no order with the branch. It is None
+    if this process has not seen the branch.
 
     Raises:
         InvalidInputError, NotFoundError: as `current_branch`.
@@ -189,7 +241,7 @@ def _current(
     not_found: Callable[[str], GravelerError],
     read: Callable[[Repository], tuple[Repository | None, Branch | None, T]],
 ) -> tuple[Repository, Branch, T]:
-    """Return what read returns of the repository of that name, which it gets as it was known."""
+    """Return the current repository and branch of the name, and the rest of what `read` returns."""
     check_branch_name(name)
     held = engine.repositories.get(repository_name)
     repository = held[0] if held is not None else read_repository(engine, repository_name)
@@ -214,9 +266,9 @@ def current_commit_id(
 ) -> tuple[Repository, CommitID]:
     """Return the repository, read from the store, and the ID of the commit that ref names.
 
-    New branches and tags need this: in a repository that was deleted a moment ago they would be
-    lost. It costs one request if ref is a branch of a known repository. Messages of errors about
-    ref begin with step.
+    New branches and tags need a fresh read: in a repository that was deleted a moment ago they
+    would be lost. It costs one request if ref is a branch of a known repository. Messages of errors
+    about ref begin with step.
 
     Raises:
         InvalidInputError: a name or ref is malformed.
@@ -232,7 +284,7 @@ def current_commit_id(
 
 
 def resolving(engine: Engine, repository: Repository, ref: str) -> Callable[[], Resolved]:
-    """Begin to resolve a ref expression; return the function that returns what it names.
+    """Begin to resolve a ref expression; return the function that returns the result.
 
     Raises:
         InvalidInputError, NotFoundError, CorruptDataError: as `resolve`, by the function.

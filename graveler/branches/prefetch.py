@@ -1,12 +1,12 @@
-"""Reads prefetch that of a branch: they wait for it as little as it waits for them.
+"""Reads beside the read of a branch, with the cached repository and branch.
 
-Theory of operation. An operation on a branch begins with its repository and branch, read together.
-What else it needs could only be read after that: which repository and which staging token is it?
-But a process has mostly seen both, and they rarely change. So it reads by what it saw last, at the
-same time. If that was wrong, it reads again.
+Theory of operation. An operation on a branch first reads its repository and branch together. Its
+other reads need the repository's uid and the staging token, so they would have to follow. But a
+process has mostly seen both, and they rarely change. So it makes these reads at the same time, with
+the repository and the branch that it saw last. If one of them has changed, it reads again.
 
-What was read under a staging token may come before or after the branch. If the branch still has the
-token, version and edits that were seen before both, then only plain writes came in between. They
+A read under a staging token may come before or after that of the branch. If the branch still has
+the token, version and edits that were seen before both, only plain writes came in between. They
 depend on nothing, so both reads hold at the moment of the read under the token.
 """
 
@@ -23,7 +23,7 @@ class Prefetch:
     """Begins reads for an operation on a branch, before the branch is read."""
 
     def __init__(self, engine: Engine, repository: str, branch: str) -> None:
-        """Go by what this process saw last of the repository and the branch, if it saw them."""
+        """Use the cached repository and branch, if this process has seen them."""
         self.engine = engine
         held = engine.repositories.get(repository)
         self._repository = None if held is None else held[0]
@@ -32,7 +32,7 @@ class Prefetch:
     def of_repository(self, read: Callable[[Repository], T]) -> Callable[[Repository], T]:
         """Begin to read something of the repository; return the function that returns it.
 
-        That function takes the repository as it is. It may be called once.
+        That function takes the current repository. It may be called once.
         """
         known = self._repository
         if known is None:
@@ -43,7 +43,7 @@ class Prefetch:
     def of_branch(self, read: Callable[[StagingToken], T]) -> Callable[[Branch], T]:
         """Begin to read something under the staging token; return the function that returns it.
 
-        That function takes the branch as it is, and reads again in each call but the first.
+        That function takes the current branch, and reads again in each call but the first.
         """
         seen = self._branch
         if seen is None:

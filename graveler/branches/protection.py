@@ -1,10 +1,10 @@
-"""Branch protection: which rules match a branch, and what they block.
+"""Branch protection: the rules that match a branch, and the operations that they block.
 
-A protected branch changes by merges only. So each operation that stages on an existing branch, and
-each that moves or deletes its head, asks here; merges alone do not.
+A protected branch changes by merges only. So each operation calls a check of this module before it
+stages on an existing branch, or moves or deletes its head. Only merges do not.
 
-A rule's pattern is a glob, as lakeFS matches it: `*`, `?`, `[a-z]`, `[!a-z]`, `{main,release-*}`,
-and a backslash before a letter that stands for itself.
+A rule's pattern is a glob, as lakeFS matches it: `*`, `?`, `[a-z]`, `[!a-z]`, `{main,release-*}`. A
+backslash makes the next letter an ordinary one.
 """
 
 import re
@@ -63,7 +63,7 @@ def _set(negation: str, members: str) -> str:
 
 
 def check_pattern(pattern: str) -> None:
-    """Check that each `[` of the glob begins a set with members: else it would protect nothing.
+    """Check that each `[` of the glob begins a set with members: otherwise it protects nothing.
 
     Raises:
         InvalidInputError: one does not.

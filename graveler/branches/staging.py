@@ -13,20 +13,20 @@ has one of two outcomes:
       accepted: T holds the change       scan T
       refused:  read the branch, retry   finish: take T off the branch
 
-*Conditional changes* (requirements, metadata) depend on the current value: read, decide, stage.
-The store stages such a change only if the branch still has the token, head and version that were
-read, and the path still has the entry that was read. Otherwise the writer reads and decides again.
-The store also counts the change in the branch's `edits`. A merge that found nothing staged checks
-that count, so it cannot finish after a change that was decided under the old head.
+*Conditional changes* (requirements, metadata) depend on the current value: read, decide, stage. The
+store checks that the branch still has the token, head and version that were read. The path must
+still have the entry that was read. Otherwise the writer reads and decides again. The store also
+counts the change in the branch's `edits`. A merge that found nothing staged checks that count. So
+it cannot finish after a change that was decided under the old head.
 
-*Restoring* stages what the head says of the paths, marked as restored, so that readers see the
-head again. It raises the branch's version, so each move of the head in progress starts again. A
-commit applies restored entries together with the sealed changes that they cover. A hard reset
-replaces them.
+*Restoring* stages the head's values at the paths, marked as restored, so that readers see the head
+again. It raises the branch's version, so each move of the head in progress starts again. A commit
+applies restored entries together with the sealed changes that they cover. A hard reset replaces
+them.
 
 *Confirming.* DynamoDB commits a transaction item by item. In theory, a token's gate can be free
-again before the new entry can be read, and a commit that seals at that moment can miss the entry.
-So the writer reads the branch once more after staging:
+again before the new entry can be read. A commit that seals at that moment can miss the entry. So
+the writer reads the branch once more after staging:
 
 - The token is still the staging token: no commit has missed the entry.
 - The token is sealed: raise the branch's version, so a commit in progress scans the token again.
@@ -36,12 +36,14 @@ So the writer reads the branch once more after staging:
 
 from collections.abc import Callable, Sequence
 
-from graveler.branches.heads import read_branch, replace_token
+from graveler.branches.heads import replace_token
 from graveler.branches.lookup import (
     StagedRead,
     branch_not_found,
     current_branch,
     current_path,
+    reread_branch,
+    shown,
 )
 from graveler.branches.protection import check_can_stage
 from graveler.branches.retries import contention, retry_stale
@@ -98,7 +100,7 @@ def path_for_staging(
     force: bool,
     not_found: Callable[[str], GravelerError] = branch_not_found,
 ) -> tuple[Repository, Branch, StagedRead | None]:
-    """Return what `branch_for_staging` does, and what is staged at the path (`current_path`).
+    """Return as `branch_for_staging` does, and the change staged at the path (`current_path`).
 
     Raises:
         GravelerError: as `branch_for_staging`.
@@ -126,7 +128,7 @@ def stage_changes(
         if not refused:
             return
         if after is None:
-            after = read_branch(engine, repository, branch)  # raises: it was deleted
+            after = reread_branch(engine, repository, branch)  # raises: it was deleted
         if after.staging_token == branch.staging_token:
             after = after_seal(engine, repository, branch)
         branch, changes = after, refused
@@ -136,7 +138,7 @@ def stage_changes(
 def after_seal(engine: Engine, repository: Repository, branch: Branch) -> Branch:
     """Return the branch with its next token; finish the seal if its process does not."""
     engine.clock.sleep(_SEAL_PAUSE_S)
-    now = read_branch(engine, repository, branch)
+    now = reread_branch(engine, repository, branch)
     if now.staging_token == branch.staging_token:
         now = replace_token(engine, repository, now)
     return now
@@ -194,8 +196,8 @@ def stage_in_place(
 ) -> None:
     """Compare-and-swap: stage make(current value); retry if the path or the branch changed.
 
-    make gets the stored value that readers see (None: no object) and returns the new one (None: a
-    tombstone). It is called in each try. The first try works with read, if there is one: the store
+    make takes the stored value that readers see (None: no object) and returns the new one (None: a
+    tombstone). It is called in each try. The first try uses `read`, if there is one: the store
     checks that nothing has changed since.
 
     Raises:
@@ -217,7 +219,7 @@ def stage_in_place(
             value = make(below.get(path) if staged is None else staged.value)
             engine.staging.stage_if(repository, current, path, value, staged)
         except StaleVersionError:
-            current, read = read_branch(engine, repository, current), None
+            current, read = reread_branch(engine, repository, current), None
             raise
         return value
 
@@ -265,11 +267,6 @@ def check_requirement(path: bytes, seen: bytes | None, requirement: Requirement)
         raise PreconditionFailedError(
             f"the object at {shown(path)} has the ETag {tag!r}: read it again before you write"
         )
-
-
-def shown(path: bytes) -> str:
-    """Return the path as text for a message."""
-    return repr(path.decode("utf-8", "replace"))
 
 
 def stage_entry(

@@ -1,7 +1,7 @@
-"""Consistent views: what a reader of one ref sees.
+"""Consistent views of refs: a commit, with the staged changes of a branch over it.
 
 A branch's record names its staging tokens and its commit. Tokens that a commit takes off stay
-readable for longer than any request lives, so the record works as a snapshot.
+readable for longer than any request lasts. So the record works as a snapshot.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class ObjectStat(Struct, frozen=True, gc=False):
     """An object at a path; physical_address is the whole URI of its data.
 
     if_match: the ETag that the data must have, see `etag_to_match`.
-    headers: what the object store told of data that this request has stored.
+    headers: of the object store's answer, if this request has stored the data.
     """
 
     path: bytes
@@ -47,10 +47,10 @@ def object_stat(
     repository: Repository, path: bytes, stored: bytes, headers: Mapping[str, str] = {}
 ) -> ObjectStat:
     """Return the object that a stored value describes."""
-    return object_of(repository.storage_namespace, path, value_entry(stored), headers)
+    return entry_stat(repository.storage_namespace, path, value_entry(stored), headers)
 
 
-def object_of(
+def entry_stat(
     namespace: str, path: bytes, entry: Entry, headers: Mapping[str, str] = {}
 ) -> ObjectStat:
     """Return the object that an entry in the namespace describes."""
@@ -98,8 +98,8 @@ class View:
     ) -> StagedChanges:
         """Return the staged changes up to end, for a reader that skips forward.
 
-        The reader needs about that amount at first. first already reads the pages of the newest
-        token, from the reader's start on.
+        amount: about how many changes the reader needs first.
+        first: reads the pages of the newest token already, from the reader's start on.
         """
 
         def changes(token: StagingToken, pages: Iterator[ChangesPage] | None) -> TokenChanges:
@@ -182,7 +182,7 @@ def value_on_branch(
 ) -> bytes | None:
     """Return the stored value that readers of the branch see at the path.
 
-    read was made beside the read of the branch, in no order.
+    read: made beside the read of the branch, in no order.
 
     Raises:
         CorruptDataError: the head's commit does not exist.

@@ -1,10 +1,7 @@
-"""Watching long work: whoever started it sees it pass, and may stop it; pages end in time."""
+"""Watching long work: its starter sees each thing pass, and may stop the work."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
-
-from graveler.engine import Engine
-from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
@@ -18,28 +15,3 @@ class Watching(Protocol):
 def unwatched(things: Iterable[T], /) -> Iterator[T]:
     """Pass the things on."""
     return iter(things)
-
-
-# What a request needs after its work, to note how far it came and to answer.
-_TIME_TO_END_S = 2.0
-
-
-def time_for_request(engine: Engine, limit_s: float) -> float:
-    """Return how many seconds of the limit the request's deadline leaves; none may be left."""
-    return max(0.0, min(limit_s, engine.clock.left_s() - _TIME_TO_END_S))
-
-
-class TimeLimit:
-    """The time in which a request has to answer with a page: it may read much and find little."""
-
-    def __init__(self, engine: Engine) -> None:
-        """Begin now."""
-        settings, self._clock = engine.task_settings, engine.clock
-        self._until_ns: int | None = None
-        if settings.request_work_s is not None:
-            limit_s = time_for_request(engine, settings.request_wait_s)
-            self._until_ns = self._clock.now_ns() + int(limit_s * NS_PER_S)
-
-    @property
-    def is_over(self) -> bool:
-        return self._until_ns is not None and self._clock.now_ns() > self._until_ns

@@ -10,7 +10,7 @@ Everything here is a pure function of the record, the branch's head and the time
 
 from dataclasses import replace
 
-from graveler.export.addresses import overlap
+from graveler.export.paths import overlap
 from graveler.export.record import (
     BranchExport,
     Destination,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from graveler.export.places import ListedExport
+from graveler.export.paths import ListedExport
 from graveler.export.record import BranchExport, ExportRequest
 from graveler.model import Branch, Event, Repository
 from graveler.model.tasks import TaskStart
@@ -25,7 +25,7 @@ class ExportStore(Protocol):
         """Replace old (None: no record) by new, and store the event in the same transaction.
 
         A change of the configuration must come with an event: then the list of exports gets the
-        new places, too. So must a branch's first record, which is stored only if the branch exists.
+        new paths, too. So must a branch's first record, which is stored only if the branch exists.
 
         Returns:
             new as it is stored, with its `next_version`.
@@ -71,7 +71,7 @@ class ExportStore(Protocol):
     def listed_exports(self) -> Iterator[ListedExport]:
         """Yield every exported branch, and some that are not exported any more, page by page.
 
-        The places are those that the record had when it was last configured.
+        The paths are those that the record had when it was last configured.
         """
 
     def listed_record(self, listed: ListedExport) -> BranchExport | None:

@@ -23,7 +23,7 @@ yields its last steps when all of them are done.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from graveler.export.addresses import SUCCESS_MARK
+from graveler.export.paths import SUCCESS_MARK
 from graveler.export.patterns import Patterns, directories_of, directory_of
 from graveler.export.work import ExportWork
 from graveler.model import Change

@@ -22,7 +22,7 @@ from graveler.access.digests import DIGEST_BYTES, secret_digest
 from graveler.cache import AgingCache
 from graveler.errors import AuthenticationError, InvalidInputError
 from graveler.http.login_limits import LoginLimits
-from graveler.operations.accounts import set_up
+from graveler.operations.accounts import installation
 from graveler.ports import AccountStore, Clock, ExternalPrincipal, LoginKey, LookUp, User
 from graveler.times import NS_PER_S, Moment
 
@@ -226,7 +226,7 @@ class Authenticator:
         """Return the key; one without a digest gets one first, see `LoginKey`."""
         if key is None or key.digest:
             return key
-        set_up.upgrade(self._accounts, self._now_s(), access_key_id)
+        installation.upgrade(self._accounts, self._now_s(), access_key_id)
         key = self._accounts.look_up(access_key_id).key
         return key if key is not None and key.digest else None
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from graveler.limits import PAGE_AMOUNT_MAX
 from graveler.model import Branch, Commit, Entry, Repository, Tag
 from graveler.model.recorded_uploads import Upload
-from graveler.operations.prepared import DEFAULT_CONTENT_TYPE
+from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE
 from graveler.ports import PartInfo
 from graveler.times import NS_PER_S
 

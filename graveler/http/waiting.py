@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote_plus
 
 from graveler.errors import StillRunningError
 from graveler.http.query import Query
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.waiting import ClientWait
 
 # The query parameter of a request after such a redirect: the ID of the task whose outcome it wants,
 # a colon, and the number of the redirect.
@@ -18,10 +18,10 @@ _PARAMETER = "graveler-task"
 _REDIRECTS_MAX = 3
 
 
-def patience_of(query: Query) -> Patience:
+def client_wait_of(query: Query) -> ClientWait:
     """Return how the client that sent the query waits."""
     task_id, number = _parts(query.text(_PARAMETER))
-    return Patience(task_id, is_last=number >= _REDIRECTS_MAX)
+    return ClientWait(task_id, is_last=number >= _REDIRECTS_MAX)
 
 
 def location_of(error: StillRunningError, raw_query: str) -> str | None:

@@ -1,1 +1,1 @@
-"""What a user can do: one function for each operation of the API, free of HTTP and of AWS."""
+"""The operations of the API: one function for each, free of HTTP and of AWS."""

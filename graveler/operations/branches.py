@@ -6,7 +6,6 @@ from itertools import islice
 from graveler.branches.heads import (
     Move,
     move_head,
-    read_branch,
     require_clean,
 )
 from graveler.branches.lookup import (
@@ -14,6 +13,7 @@ from graveler.branches.lookup import (
     current_branch,
     current_commit_id,
     read_repository,
+    reread_branch,
     same_branch,
 )
 from graveler.branches.protection import check_can_commit, check_can_stage
@@ -31,14 +31,14 @@ from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name, check_path
 from graveler.operations.exports import requests
 from graveler.operations.hooks.after import announce
-from graveler.operations.hooks.refs import Deletion, pass_before_creation
+from graveler.operations.hooks.refs import DeletionHooks, pass_before_creation
 from graveler.refs.resolve import resolve_commit_id
 from graveler.staging.listing import prefix_end
 from graveler.staging.overlay import effective_changes
 
 RESET_KINDS = ("reset", "common_prefix", "object")
 
-# Changes of one transaction. A batch that is done stays done if a commit comes before the next one.
+# Changes of one transaction. If a commit comes first, the batches before it stay done.
 _RESET_BATCH = 99
 
 
@@ -136,7 +136,7 @@ def delete(
         PreconditionFailedError: an action file in the branch's head is malformed.
         ContentionError: the branch or its export changed in each try.
     """
-    deletion = Deletion(engine, user)
+    deletion = DeletionHooks(engine, user)
     may_be_exported = False
     uid: str | None = None
 
@@ -155,7 +155,7 @@ def delete(
         event = engine.event("branch_deleted", found, branch=name, commit_id=branch.commit_id)
         # Delete the export in the same transaction: a new branch may get the name at once. Few
         # branches have one, so the first try only requires that there is none.
-        export = requests.record_of(engine, found, name) if may_be_exported else None
+        export = engine.exports.branch_export(found, name) if may_be_exported else None
         may_be_exported = True
         requests.delete_branch(engine, found, branch, export, event, engine.drop_after_ns(), starts)
         return found, starts
@@ -199,7 +199,7 @@ def reset(
 
 
 def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> Move:
-    # Close first: a write that the token accepted comes before the reset, any other after it.
+    # Close first: writes that the token accepted take effect before the reset, all others after it.
     engine.staging.close(branch.staging_token)
     token = engine.names.new_staging_token(repository, branch.name)
     return Move(branch, branch.commit_id, branch.sealed_tokens, new_staging_token=token)
@@ -208,7 +208,7 @@ def _without_tokens(engine: Engine, repository: Repository, branch: Branch) -> M
 def _restore_committed(
     engine: Engine, repository: Repository, branch: Branch, start: bytes, end: bytes | None
 ) -> None:
-    """Stage what the head says, or a tombstone, over staged changes with start <= path < end.
+    """Stage the head's values, or tombstones, over staged changes with start <= path < end.
 
     Changes without effect are covered too: over another head they could have one.
     """
@@ -232,7 +232,7 @@ def _restore_committed(
             current = restore_changes(engine, repository, current, batch)
         except StaleVersionError:  # the head moved, or a commit sealed the staging token
             head = current.commit_id
-            current = read_branch(engine, repository, current)
+            current = reread_branch(engine, repository, current)
             if current.commit_id != head:
                 done.clear()
             restored = pending()
@@ -283,9 +283,9 @@ def hard_reset(
 def _restored_to(
     engine: Engine, repository: Repository, branch: Branch, commit_id: CommitID
 ) -> list[Change]:
-    """Return what the commit says of the paths of restored entries.
+    """Return the commit's values at the paths of restored entries.
 
-    Those entries hold what the old head says, and would hide the new one.
+    Those entries hold the old head's values, and would hide the new head's.
     """
     if not branch.has_restored:
         return []

@@ -1,4 +1,4 @@
-"""Runs of garbage collection: those that were, the one that works, and a new one."""
+"""Runs of garbage collection: list, show and start them."""
 
 import re
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def list_runs(engine: Engine, name: str, *, after: str, amount: int) -> Page[Col
 
 
 def get_run(engine: Engine, name: str, run_id: str) -> tuple[CollectionRun, str]:
-    """Return the run, and its report for people, which is "" as long as there is none.
+    """Return the run, and its report as text, "" as long as there is none.
 
     Raises:
         NotFoundError: the repository or the run does not exist.
@@ -75,8 +75,8 @@ def start_run(
 ) -> str:
     """Start a run, and return its ID.
 
-    The run's lease is taken here, so of two requests at once one is refused. The job goes on as
-    the lease's holder.
+    This takes the run's lease, so of two requests at once one is refused. The job continues as the
+    lease's holder.
 
     Raises:
         NotFoundError: the repository does not exist.
@@ -119,7 +119,7 @@ def start_run(
 
 
 def _running(engine: Engine, repository: Repository) -> str:
-    """Return the ID of the run that works on the repository; "" if none does."""
+    """Return the ID of the run in progress on the repository; "" if there is none."""
     return engine.jobs.lease_holder(repository, LEASE, engine.clock.now_ns())
 
 
@@ -146,7 +146,7 @@ def _run_ids(engine: Engine, repository: Repository, running: str) -> Iterator[s
 def _run(engine: Engine, repository: Repository, run_id: str, running: str) -> CollectionRun:
     """Return the run as its files describe it.
 
-    The lease was read before: a run ends its lease after it has written its summary.
+    Read the lease before: a run ends its lease after it has written its summary.
     """
     request = _read(engine, repository, run_id, REQUEST_FILE)
     summary = _read(engine, repository, run_id, SUMMARY_FILE)

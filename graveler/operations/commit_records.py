@@ -13,7 +13,7 @@ from graveler.operations.committed_files import require_metarange
 def create(engine: Engine, repository: str, commit: Commit, *, force: bool = False) -> None:
     """Store the commit if its parents and its metarange exist.
 
-    lakeFS checks the ID only. But a commit never changes, and one without its parents or content
+    lakeFS checks the ID only. But a commit never changes. Without its parents or its content, it
     would break each log and merge that reaches it.
 
     Raises:
@@ -26,7 +26,7 @@ def create(engine: Engine, repository: str, commit: Commit, *, force: bool = Fal
     found = read_repository(engine, repository)
     check_writable(found, force=force)
     _check_fields(commit)
-    # Only IDs: they become keys of the store, whose length is limited.
+    # Only IDs: they become keys of the store, and these have a limited length.
     ids = [commit.id, *filter(is_id, commit.parents)]
     known = engine.history(found).find(ids)
     if commit.id in known:

@@ -1,4 +1,4 @@
-"""Commits: make one, read one, read the log."""
+"""Commits: make and read them, and read the log."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -6,14 +6,15 @@ from functools import partial
 
 import msgspec
 
-from graveler.branches.changes import Apply, Staged, apply_at_once
+from graveler.branches.changes import Apply, StagedSource, apply_at_once
 from graveler.branches.heads import (
     Ending,
     Move,
     check_commit_size,
     commit_event,
+    has_room,
     has_staged,
-    move_head,
+    made_commit,
     new_commit,
     newest_sealed,
     require_clean,
@@ -23,7 +24,8 @@ from graveler.branches.heads import (
 from graveler.branches.lookup import current_branch, in_repository
 from graveler.branches.prefetch import Prefetch
 from graveler.branches.protection import check_can_commit
-from graveler.branches.watching import TimeLimit, Watching
+from graveler.branches.request_time import TimeLimit
+from graveler.branches.watching import Watching
 from graveler.diff.two_way import diff
 from graveler.engine import Engine
 from graveler.entries import same_content
@@ -33,7 +35,8 @@ from graveler.messages import Refusal, within
 from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
 from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.committed_files import require_metarange
-from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.action_files import staged_action_files
+from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.commits import (
     SEALING,
     UNSEALED,
@@ -42,16 +45,15 @@ from graveler.operations.hooks.commits import (
     pass_before_commit,
     pass_before_sealing,
 )
-from graveler.operations.hooks.files import staged_files
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.requests import start, status
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
-    Patience,
-    Watch,
-    Work,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
     commit_of,
     joinable_ahead,
     result_in_time,
@@ -79,9 +81,9 @@ def commit(
     repository: str,
     branch: str,
     request: CommitRequest,
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
-    """Commit what is staged on the branch, or the metarange that the request names.
+    """Commit the staged changes of the branch, or the metarange that the request names.
 
     A large commit is left to a task, which this waits for.
 
@@ -98,20 +100,20 @@ def commit(
     """
     prefetch, identity = Prefetch(engine, repository, branch), asdict(request)
     joinable = joinable_ahead(prefetch, TaskKind.COMMIT, branch, request.committer, identity)
-    staged = prefetch.of_branch(lambda token: staged_files(engine, token))
+    staged = prefetch.of_branch(lambda token: staged_action_files(engine, token))
     found, current = _committable(engine, repository, branch, request)
 
-    def at_once(watch: Watch) -> Commit:
-        gate = request_gate(engine, found, may_wait=watch.until_ns is None)
+    def at_once(limit: WorkLimit) -> Commit:
+        gate = request_gate(engine, found, may_wait=limit.until_ns is None)
         if request.source_metarange is not None:
             return _commit_metarange(gate, found, current, request)
         work.covers = UNSEALED
         about = about_commit(branch, request.message, request.committer, request.metadata)
         pass_before_sealing(gate, found, current, about, staged)
-        sealed = seal(engine, found, current, watch.over)
+        sealed = seal(engine, found, current, limit.over)
         work.covers = newest_sealed(sealed)
-        apply = apply_at_once(engine, watch.over)
-        return _commit_sealed(gate, found, sealed, request, apply, watch.over)
+        apply = apply_at_once(engine, limit.over)
+        return _commit_sealed(gate, found, sealed, request, apply, limit.over)
 
     def is_covered(task: Task) -> bool:
         if task.covers == UNSEALED:  # it will seal all, unless it failed before
@@ -121,7 +123,7 @@ def commit(
         token = current.staging_token
         return newest_sealed(current) in ("", task.covers) and not has_staged(engine, token)
 
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.COMMIT,
         user=request.committer,
         branch=current,
@@ -131,20 +133,20 @@ def commit(
         is_covered=is_covered,
         joinable=joinable,
     )
-    return result_in_time(engine, found, work, patience)
+    return result_in_time(engine, found, work, wait)
 
 
 def start_commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Task:
-    """Start a task that commits what is staged on the branch now; return it.
+    """Start a task that commits the changes that are staged on the branch now; return it.
 
     Raises:
         InvalidInputError, NotFoundError, ForbiddenError: as commit, but for missing changes, which
             the task reports.
     """
     found, current = _committable(engine, repository, branch, request)
-    is_full = len(current.sealed_tokens) >= engine.sealed_tokens_max  # and may take long to seal
-    is_sealed_later = is_full or is_guarded(engine, found, current)
-    covers = UNSEALED if is_sealed_later else newest_sealed(seal(engine, found, current))
+    # Without room, sealing may take long.
+    seals = has_room(current, engine.sealed_tokens_max) and not is_guarded(engine, found, current)
+    covers = newest_sealed(seal(engine, found, current)) if seals else UNSEALED
     return start(
         engine,
         found,
@@ -177,7 +179,7 @@ def run_commit(hold: Hold) -> None:
 
     Raises:
         GravelerError: as commit.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     if hold.task.takes > 1:  # the runner before may have had too little time to merge tokens
         hold.engine = replace(hold.engine, sealed_tokens_max=SEALED_REPLACED_MAX)
@@ -192,7 +194,7 @@ def run_commit(hold: Hold) -> None:
     if hold.task.covers in (UNSEALED, SEALING):
         about = about_commit(current.name, request.message, request.committer, request.metadata)
         pass_before_sealing(gate, found, current, about)
-        # From here on, equal requests cannot know whether this commit holds what they want.
+        # From here on, equal requests cannot know whether this commit covers them.
         hold.cover(SEALING)
         current = seal(engine, *hold.current_branch(), hold.reporting)
         hold.cover(newest_sealed(current))
@@ -225,16 +227,15 @@ def _commit_sealed(
         now = seal_restored(engine, repository, now, watching)
         head = engine.history(repository).commit(now.commit_id)
         base = engine.metarange(repository, head.metarange_id)
-        applied = apply(repository, base, Staged(now.sealed_tokens, now.version))
+        applied = apply(repository, base, StagedSource(now.sealed_tokens, now.version))
         if not applied.total and not request.allow_empty:
             if not now.sealed_tokens:
                 raise _no_changes(branch.name)
-            # The tokens change nothing: take them off, so that they do not slow readers down.
+            # The tokens change nothing: take them off, so that they do not slow down readers.
             return Move(now, now.commit_id, now.sealed_tokens)
         return _move_to(gate, repository, now, head, applied.metarange_id, request)
 
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
+    move = move_and_announce(engine, repository, branch, plan, ending)
     if move.commit is None:
         raise _no_changes(branch.name)
     return move.commit
@@ -298,10 +299,7 @@ def _commit_metarange(
         move = _move_to(gate, repository, clean, head, metarange_id, request, head.metarange_id)
         return replace(move, is_clean=True)
 
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
-    assert move.commit is not None
-    return move.commit
+    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
 
 
 def get(engine: Engine, repository: str, ref: str) -> Commit:
@@ -323,7 +321,7 @@ def get(engine: Engine, repository: str, ref: str) -> Commit:
 
 @dataclass(frozen=True, slots=True)
 class LogQuery:
-    """Which commits of a log to list; `graveler.refs.log` explains the fields.
+    """The commits of a log to list; `graveler.refs.log` explains the fields.
 
     objects and prefixes leave out commits that changed none of them.
     """

@@ -1,4 +1,4 @@
-"""The files of committed data, which clients may name or read from the object store."""
+"""The files of committed data: clients may name them, or read them from the object store."""
 
 from dataclasses import dataclass
 

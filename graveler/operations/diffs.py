@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from graveler.branches.changes import opened_base
 from graveler.branches.lookup import current_branch, in_repository, resolving
+from graveler.branches.request_time import TimeLimit
 from graveler.branches.views import ObjectStat, View, object_stat, view_of_branch
-from graveler.branches.watching import TimeLimit
 from graveler.committed.metarange import MetaRange
 from graveler.diff.three_way import Meeting, source_changes
 from graveler.diff.two_way import Difference
@@ -24,8 +24,9 @@ from graveler.staging.overlay import effective_changes, overlaid_differences
 class DiffEntry:
     """One entry of a diff: an object, or a common prefix (kind prefix_changed).
 
-    left and right are the object on each side, None if it does not exist there. left of a conflict
-    is None too if crossed merges conflict there already.
+    left, right: the object on each side, None if it does not exist there.
+
+    left of a conflict is None as well if crossed merges conflict there already.
     """
 
     kind: str  # added, removed, changed, conflict or prefix_changed
@@ -35,7 +36,7 @@ class DiffEntry:
 
     @property
     def is_prefix(self) -> bool:
-        """Whether the entry stands for a common prefix."""
+        """Whether the entry is a common prefix."""
         return self.kind == "prefix_changed"
 
     @property
@@ -46,16 +47,16 @@ class DiffEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundDifference:
     difference: Difference
     kind: str
 
 
-def _key(found: _Found) -> bytes:
+def _key(found: _FoundDifference) -> bytes:
     return found.difference.key
 
 
-def _page(repository: Repository, page: ListPage[_Found]) -> ListPage[DiffEntry]:
+def _page(repository: Repository, page: ListPage[_FoundDifference]) -> ListPage[DiffEntry]:
     def shown(path: bytes, stored: bytes | None) -> ObjectStat | None:
         return None if stored in (None, UNSETTLED) else object_stat(repository, path, stored)
 
@@ -84,10 +85,10 @@ def uncommitted(
     staged = view.staged(query.end)
     limit = _PageLimit(engine, query)
 
-    def items(start: bytes, _: bytes | None) -> Iterator[_Found]:
+    def items(start: bytes, _: bytes | None) -> Iterator[_FoundDifference]:
         changes = limit.over(staged.from_path(start))
         for difference in effective_changes(changes, view.committed):
-            yield _Found(difference, difference.kind)
+            yield _FoundDifference(difference, difference.kind)
 
     return _page(found, list_page(items, _key, query))
 
@@ -103,8 +104,8 @@ def between_refs(
 ) -> ListPage[DiffEntry]:
     """Return a page of the differences from left to right.
 
-    Two-dot compares the two contents. Three-dot lists what right changed since the merge base,
-    marks conflicts with left, and leaves out what only left changed. `branch$` on the right
+    Two-dot compares the two contents. Three-dot lists the changes of right since the merge base,
+    and marks conflicts with left. Changes of left alone are not listed. `branch$` on the right
     includes its uncommitted changes.
 
     Raises:
@@ -121,7 +122,7 @@ def between_refs(
         with within(f"get commit by ref {right_ref}" if not two_dot else ""):
             resolved = right_ahead()
         left_content = engine.metarange(found, left.metarange_id)
-        right = _Right(engine, found, resolved, _PageLimit(engine, query))
+        right = _RightSide(engine, found, resolved, _PageLimit(engine, query))
         if two_dot:
             items = right.differences(left_content, query)
             return _page(found, list_page(lambda s, e: _kinds(items(s, e)), _key, query))
@@ -134,7 +135,7 @@ def between_refs(
     return in_repository(engine, repository, read)
 
 
-class _Right:
+class _RightSide:
     """The right side of a diff: a commit; for `branch$`, with the staged changes over it."""
 
     def __init__(
@@ -188,20 +189,20 @@ class _PageLimit(TimeLimit):
         """Pass the changes on.
 
         Raises:
-            PageOverError: the time is up; all changes up to its key were passed on.
+            PageOverError: the time is up; it has the key of the last change passed on.
         """
         for change in changes:
             yield change
             self.check(change[0])
 
 
-def _kinds(differences: Iterator[Difference]) -> Iterator[_Found]:
+def _kinds(differences: Iterator[Difference]) -> Iterator[_FoundDifference]:
     for difference in differences:
-        yield _Found(difference, difference.kind)
+        yield _FoundDifference(difference, difference.kind)
 
 
-def _compared(changes: Iterator[Difference], left: MetaRange) -> Iterator[_Found]:
+def _compared(changes: Iterator[Difference], left: MetaRange) -> Iterator[_FoundDifference]:
     for found in source_changes(changes, left):
         if found.meeting is not Meeting.AGREED:
             conflict = found.meeting is Meeting.CONFLICT
-            yield _Found(found.change, "conflict" if conflict else found.change.kind)
+            yield _FoundDifference(found.change, "conflict" if conflict else found.change.kind)

@@ -1,24 +1,29 @@
-"""The branches and tags of a dump: what exists without a break is in it.
+"""The refs in a dump: listed while users move and rename them, and read again from a stored dump.
 
-Theory of operation. A listing takes a while. What is renamed meanwhile, from a name that the
-listing has not reached to one that it has passed, is in no page; nor is what was merged into a
-branch that it has passed. But then an event names that branch, stored in the same transaction. So
-the events are read after both listings, and the branches and tags that they name are read one by
-one. They count more than the listings: another ref may have had the name before. A name that was
-deleted by then may have been renamed again, and another ref may have it. So the events are read
-again, until none deletes a name that was just read. Then each commit that some ref leads to without
-a break is there: by a listing if nothing moved the ref since, else by its name.
+Theory of operation. A listing takes a while. A ref may be renamed meanwhile, from a name ahead of
+the listing to one behind it: then it is in no page. A commit may be merged into a branch behind the
+listing: then it is in no page either. But in both cases an event, stored in the same transaction,
+names that branch or tag. So the events are read after both listings, and then, one by one, the
+branches and tags that they name. These override the listings: another ref may have had the name
+before. A name that was deleted by then may have been renamed again, and another ref may have it. So
+the events are read again, until none deletes a name that was just read. Then the dump has each
+commit to which some ref led at every moment. It has it by a listing if nothing moved the ref since,
+else by the ref's name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from heapq import merge
 from itertools import groupby
 
-from graveler.branches.pages import NewEvents, every_branch, every_tag
+from graveler.branches.complete_listings import NewEvents, every_branch, every_tag
 from graveler.branches.watching import Watching
-from graveler.dump.files import read, write
-from graveler.dump.records import BRANCHES, TAGS, DumpKind, NamedCommit
+from graveler.dump.check import CheckedDump, check
+from graveler.dump.files import RefsDump, read, write
+from graveler.dump.records import BRANCHES, COMMITS, TAGS, DumpKind, NamedCommit
 from graveler.engine import Engine
+from graveler.errors import CorruptDataError, GoneError
+from graveler.layout import committed_uri
 from graveler.model import Branch, MetaRangeID, Repository, Tag
 
 
@@ -87,3 +92,37 @@ def _united(changed: Iterable[NamedCommit], listed: Iterable[NamedCommit]) -> It
 
 def _key(ref: NamedCommit) -> bytes:
     return ref.name.encode()
+
+
+class DumpContent:
+    """The records of a dump; each call reads its file again."""
+
+    def __init__(
+        self, engine: Engine, repository: Repository, dumped: RefsDump, watching: Watching
+    ) -> None:
+        self._engine = engine
+        self._watching = watching
+        self._repository = repository
+        self._dumped = dumped
+        reader = partial(read, engine.committed, repository.storage_namespace)
+        self.commits = partial(reader, dumped.commits_id, COMMITS)
+        self.branches = partial(reader, dumped.branches_id, BRANCHES)
+        self.tags = partial(reader, dumped.tags_id, TAGS)
+
+    def check(self) -> CheckedDump:
+        """Read the whole dump and check it; return the facts that a restore needs.
+
+        Raises:
+            InvalidInputError: it is inconsistent.
+            CorruptDataError: a file is damaged.
+            GoneError: a file does not exist.
+        """
+        try:
+            return check(self._watching(self.commits()), self.branches(), self.tags())
+        except CorruptDataError as error:
+            dumped = self._dumped
+            for file_id in filter(None, (dumped.commits_id, dumped.branches_id, dumped.tags_id)):
+                uri = committed_uri(self._repository.storage_namespace, file_id)
+                if self._engine.objects.head(uri) is None:
+                    raise GoneError(f"No data: there is no {uri}") from error
+            raise

@@ -2,20 +2,20 @@
 
 Theory of operation. A dump is the IDs of three immutable files: branches, tags and commits. The
 dump reads branches and tags before commits. Commits are never deleted, so the dump holds each
-commit that one of its branches or tags names. The scan of commits is no snapshot: it may return a
-new commit without its parent. In that case the dump fetches the parents, and a second scan writes
-exactly the commits of the closed set. Finally the dump is read back and checked as a restore would
-check it, before its IDs are returned.
+commit that one of its branches or tags names. The scan of commits is not a snapshot: it may return
+a new commit without its parent. Then the dump fetches the parents, and a second scan writes exactly
+the commits of the closed set. Before its IDs are returned, the dump is read back and checked, as by
+a restore.
 
 A restore reads the whole dump before it changes anything, and refuses an inconsistent one. Then it
-claims the repository for this dump, stores commits, branches and tags in that order, and finally
-makes the repository an ordinary one. A restore can be repeated after a crash, or run twice at the
-same time: it stores equal commits again, and keeps an existing branch or tag, because an earlier
-attempt stored it and users may have moved it since. Branches and tags are stored only while the
-claim lasts: after the end, a late attempt would bring back names that users deleted. Commits are
-stored in the order of their IDs, in batches, each only when the one before is complete. So a
-repetition resumes at the last batch whose first commit is stored. Several requests can thus finish
-a restore that is too long for one.
+claims the repository for this dump. It stores commits, branches and tags in that order, and makes
+the repository an ordinary one. A restore can be repeated after a crash, or run twice at the same
+time. It stores equal commits again. It keeps an existing branch or tag: an earlier attempt stored
+it, and users may have moved it since. Branches and tags are stored only while the claim lasts: a
+late attempt would store names again that users deleted after the end. Commits are stored in the
+order of their IDs, in batches, each only when the one before is complete. So a repetition resumes
+at the last batch whose first commit is stored. Several requests can thus finish a restore that is
+too long for one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,8 +27,13 @@ from typing import TypeVar
 
 import msgspec
 
-from graveler.branches.lookup import check_writable, read_repository
-from graveler.branches.pages import missing_ancestors
+from graveler.branches.complete_listings import missing_ancestors
+from graveler.branches.lookup import (
+    check_writable,
+    read_repository,
+    reread_repository,
+    same_repository,
+)
 from graveler.branches.retries import retry_stale
 from graveler.branches.watching import Watching
 from graveler.dump.check import BATCH_COMMITS, CheckedDump
@@ -39,17 +44,21 @@ from graveler.errors import (
     ConflictError,
     CorruptDataError,
     InvalidInputError,
-    NotFoundError,
     StaleVersionError,
 )
 from graveler.identity import is_id
 from graveler.model import Commit, MetaRangeID, Repository, Tag
 from graveler.model.tasks import Task, TaskKind
-from graveler.operations.dump_content import DumpContent
-from graveler.operations.dumped_refs import dump_refs
+from graveler.operations.dumped_refs import DumpContent, dump_refs
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
-from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Watch, Work, result_in_time
+from graveler.operations.tasks.waiting import (
+    FIRST_REQUEST,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
+    result_in_time,
+)
 from graveler.refs.closure import CommitSet
 
 T = TypeVar("T")
@@ -64,12 +73,12 @@ KEPT_AT = "kept_at"
 _NAMES_AT_ONCE = 198
 
 
-def dump(engine: Engine, name: str, user: str = "", patience: Patience = FIRST_REQUEST) -> RefsDump:
+def dump(engine: Engine, name: str, user: str = "", wait: ClientWait = FIRST_REQUEST) -> RefsDump:
     """Store all branches, hidden ones too, all tags and all commits of the repository.
 
     A dump holds no uncommitted changes, settings or metadata. Its IDs are also written to MANIFEST
-    in the namespace, so that they can be found when the repository is lost. A large dump is left to
-    a task, which this waits for.
+    in the namespace, where they can be found if the repository is lost. A large dump is left to a
+    task, which this waits for.
 
     Raises:
         NotFoundError: the repository does not exist, or was deleted meanwhile.
@@ -83,16 +92,16 @@ def dump(engine: Engine, name: str, user: str = "", patience: Patience = FIRST_R
         assert dumped is not None
         return dumped
 
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.DUMP,
         user=user,
         branch=None,
         request={},
-        at_once=lambda watch: _dump(engine, repository, watch.over),
+        at_once=lambda limit: _dump(engine, repository, limit.over),
         result_of=result_of,
         is_covered=covers_repetitions,
     )
-    return result_in_time(engine, repository, work, patience)
+    return result_in_time(engine, repository, work, wait)
 
 
 def _dumpable(engine: Engine, name: str) -> Repository:
@@ -111,13 +120,13 @@ def _dump(engine: Engine, repository: Repository, watching: Watching) -> RefsDum
         branches_id=branches_id,
         tags_id=tags_id,
     )
-    # A deletion removes the name first: while that exists, the listings were complete.
-    _read_again(engine, repository)
+    # A deletion removes the name first: as long as the name exists, the listings were complete.
+    reread_repository(engine, repository)
     try:
         DumpContent(engine, repository, dumped, watching).check()
     except InvalidInputError as error:
         raise CorruptDataError(f"repository {repository.name!r}: {error}") from error
-    # The namespace of a read-only repository, and the manifest there, may be another's.
+    # The namespace of a read-only repository may be another's, and so may the manifest there.
     if not repository.read_only:
         _write_manifest(engine, repository, dumped)
     return dumped
@@ -148,7 +157,7 @@ def _write_manifest(engine: Engine, repository: Repository, dumped: RefsDump) ->
 
 @dataclass(frozen=True, slots=True)
 class _Restore:
-    """What the task of a restore is asked for."""
+    """The input of a restore's task."""
 
     dumped: RefsDump
     force: bool
@@ -165,7 +174,7 @@ def restore(
     *,
     force: bool = False,
     user: str = "",
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> None:
     """Restore the commits, branches and tags of a dump in a bare repository's namespace.
 
@@ -184,13 +193,13 @@ def restore(
     """
     repository = read_repository(engine, name)
 
-    def at_once(watch: Watch) -> None:
-        # Not before: a task that this client waits for may have finished the restore.
+    def at_once(limit: WorkLimit) -> None:
+        # Check only here: a task that this client waits for may have finished the restore.
         restorable = _restorable(engine, name, dumped, force=force)
-        _check_same(restorable, repository)
-        _restore(engine, restorable, dumped, watch.over)
+        same_repository(restorable, repository.uid)
+        _restore(engine, restorable, dumped, limit.over)
 
-    work: Work[None] = Work(
+    work: RequestedWork[None] = RequestedWork(
         kind=TaskKind.RESTORE,
         user=user,
         branch=None,
@@ -198,7 +207,7 @@ def restore(
         at_once=at_once,
         result_of=lambda _: None,
     )
-    result_in_time(engine, repository, work, patience)
+    result_in_time(engine, repository, work, wait)
 
 
 def _restorable(engine: Engine, name: str, dumped: RefsDump, *, force: bool) -> Repository:
@@ -238,7 +247,7 @@ def _restore(
     try:
         _store_names(engine, claimed, content, watching)
     except StaleVersionError:
-        if _read_again(engine, claimed).is_bare:
+        if reread_repository(engine, claimed).is_bare:
             raise
         return  # another attempt finished this restore
     before_finish()
@@ -265,7 +274,7 @@ def _claim(engine: Engine, repository: Repository, dumped: RefsDump) -> Reposito
     def attempt() -> Repository:
         # Read-only was checked before; check again that the repository is still bare.
         current = _restorable(engine, repository.name, dumped, force=True)
-        _check_same(current, repository)
+        same_repository(current, repository.uid)
         claimed = replace(current, restoring=claim)
         if current != claimed:
             engine.refs.update_repository(current, claimed)
@@ -285,23 +294,12 @@ def _finish(engine: Engine, repository: Repository, checked: CheckedDump) -> Non
     )
 
     def attempt() -> None:
-        current = _read_again(engine, repository)
+        current = reread_repository(engine, repository)
         if current.is_bare:
             engine.refs.update_repository(current, replace(current, restoring=None), event)
             engine.repositories.forget(repository.name)
 
     retry_stale(attempt, f"repository {repository.name!r}")
-
-
-def _read_again(engine: Engine, repository: Repository) -> Repository:
-    current = read_repository(engine, repository.name)
-    _check_same(current, repository)
-    return current
-
-
-def _check_same(current: Repository, repository: Repository) -> None:
-    if current.uid != repository.uid:
-        raise NotFoundError(f"repository {repository.name!r} was deleted and created again")
 
 
 def _store_commits(
@@ -336,7 +334,7 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         GravelerError: as dump.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     hold.current_repository()
     return asdict(_dump(hold.engine, _dumpable(hold.engine, hold.repository.name), hold.watched))
@@ -368,13 +366,13 @@ def run_restore(hold: Hold) -> None:
 
     Raises:
         GravelerError: as restore.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     request = msgspec.convert(hold.task.request, _Restore)
     engine, name = hold.engine, hold.repository.name
     # A runner before this one may have finished the restore, and died before it ended the task.
     if hold.current_repository().is_bare or hold.task.takes == 1:
         repository = _restorable(engine, name, request.dumped, force=request.force)
-        _check_same(repository, hold.repository)
+        same_repository(repository, hold.repository.uid)
         _restore(engine, repository, request.dumped, hold.watched, hold.read_again)
     hold.complete({}, although_unwanted=True)

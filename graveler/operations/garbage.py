@@ -1,7 +1,8 @@
-"""What garbage collection reads of a repository's refs and staged changes.
+"""The reads of garbage collection: refs and staged changes of repositories.
 
 Several repositories may have one namespace: a read-only repository can be made over the namespace
-of another, and shares its files and its rules. What any of them keeps alive stays.
+of another one. It shares the files and the rules there. An object that any of them keeps alive
+stays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from graveler.addresses import DATA_PREFIX
-from graveler.branches.pages import (
+from graveler.branches.complete_listings import (
     NewEvents,
     closed_commits,
     every_branch,
@@ -40,14 +41,14 @@ from graveler.retention.liveness import begin_look, live_addresses
 from graveler.retention.rules import RetentionRules
 
 # Staged entries may move from listed tokens to another one, and the listed ones are dropped after
-# the retention. That may begin an hour before the move, which is frozen meanwhile, and the clocks
+# the retention. It may begin an hour before the move, whose process is frozen meanwhile. The clocks
 # of mover and cleanup may differ by another hour.
 _STAGED_S = TOKEN_RETENTION_S - 2 * 60 * 60
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The repositories that have one namespace, and other namespaces inside of its data."""
+    """The repositories with one namespace, and the other namespaces inside of its data."""
 
     sharers: tuple[Repository, ...]
     foreign: tuple[str, ...]
@@ -58,7 +59,7 @@ def neighbours(engine: Engine, repository: Repository) -> Neighbours:
 
     Raises:
         NotFoundError: the repository was deleted; another one may have its name.
-        InvalidInputError: one of them is bare, so what it will refer to is unknown.
+        InvalidInputError: one of them is bare, so the objects that it will need are unknown.
     """
     namespace = repository.storage_namespace
     repositories = list(every_repository(engine))
@@ -93,13 +94,14 @@ def holds_metadata(objects: ObjectStore, folder_uri: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A scan of what is alive in a repository's namespace.
+    """A scan for live objects in a repository's namespace.
 
-    sharers are the repositories that it reads, and events theirs since it began. heads are those of
-    the branches whose tokens were listed.
+    sharers: the repositories that it reads.
+    events: of each sharer, since the scan began.
+    heads: of the branches whose tokens were listed.
 
-    Read in this order: upload_addresses, staging_tokens and what they hold, active_metaranges,
-    claimed_addresses. The head of `glue_jobs/garbage_collection/run.py` says why.
+    Read in this order: upload_addresses, staging_tokens and their changes, active_metaranges,
+    claimed_addresses. The head of `glue_jobs/garbage_collection/run.py` has the reason.
     """
 
     repository: Repository
@@ -121,10 +123,12 @@ def begin_scan(engine: Engine, repository: Repository) -> Scan:
 
 @contextmanager
 def staged_in_time(objects: ObjectStore, folder_uri: str) -> Iterator[None]:
-    """List tokens and read them inside of this; folder_uri is the run's folder of stamps.
+    """Bound the time in which tokens are listed and read.
+
+    folder_uri: the run's folder of stamps.
 
     Raises:
-        PreconditionFailedError: that took so long that a listed token may have been dropped.
+        PreconditionFailedError: a listed token may have been dropped meanwhile.
     """
     began = begin_look(objects, f"{folder_uri}staged-", 0, _STAGED_S)
     yield
@@ -153,11 +157,11 @@ def staging_tokens(engine: Engine, scan: Scan) -> list[StagingToken]:
     """Return the staging token and the sealed tokens of all branches, hidden ones too.
 
     Tokens that were taken off a branch keep nothing alive. Their changes are in the head, or can
-    never be committed. A slow reader of such a token may find the data gone, like a later reader.
+    never be committed. For a slow reader of such a token, the data may be gone, as for a later one.
     """
     tokens: list[StagingToken] = []
     for repository in scan.sharers:
-        # Branches that were created meanwhile hold nothing that the scan has to see.
+        # Branches that were created meanwhile hold no change that the scan needs.
         for branch in every_branch(engine, repository):
             tokens += branch.tokens
             scan.heads[repository.uid].add((branch.name, branch.commit_id))
@@ -182,8 +186,8 @@ def claimed_addresses(engine: Engine, repositories: Sequence[Repository]) -> lis
 def active_metaranges(engine: Engine, scan: Scan) -> dict[CommitID, MetaRangeID]:
     """Return the IDs of the commits that keep their objects, each with its metarange's ID.
 
-    In a repository without rules, these are all commits. Whatever was a head since the scan began
-    is among them.
+    In a repository without rules, these are all commits. They include each commit that was a head
+    since the scan began.
 
     Raises:
         NotFoundError: the repository was deleted; another one may have its name.

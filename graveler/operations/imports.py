@@ -3,12 +3,12 @@
 Theory of operation. An import has two phases:
 
 1. List: the sources are listed into a metarange of their own, range by range (`list_sources`).
-   Every few seconds, and when a store fails, the metarange of what is listed so far is stored and
-   saved with the caller. A repetition continues behind its last key, so no listing is too long for
+   Every few seconds, and when a store fails, the metarange of the listed objects is stored. The
+   caller saves its ID. A repetition continues behind its last key, so no listing is too long for
    one function. The objects of inventories, which have no order, are sorted before
    (`sort_inventories`).
-2. Commit: the imported metarange replaces what the branch's head has at the destinations
-   (`graveler.imports.changes`), and the head moves in one transaction (`commit_import`).
+2. Commit: the imported metarange replaces the content of the branch's head at the destinations
+   (`graveler.imports.changes`). The head moves in one transaction (`commit_import`).
 
 Both phases can be repeated after a crash. Before the second one ends, nothing is visible.
 """
@@ -20,13 +20,12 @@ from typing import Protocol
 
 import msgspec
 
-from graveler.branches.changes import Imported, apply_import
+from graveler.branches.changes import ImportedSource, apply_import
 from graveler.branches.heads import (
     Move,
     check_commit_size,
     commit_event,
     made_commit,
-    move_head,
     new_commit,
     require_clean,
 )
@@ -43,33 +42,21 @@ from graveler.imports.request import (
     check_request,
     check_source,
 )
-from graveler.imports.runs import (
-    SORTED_RECORDS,
-    Found,
-    Listed,
-    merged_runs,
-    with_run,
-)
+from graveler.imports.runs import SORTED_RECORDS, Found, Listed, merged_runs, with_run
 from graveler.messages import Refusal
-from graveler.model import (
-    Branch,
-    Commit,
-    MetaRangeID,
-    Record,
-    Repository,
-)
+from graveler.model import Branch, Commit, MetaRangeID, Record, Repository
 from graveler.model.tasks import Task, TaskKind, TaskState
-from graveler.operations.hooks.after import announce, start_after
+from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.commits import about_commit, pass_before_commit
 from graveler.operations.hooks.gate import Gate, task_gate
 from graveler.operations.tasks import requests
-from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold, OutOfTimeError
+from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold, TaskOutOfTimeError
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import commit_of
 from graveler.times import NS_PER_S
 
-# A save stores the open range and the metarange again, some megabytes for a large import.
+# A save stores the open range and the metarange again: some megabytes for a large import.
 _SAVE_S = 5
 
 # lakeFS sets this key of the repository's metadata to the time of the last import, in Unix seconds.
@@ -78,17 +65,17 @@ LAST_IMPORT = ".lakefs.last.import.timestamp"
 _NOTHING = Found()
 
 
-class Watch(Protocol):
-    """What list_sources tells its caller; a method may raise to stop the work."""
+class ImportReporter(Protocol):
+    """Receives the reports of list_sources; a method may raise to stop the work."""
 
     def report(self, done: int, known: int) -> None:
-        """Take note of the progress, in objects. It is called for each object, before it is done.
+        """Take note of the progress, in objects; called for each object, before it is done.
 
-        known grows with done: the store does not tell how many objects follow.
+        known grows with done: the store does not report how many objects follow.
         """
 
     def save(self, found: Found) -> None:
-        """Store what is found so far. list_sources can continue behind it."""
+        """Store the objects found so far; list_sources can continue behind them."""
 
 
 def check_start(
@@ -114,13 +101,13 @@ def list_sources(
     engine: Engine,
     repository: Repository,
     request: ImportRequest,
-    watch: Watch,
+    reporter: ImportReporter,
     saved: Found = _NOTHING,
 ) -> MetaRangeID:
     """Store the metarange of all objects of the sources; return its ID.
 
-    saved: what an earlier call saved last; this call lists only what follows. The memory that it
-    takes does not grow with the number of objects.
+    saved: the last save of an earlier call; this call lists only the objects behind it. The memory
+    that it takes does not grow with the number of objects.
 
     Raises:
         InvalidInputError: a bucket cannot be listed, or an object cannot be imported.
@@ -128,7 +115,7 @@ def list_sources(
         NotFoundError: the object of a source does not exist.
         CorruptDataError: a file of an inventory is missing or damaged.
     """
-    found = sort_inventories(engine, repository, request, watch, saved)
+    found = sort_inventories(engine, repository, request, reporter, saved)
     committed = engine.committed
     listed = Listed(committed, engine.metarange(repository, found.listed))
     known = sum(engine.metarange(repository, run.metarange_id).count() for run in found.runs)
@@ -144,12 +131,12 @@ def list_sources(
     }
 
     def report() -> None:
-        # What was sorted has been found; it is not undone while it is listed.
-        watch.report(max(listed.count, known), max(listed.count, known))
+        # Sorted objects count as found, also while they are listed.
+        reporter.report(max(listed.count, known), max(listed.count, known))
 
     def save() -> MetaRangeID:
         metarange_id = listed.store()
-        watch.save(replace(found, listed=metarange_id))
+        reporter.save(replace(found, listed=metarange_id))
         return metarange_id
 
     records = records_after(engine.objects, request.sources, after, inventories, report)
@@ -161,15 +148,19 @@ def list_sources(
             if now_ns - saved_ns >= _SAVE_S * NS_PER_S:
                 save()
                 saved_ns = now_ns
-    except (*PASSING_ERRORS, OutOfTimeError):
+    except (*PASSING_ERRORS, TaskOutOfTimeError):
         save()
         raise
-    watch.report(listed.count, listed.count)
+    reporter.report(listed.count, listed.count)
     return save()
 
 
 def sort_inventories(
-    engine: Engine, repository: Repository, request: ImportRequest, watch: Watch, saved: Found
+    engine: Engine,
+    repository: Repository,
+    request: ImportRequest,
+    reporter: ImportReporter,
+    saved: Found,
 ) -> Found:
     """Store the objects of all inventories as sorted runs; nothing to do without inventories.
 
@@ -183,7 +174,7 @@ def sort_inventories(
     known = sum(engine.metarange(repository, run.metarange_id).count() for run in saved.runs)
 
     def report() -> None:
-        watch.report(known, known)
+        reporter.report(known, known)
 
     store = partial(with_run, engine.committed, namespace, report)
     for number, source in enumerate(request.sources):
@@ -206,14 +197,14 @@ def sort_inventories(
             if records:
                 runs = store(runs, number, records)
             found = replace(found, runs=runs, files=at)
-            watch.save(found)
+            reporter.save(found)
     return found
 
 
 def commit_import(
     hold: Hold, repository: Repository, branch: Branch, request: ImportRequest, listed: MetaRangeID
 ) -> Commit:
-    """Replace the destinations' content by the listed objects, and end the task with the commit.
+    """Replace the destinations' content with the listed objects, and end the task with the commit.
 
     There is a commit even if nothing changes.
 
@@ -224,10 +215,10 @@ def commit_import(
         HookFailedError: a hook stops the commit.
         PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     engine = hold.engine
-    source = Imported(listed, tuple(each.replaced for each in request.sources))
+    source = ImportedSource(listed, tuple(each.replaced for each in request.sources))
     apply = apply_by_slices(hold, counts=False)
     gate = task_gate(hold)
 
@@ -239,9 +230,7 @@ def commit_import(
         return move_to(gate, repository, now, head, request, applied.metarange_id)
 
     ending = DirectEnding(hold, force=request.force)
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
-    return made_commit(move)
+    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
 
 
 def move_to(
@@ -279,7 +268,7 @@ def move_to(
 
 def note_import(engine: Engine, repository: Repository, commit: Commit) -> None:
     """Store the import's time in the repository's metadata, where lakeFS's clients look for it."""
-    # The commit exists already: a failure here must not make it look as if it did not.
+    # The commit exists already: a failure here must not look like a failed import.
     with suppress(GravelerError):
         times = {LAST_IMPORT: str(commit.creation_date)}
         engine.refs.update_repository_metadata(repository, times, ())
@@ -311,19 +300,19 @@ def run_import(hold: Hold) -> None:
 
     Raises:
         GravelerError: as list_sources and commit_import.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     engine = hold.engine
     request = msgspec.convert(hold.task.request, ImportRequest)
     repository, branch = hold.current_branch()
     check_can_commit(repository, branch.name, force=request.force)
     saved = Found.from_json(hold.task.saved["found"]) if "found" in hold.task.saved else _NOTHING
-    listed = list_sources(engine, repository, request, _Watched(hold), saved)
+    listed = list_sources(engine, repository, request, _TaskReporter(hold), saved)
     note_import(engine, repository, commit_import(hold, repository, branch, request, listed))
 
 
 @dataclass(frozen=True, slots=True)
-class _Watched:
+class _TaskReporter:
     """Reports to the task of the import."""
 
     hold: Hold
@@ -346,8 +335,8 @@ class ImportStatus:
 def status(engine: Engine, repository: str, task_id: str) -> ImportStatus:
     """Return the state of an import.
 
-    lakectl gives an import up that shows no update for 25 seconds. An import that waits for a
-    runner makes none, and has not failed, so the time of its update is now.
+    lakectl gives up an import without an update for 25 seconds. An import that waits for a runner
+    has none, and has not failed. So the time of its update is now.
 
     Raises:
         InvalidInputError: the repository's name is malformed.

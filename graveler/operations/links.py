@@ -1,4 +1,4 @@
-"""Objects whose data clients put into the object store themselves: address, link, stage."""
+"""Objects whose data clients store themselves: get an address, link it, stage it."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,14 +21,14 @@ from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Entry, Repository, Requirement
 from graveler.names import READABLE_BUCKET, check_checksum, leaves_its_folder
-from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
+from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.retention.claims import address_to_claim
 from graveler.times import NS_PER_S
 
 # Any other address could not be read, and would break each listing that presigns URLs.
 _OBJECT_URI = re.compile(rf"s3://{READABLE_BUCKET}/[^\x00]+")
 
-# Raises an error if the caller must not make the data at the address an object.
+# Raises if the caller must not make the data at the address an object.
 CheckForeign = Callable[[str], None]
 
 
@@ -38,7 +38,7 @@ def _allow(physical_address: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StoredData:
-    """Data in the object store, as the client that put them there describes them."""
+    """Data in the object store, as the client that stored them describes them."""
 
     physical_address: str  # the whole URI
     checksum: str
@@ -51,8 +51,8 @@ class StoredData:
 def get_physical_address(engine: Engine, repository: str, branch: str, path: bytes) -> str:
     """Return the URI of a new address for the path's data; it can be linked for 24 hours.
 
-    As in lakeFS, `link` checks the branch and the path, not this: lakectl does not show an error's
-    message here.
+    As in lakeFS, `link` checks the branch and the path, not this: lakectl does not show the
+    message of an error here.
 
     Raises:
         InvalidInputError: the repository's name is malformed.
@@ -65,7 +65,7 @@ def get_physical_address(engine: Engine, repository: str, branch: str, path: byt
 
 
 def _is_in_data(repository: Repository, physical_address: str) -> bool:
-    """Whether the engine makes the addresses there, so that only issued ones may be linked."""
+    """Whether the address is in the repository's data, where only issued ones may be linked."""
     return physical_address.startswith(f"{repository.storage_namespace}/{DATA_PREFIX}")
 
 
@@ -123,8 +123,8 @@ def stage(
 ) -> ObjectStat:
     """Make the described data the object at the path, without reading the data.
 
-    check_foreign is called with an address that was not issued for the path: it may be that of an
-    object at another path.
+    check_foreign is called with an address that was not issued for the path: an object at another
+    path may have it.
 
     Raises:
         InvalidInputError: a name or the path is malformed, or a field of data is invalid.
@@ -161,7 +161,7 @@ def stage_data(
         UnknownOutcomeError: the object may have been written.
     """
     entry = _entry_of(engine, repository, data)
-    # The path that has the address now may be deleted as soon as this request is answered.
+    # The path that has the address now may be deleted as soon as this request ends.
     address = address_to_claim(repository.storage_namespace, entry, engine.now_s())
     if address is not None:
         claim(engine, repository, [address])

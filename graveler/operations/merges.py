@@ -7,7 +7,7 @@ from functools import cache, partial
 
 import msgspec
 
-from graveler.branches.changes import Apply, Merged, apply_at_once, apply_merge
+from graveler.branches.changes import Apply, MergedSource, apply_at_once, apply_merge
 from graveler.branches.heads import (
     Ending,
     Move,
@@ -15,7 +15,6 @@ from graveler.branches.heads import (
     commit_event,
     has_staged,
     made_commit,
-    move_head,
     new_commit,
     require_clean,
 )
@@ -29,17 +28,17 @@ from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.model.hooks import Occurrence
 from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import Task, TaskKind
-from graveler.operations.hooks.after import announce, start_after
-from graveler.operations.hooks.files import committed_files
+from graveler.operations.hooks.action_files import committed_action_files
+from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import start
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
-    Patience,
-    Watch,
-    Work,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
     commit_of,
     joinable_ahead,
     result_in_time,
@@ -66,14 +65,14 @@ class MergeRequest:
 
 @dataclass(frozen=True, slots=True)
 class MergeOf:
-    """What a merge is asked for; its task covers the source's commit of that time."""
+    """The input of a merge; its task covers the source's commit at the time of the request."""
 
     source_ref: str
     request: MergeRequest
 
 
-# Reads the pull request that the merge is for, and checks that it is open. The function that it
-# returns makes the pull request merged by a commit.
+# Reads the pull request of the merge, and checks that it is open. Returns a function from the merge
+# commit to the change that marks the pull request as merged.
 Closing = Callable[[], Callable[[Commit], PullRequestMerge]]
 
 
@@ -83,9 +82,9 @@ def merge(
     source_ref: str,
     branch: str,
     request: MergeRequest,
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
-    """Merge what the source changed since the merge base into the branch; return the merge commit.
+    """Merge the source's changes since the merge base into the branch; return the merge commit.
 
     A large merge is left to a task, which this waits for.
 
@@ -108,16 +107,16 @@ def merge(
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
     found, current = mergeable(engine, repository, branch, request)
 
-    # Called late: whoever waits for a task needs no source, which may be deleted meanwhile.
+    # Called late: a request that waits for a task needs no source, which may be deleted meanwhile.
     source_id = cache(lambda: resolved(found))
 
-    def at_once(watch: Watch) -> Commit:
+    def at_once(limit: WorkLimit) -> Commit:
         work.covers = source = source_id()
-        gate = gate_before_merge(engine, found, source, branch, watch)
-        apply = apply_at_once(engine, watch.over)
+        gate = gate_before_merge(engine, found, source, branch, limit)
+        apply = apply_at_once(engine, limit.over)
         return merge_commit(gate, found, current, asked, source, apply, is_dirty=is_dirty)
 
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.MERGE,
         user=request.committer,
         branch=current,
@@ -127,7 +126,7 @@ def merge(
         is_covered=lambda task: task.covers == (work.covers or source_id()),
         joinable=joinable,
     )
-    return result_in_time(engine, found, work, patience)
+    return result_in_time(engine, found, work, wait)
 
 
 def start_merge(
@@ -160,7 +159,7 @@ def run_merge(hold: Hold) -> None:
 
     Raises:
         GravelerError: as merge.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, MergeOf)
     found, current = hold.current_branch()
@@ -197,7 +196,7 @@ def _metadata(request: MergeRequest) -> Mapping[str, str]:
 
 
 def gate_before_merge(
-    engine: Engine, repository: Repository, source_id: CommitID, branch: str, watch: Watch
+    engine: Engine, repository: Repository, source_id: CommitID, branch: str, limit: WorkLimit
 ) -> Gate:
     """Return the gate of a merge that a request makes; a due hook leaves the merge to a task.
 
@@ -205,9 +204,9 @@ def gate_before_merge(
         TakesLongError: a hook is due.
         PreconditionFailedError: an action file is malformed.
     """
-    gate = request_gate(engine, repository, may_wait=watch.until_ns is None)
+    gate = request_gate(engine, repository, may_wait=limit.until_ns is None)
     content = engine.content(repository, source_id)
-    if committed_files(engine, repository, content, _PRE_MERGE).due(_PRE_MERGE, branch):
+    if committed_action_files(engine, repository, content, _PRE_MERGE).due(_PRE_MERGE, branch):
         gate.pace.begin()
     return gate
 
@@ -225,8 +224,9 @@ def merge_commit(
 ) -> Commit:
     """Merge the source's commit into the branch; return the merge commit.
 
-    The commit ends the task of ending, and merges what closing returns, called in each try.
-    is_dirty is as for `require_clean`.
+    ending: the task that the commit ends.
+    closing: of the pull request that the commit merges; called in each try.
+    is_dirty: as for `require_clean`.
 
     Raises:
         GravelerError: as merge, or whatever closing raises.
@@ -244,7 +244,7 @@ def merge_commit(
                 f"{source_ref!r} changed nothing since the merge base", branch=branch.name
             )
         onto = engine.metarange(repository, head.metarange_id)
-        to_merge = Merged(base, source.metarange_id, request.strategy)
+        to_merge = MergedSource(base, source.metarange_id, request.strategy)
         with _conflicts_of(branch):
             merged = apply_merge(apply, repository, onto, to_merge)
         made = new_commit(
@@ -275,9 +275,7 @@ def merge_commit(
         tokens = now.sealed_tokens
         return Move(now, made.id, tokens, made, event, is_clean=True, merges=merges, starts=starts)
 
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
-    return made_commit(move)
+    return made_commit(move_and_announce(engine, repository, branch, plan, ending))
 
 
 @contextmanager
@@ -300,7 +298,7 @@ def _pass_before(
 ) -> str:
     """Run the hooks before a merge, which the source commit names; return the run's ID."""
     content = gate.engine.metarange(repository, source.metarange_id)
-    files = committed_files(gate.engine, repository, content, _PRE_MERGE)
+    files = committed_action_files(gate.engine, repository, content, _PRE_MERGE)
     about = Occurrence(
         run_id="",
         event=_PRE_MERGE,

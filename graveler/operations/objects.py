@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from graveler.branches.lookup import in_repository
+from graveler.branches.lookup import in_repository, object_not_found, shown
 from graveler.branches.retries import contention
 from graveler.branches.views import ObjectStat, object_stat, read_value, view_with_staged
 from graveler.engine import Engine
-from graveler.errors import GravelerError
-from graveler.messages import Refusal
 from graveler.model import Record, Repository
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery, PageTime, list_page
 
@@ -25,7 +23,7 @@ def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
         return None if stored is None else object_stat(found, path, stored)
 
     seen = in_repository(engine, repository, read)
-    if seen is None:  # the repository has the ref, so it is not one that was deleted since
+    if seen is None:  # the repository has the ref, so it was not deleted
         raise object_not_found(path)
     return seen
 
@@ -33,7 +31,7 @@ def stat(engine: Engine, repository: str, ref: str, path: bytes) -> ObjectStat:
 def stat_of_data(
     engine: Engine, repository: str, ref: str, path: bytes, physical_address: str
 ) -> ObjectStat:
-    """Return the object at the path, which has the data at that address unless it is "".
+    """Return the object at the path, if it has the data at that address ("": any data).
 
     Raises:
         GravelerError: as `stat`.
@@ -41,13 +39,8 @@ def stat_of_data(
     """
     found = stat(engine, repository, ref, path)
     if physical_address not in {"", found.physical_address}:
-        raise contention(f"path {path.decode('utf-8', 'replace')!r}")
+        raise contention(f"path {shown(path)}")
     return found
-
-
-def object_not_found(path: bytes) -> GravelerError:
-    """Return the error for an object that does not exist."""
-    return Refusal.NOT_FOUND.error(f"no object {path.decode('utf-8', 'replace')!r}")
 
 
 def list_objects(
@@ -63,7 +56,7 @@ def list_objects(
     """
 
     def read(found: Repository) -> ListPage[ObjectStat]:
-        # Without a limit of work, nobody waits for the page.
+        # Without a limit of work, a page may take any time.
         is_limited = engine.task_settings.request_work_s is not None
         time = PageTime(engine.clock.now_ns if is_limited else lambda: 0, query)
         view, staged = view_with_staged(engine, found, ref, query, time.check)

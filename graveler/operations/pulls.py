@@ -1,9 +1,8 @@
 """Pull requests: create, show, list, update and merge them.
 
-A merge moves the destination branch and records itself in one transaction, so the two never
-disagree: whatever process dies, the pull request is merged if and only if its merge commit became
-the branch's head. Of two merges at the same time, one finds the pull request changed, reads it
-again, and is refused.
+A merge moves the destination branch and records itself in one transaction. So whichever process
+crashes, the pull request is merged if and only if its merge commit became the branch's head. Of two
+merges at the same time, one finds the pull request changed, reads it again, and is refused.
 """
 
 from dataclasses import dataclass, replace
@@ -14,12 +13,13 @@ from graveler.branches.changes import apply_at_once
 from graveler.branches.lookup import (
     check_writable,
     in_repository,
+    read_branch,
     read_repository,
     same_branch,
 )
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
-from graveler.errors import GravelerError, InvalidInputError
+from graveler.errors import InvalidInputError
 from graveler.limits import PULL_REQUEST_BYTES_MAX
 from graveler.messages import Refusal, within
 from graveler.model import Commit, CommitID, Event, Page, Repository, pulls
@@ -44,17 +44,17 @@ from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
-    Patience,
-    Watch,
-    Work,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
     commit_of,
     result_in_time,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class PullRequestCreation:
-    """What a user asks for, and who asks."""
+class NewPullRequest:
+    """The fields of a new pull request, and its author."""
 
     author: str
     source: str
@@ -74,7 +74,7 @@ LISTED: dict[str, frozenset[PullRequestStatus]] = {
 }
 
 
-def create(engine: Engine, repository: str, asked: PullRequestCreation) -> PullRequest:
+def create(engine: Engine, repository: str, asked: NewPullRequest) -> PullRequest:
     """Store a new pull request, and return it.
 
     Raises:
@@ -90,8 +90,7 @@ def create(engine: Engine, repository: str, asked: PullRequestCreation) -> PullR
     _check_size(asked.title, asked.description)
     found = read_repository(engine, repository)
     source, destination = (
-        same_branch(name, engine.refs.branch(found, name), None)
-        for name in (asked.source, asked.destination)
+        read_branch(engine, found, name) for name in (asked.source, asked.destination)
     )
     pull = PullRequest(
         id=newest_first(engine.names.new_uid()),
@@ -119,7 +118,7 @@ def get(engine: Engine, repository: str, pull_id: str) -> PullRequest:
     return in_repository(engine, repository, lambda found: _read(engine, found, pull_id))
 
 
-def listed(
+def list_page(
     engine: Engine, repository: str, prefix: str, after: str, amount: int, status: str = "all"
 ) -> Page[PullRequest]:
     """Return pull requests of a status of LISTED, newest first.
@@ -161,7 +160,7 @@ def update(
 
 
 def merge(
-    engine: Engine, repository: str, pull_id: str, user: str, patience: Patience = FIRST_REQUEST
+    engine: Engine, repository: str, pull_id: str, user: str, wait: ClientWait = FIRST_REQUEST
 ) -> Commit:
     """Merge the pull request's source branch into its destination; return the merge commit.
 
@@ -176,15 +175,15 @@ def merge(
     pull = _read(engine, found, pull_id)
     destination = engine.refs.branch(found, pull.destination)
 
-    def at_once(watch: Watch) -> Commit:
+    def at_once(limit: WorkLimit) -> Commit:
         _open(engine, found, pull_id)  # before the branches: they may be deleted
         current = same_branch(pull.destination, destination, pull.destination_uid, _ANOTHER_PULL)
         check_writable(found, force=False)
         asked = _merge_of(pull, user)
         work.covers = source_id = _source_id(engine, found, pull)
-        apply = apply_at_once(engine, watch.over)
+        apply = apply_at_once(engine, limit.over)
         closing = _closing(engine, found, pull_id, user)
-        gate = gate_before_merge(engine, found, source_id, pull.destination, watch)
+        gate = gate_before_merge(engine, found, source_id, pull.destination, limit)
         return merge_commit(gate, found, current, asked, source_id, apply, closing=closing)
 
     def is_covered(task: Task) -> bool:
@@ -194,7 +193,7 @@ def merge(
             return True
         return task.covers == _source_id(engine, found, pull)
 
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.MERGE_PULL_REQUEST,
         user=user,
         branch=destination,
@@ -203,7 +202,7 @@ def merge(
         result_of=lambda task: commit_of(engine, found, task),
         is_covered=is_covered,
     )
-    return result_in_time(engine, found, work, patience)
+    return result_in_time(engine, found, work, wait)
 
 
 def run_merge(hold: Hold) -> None:
@@ -211,7 +210,7 @@ def run_merge(hold: Hold) -> None:
 
     Raises:
         GravelerError: as merge.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     engine, user = hold.engine, hold.task.user
     found, current = hold.current_branch()
@@ -262,12 +261,8 @@ def _read(engine: Engine, repository: Repository, pull_id: str) -> PullRequest:
         raise Refusal.BAD_PULL_REQUEST_ID.error(repr(pull_id)) from error
     pull = engine.refs.pull_request(repository, pull_id)
     if pull is None:
-        raise _not_found(pull_id)
+        raise Refusal.PULL_REQUEST_NOT_FOUND.error(repr(pull_id))
     return pull
-
-
-def _not_found(pull_id: str) -> GravelerError:
-    return Refusal.PULL_REQUEST_NOT_FOUND.error(repr(pull_id))
 
 
 def _check_size(title: str, description: str) -> None:

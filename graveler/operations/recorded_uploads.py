@@ -11,21 +11,21 @@ So of a completion and an abort, exactly one succeeds, and no entry names aborte
 completion joined after an abort are garbage.
 
 A repeated completion continues the first one. If the first stopped before its transaction, the
-object store says that the parts are joined. If it stopped later, the record has its result. Then
+object store reports that the parts are joined. If it stopped later, the record has its result. Then
 nothing is staged, because the path may have changed since.
 
 A collection does not delete the data of a record (`operations.garbage`). S3 dates an object of many
-parts by the start of its upload, so its age alone does not protect it.
+parts by the start of its upload. So its age alone does not protect it.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from graveler.addresses import decode_xid, new_address
-from graveler.branches.completions import confirm_again, stage_upload
 from graveler.branches.lookup import branch_of_upload_not_found, read_repository
 from graveler.branches.staging import branch_for_staging, check_requirement
+from graveler.branches.upload_completions import confirm_again, stage_upload
 from graveler.branches.views import ObjectStat, object_stat, view_of_branch
 from graveler.data_headers import CHECKSUM_ALGORITHM, NO_HEADERS, DataHeaders, of_write
 from graveler.engine import Engine
@@ -40,8 +40,22 @@ from graveler.errors import (
 from graveler.model import NO_REQUIREMENT, Repository, Requirement
 from graveler.model.recorded_uploads import Completion, Upload, digest_of_parts
 from graveler.names import check_branch_name, check_path
-from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
+from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import NOTHING_EXPECTED, ExpectedObject, ObjectInfo, UploadedPart
+from graveler.staging.listing import CommonPrefix, PageQuery, prefix_end
+
+
+@dataclass(frozen=True, slots=True)
+class UploadPage:
+    """Open uploads and common prefixes by key.
+
+    next_after: the last key or common prefix; b"" if there are no more.
+    next_id: the ID of the last upload.
+    """
+
+    results: list[Upload | CommonPrefix]
+    next_after: bytes = b""
+    next_id: str = ""
 
 
 def create(
@@ -166,7 +180,7 @@ def complete(
 ) -> ObjectStat:
     """Join the parts and make them the object at the path.
 
-    A repeated call with the same parts returns the same, whatever happened to the path since.
+    A repeated call with the same parts returns the same, even if the path has changed since.
 
     Raises:
         InvalidInputError: a name or the path is malformed.
@@ -243,7 +257,7 @@ def _check(info: ObjectInfo, expected: ExpectedObject) -> None:
     """Check that the parts made the expected object: not every store does.
 
     Raises:
-        BadPartsError: they did not. They are joined, and a corrected completion can go on.
+        BadPartsError: they did not. They are joined, and a corrected completion can continue.
     """
     if expected.size_bytes not in (None, info.size_bytes):
         raise BadPartsError(
@@ -271,3 +285,37 @@ def abort(engine: Engine, repository: str, branch: str, path: bytes, upload_id: 
         raise _not_found(upload_id)
     with suppress(NotFoundError):  # a completion that lost has joined the parts
         engine.objects.abort_upload(f"{found.storage_namespace}/{upload.address}", upload.store_id)
+
+
+def list_uploads(
+    engine: Engine, repository: str, query: PageQuery, *, after_id: str = ""
+) -> UploadPage:
+    """Return a page of the open uploads; a key is a branch, a slash and a path.
+
+    With after_id, the page also has the uploads of the key `query.after` that have a greater ID.
+
+    Raises:
+        InvalidInputError: the repository's name is malformed.
+        NotFoundError: the repository does not exist.
+    """
+    found = read_repository(engine, repository)
+    results: list[Upload | CommonPrefix] = []
+    last = (b"", "")
+    start: bytes | None = max(query.prefix, query.after) if after_id else query.start
+    while start is not None and (query.end is None or start < query.end):
+        resume: bytes | None = None
+        for upload in engine.refs.uploads(found, start, query.end):
+            is_passed = after_id != "" and upload.place <= (query.after, after_id)
+            if upload.completed is not None or is_passed:
+                continue
+            if len(results) == query.amount:
+                return UploadPage(results, *last)
+            folded = query.folded(upload.key)
+            if folded is not None:
+                results.append(CommonPrefix(folded))
+                last, resume = (folded, ""), prefix_end(folded)
+                break
+            results.append(upload)
+            last = upload.place
+        start = resume
+    return UploadPage(results)

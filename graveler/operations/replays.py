@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from graveler.branches.changes import Apply, Merged, apply_at_once, apply_merge
+from graveler.branches.changes import Apply, MergedSource, apply_at_once, apply_merge
 from graveler.branches.heads import (
     Ending,
     Move,
@@ -21,7 +21,6 @@ from graveler.branches.heads import (
     commit_event,
     has_staged,
     made_commit,
-    move_head,
     new_commit,
     require_clean,
 )
@@ -33,16 +32,16 @@ from graveler.messages import Refusal, within
 from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import Task, TaskKind
-from graveler.operations.hooks.after import announce, start_after
-from graveler.operations.hooks.files import committed_files
+from graveler.operations.hooks.action_files import committed_action_files
+from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
     FIRST_REQUEST,
-    Patience,
-    Watch,
-    Work,
+    ClientWait,
+    RequestedWork,
+    WorkLimit,
     commit_of,
     joinable_ahead,
     result_in_time,
@@ -53,7 +52,7 @@ from graveler.refs.resolve import resolve_commit
 
 @dataclass(frozen=True, slots=True)
 class _Replay:
-    """What changed from base to source, to be committed on top of a branch."""
+    """The changes from base to source, to be committed on top of a branch."""
 
     base: CommitID
     source: CommitID
@@ -68,7 +67,7 @@ class _Replay:
 
 @dataclass(frozen=True, slots=True)
 class RevertRequest:
-    """Which commit to undo; parent_number counts from 1, and may be 0 if there is one parent."""
+    """The commit to undo; parent_number counts from 1, and may be 0 if there is one parent."""
 
     ref: str
     committer: str
@@ -84,9 +83,9 @@ def revert(
     repository: str,
     branch: str,
     request: RevertRequest,
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
-    """Undo what a commit changed against its parent; return the new commit.
+    """Undo the changes of a commit against its parent; return the new commit.
 
     A large revert is left to a task, which this waits for.
 
@@ -103,7 +102,7 @@ def revert(
         ContentionError: other writers came first in each try.
         StillRunningError: a task does it, and has not ended in time.
     """
-    return _in_time(engine, repository, branch, TaskKind.REVERT, request, _undoing, patience)
+    return _in_time(engine, repository, branch, TaskKind.REVERT, request, _undoing, wait)
 
 
 def _undoing(engine: Engine, found: Repository, request: RevertRequest, undone: Commit) -> _Replay:
@@ -141,7 +140,7 @@ def _parent(
 
 @dataclass(frozen=True, slots=True)
 class CherryPickRequest:
-    """Which commit to repeat; a commit with several parents needs parent_number, from 1."""
+    """The commit to repeat; a commit with several parents needs parent_number, from 1."""
 
     ref: str
     committer: str
@@ -159,9 +158,9 @@ def cherry_pick(
     repository: str,
     branch: str,
     request: CherryPickRequest,
-    patience: Patience = FIRST_REQUEST,
+    wait: ClientWait = FIRST_REQUEST,
 ) -> Commit:
-    """Repeat what a commit changed against its parent, on the branch; return the new commit.
+    """Repeat the changes of a commit against its parent on the branch; return the new commit.
 
     The new commit may change nothing, if the branch has the changes already. Message and metadata
     default to the picked commit's. A large change is left to a task, which this waits for.
@@ -178,7 +177,7 @@ def cherry_pick(
         ContentionError: other writers came first in each try.
         StillRunningError: a task does it, and has not ended in time.
     """
-    return _in_time(engine, repository, branch, TaskKind.CHERRY_PICK, request, _picking, patience)
+    return _in_time(engine, repository, branch, TaskKind.CHERRY_PICK, request, _picking, wait)
 
 
 def _picking(
@@ -214,29 +213,29 @@ def _in_time(
     kind: TaskKind,
     request: R,
     ask: Callable[[Engine, Repository, R, Commit], _Replay],
-    patience: Patience,
+    wait: ClientWait,
 ) -> Commit:
-    """Replay what ask makes of the request and the commit that it names; return the new commit."""
+    """Return the commit of the replay that `ask` makes of the request and the commit it names."""
     prefetch, identity = Prefetch(engine, name, branch_name), asdict(request)
     joinable = joinable_ahead(prefetch, kind, branch_name, request.committer, identity)
     resolved = prefetch.of_repository(lambda known: _commit_of(engine, known, request.ref))
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
     repository, branch = current_branch(engine, name, branch_name)
     check_can_commit(repository, branch.name, force=request.force)
-    # Called only for a new replay: the branch itself may be the ref, and a repetition must not
-    # replay the replay.
+    # Called only for a new replay. The branch itself may be the ref: a repetition must not replay
+    # the replay.
     asked = cache(lambda: ask(engine, repository, request, resolved(repository)))
 
-    def at_once(watch: Watch) -> Commit:
+    def at_once(limit: WorkLimit) -> Commit:
         replayed = asked()
         check_commit_size(replayed.message, replayed.metadata)
         work.request, work.covers = asdict(replayed), _covered_by(replayed)
-        gate = request_gate(engine, repository, may_wait=watch.until_ns is None)
+        gate = request_gate(engine, repository, may_wait=limit.until_ns is None)
         before = f"pre-{replayed.subject}"
         content = engine.content(repository, branch.commit_id)
-        if committed_files(engine, repository, content, before).due(before, branch.name):
+        if committed_action_files(engine, repository, content, before).due(before, branch.name):
             gate.pace.begin()
-        apply = apply_at_once(engine, watch.over)
+        apply = apply_at_once(engine, limit.over)
         return _replay(gate, repository, branch, replayed, apply, is_dirty=is_dirty)
 
     def moves() -> bool:
@@ -244,10 +243,10 @@ def _in_time(
 
     def is_covered(task: Task) -> bool:
         if task.is_called_back and moves():
-            return True  # by now, the ref may name what the task made: nothing is reverted twice
+            return True  # the ref may name the task's commit by now: revert nothing twice
         return task.covers == (work.covers or _covered_by(asked()))
 
-    work = Work(
+    work = RequestedWork(
         kind=kind,
         user=request.committer,
         branch=branch,
@@ -259,7 +258,7 @@ def _in_time(
         identity=identity,
         joinable=joinable,
     )
-    return result_in_time(engine, repository, work, patience)
+    return result_in_time(engine, repository, work, wait)
 
 
 def _covered_by(asked: _Replay) -> str:
@@ -271,7 +270,7 @@ def run_replay(hold: Hold) -> None:
 
     Raises:
         GravelerError: as revert and cherry_pick.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, _Replay)
     found, current = hold.current_branch()
@@ -288,9 +287,9 @@ def _replay(
     ending: Ending | None = None,
     is_dirty: Callable[[Branch], bool] | None = None,
 ) -> Commit:
-    """Commit what changed from base to source on top of the branch's head.
+    """Commit the changes from base to source on top of the branch's head.
 
-    is_dirty is as for `require_clean`.
+    is_dirty: as for `require_clean`.
     """
     engine = gate.engine
     history = engine.history(repository)
@@ -301,7 +300,7 @@ def _replay(
         head = history.commit(now.commit_id)
         destination = engine.metarange(repository, head.metarange_id)
         merged = apply_merge(
-            apply, repository, destination, Merged(base.metarange_id, source.metarange_id)
+            apply, repository, destination, MergedSource(base.metarange_id, source.metarange_id)
         )
         if merged.metarange_id == destination.id and not asked.allow_empty:
             raise Refusal.NOTHING_TO_REPEAT.error(
@@ -324,7 +323,7 @@ def _replay(
             committer=made.committer,
             metadata=made.metadata,
         )
-        files = committed_files(engine, repository, destination, about.event)
+        files = committed_action_files(engine, repository, destination, about.event)
         with within("update branch"):
             before = gate.pass_through(files, about, head.id)
         event = commit_event(engine, asked.event, repository, branch.name, made)
@@ -333,6 +332,4 @@ def _replay(
         starts = start_after(engine, repository, content, after, branch.name, made, before=before)
         return Move(now, made.id, now.sealed_tokens, made, event, is_clean=True, starts=starts)
 
-    move = move_head(engine, repository, branch, plan, ending)
-    announce(engine, repository, move.starts)
-    return made_commit(move)
+    return made_commit(move_and_announce(engine, repository, branch, plan, ending))

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hashlib import sha256
 
 from graveler.addresses import DATA_PREFIX
+from graveler.branches.complete_listings import every_repository
 from graveler.branches.lookup import check_writable, read_repository
-from graveler.branches.pages import every_repository
 from graveler.branches.protection import check_pattern
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
@@ -38,7 +38,7 @@ from graveler.names import (
     check_repository_name,
     normalized_storage_namespace,
 )
-from graveler.operations.exports.places import check_outside_of_exports
+from graveler.operations.exports.overlaps import check_outside_of_exports
 from graveler.retention.candidates import overlap
 
 # This file marks a namespace as taken; lakeFS's tools read it too.
@@ -58,7 +58,7 @@ def create(
     """Create a repository with a first commit and its default branch; a bare one has neither.
 
     A bare repository waits for `dumps.restore`. Bare and read-only repositories do not claim their
-    namespace, which may belong to another repository or lie inside of another's.
+    namespace. It may be another repository's, or inside of another's.
 
     Raises:
         AlreadyExistsError: a repository with that name exists.
@@ -121,7 +121,7 @@ def _taken(name: str) -> GravelerError:
 def _check_apart(engine: Engine, namespace: str) -> None:
     """Check that the namespace does not overlap with another repository's.
 
-    Two creations at the same moment may miss each other. That does no harm: no object belongs to
+    Two creations at the same moment may miss each other. That loses no data: no object belongs to
     two namespaces (`retention.candidates`).
 
     Raises:
@@ -140,8 +140,8 @@ def _check_apart(engine: Engine, namespace: str) -> None:
 def _check_empty(engine: Engine, namespace: str) -> None:
     """Check that the namespace holds no data, of a deleted repository or of other software.
 
-    This runs before the claim, so that a refusal leaves nothing behind, and keeps the claim of an
-    earlier attempt.
+    The check comes before the claim. So a refusal stores nothing, and the claim of an earlier
+    attempt stays.
 
     Raises:
         InvalidInputError: it holds data, or cannot be accessed.
@@ -275,7 +275,7 @@ def _checksum(rules: Sequence[ProtectionRule]) -> str:
 def set_protection_rules(
     engine: Engine, name: str, rules: Sequence[ProtectionRule], if_match: str | None = None
 ) -> None:
-    """Replace the branch protection rules, if their checksum is still if_match (None: any).
+    """Replace the branch protection rules if their checksum is still if_match (None: any).
 
     Raises:
         PreconditionFailedError: they have another checksum.
@@ -301,7 +301,7 @@ def set_protection_rules(
             raise Refusal.RULES_CHANGED.error(
                 "the branch protection rules have changed: read them again"
             )
-        # Clients change one rule by sending all, so one that was taken before is no obstacle.
+        # Clients change one rule by sending all, so rules that are stored already are not checked.
         for rule in set(rules).difference(old.protection_rules):
             check_pattern(rule.pattern)
         engine.refs.update_repository(old, replace(old, protection_rules=tuple(rules)))

@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from graveler.addresses import newest_first
-from graveler.branches.lookup import check_writable, read_repository
-from graveler.branches.pages import (
+from graveler.branches.complete_listings import (
     NewEvents,
     closed_commits,
     every_branch,
     every_task,
 )
+from graveler.branches.lookup import check_writable, read_repository
 from graveler.branches.watching import Watching, unwatched
 from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError
@@ -22,12 +22,17 @@ from graveler.model.events import heads_in
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
-from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience, Work, result_in_time
+from graveler.operations.tasks.waiting import (
+    FIRST_REQUEST,
+    ClientWait,
+    RequestedWork,
+    result_in_time,
+)
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
 
-# Names of branches, also of deleted ones, each with a head that the branch has or had.
+# Names of branches, also of deleted ones, each with a present or past head.
 Heads = set[tuple[str, CommitID]]
 
 # A check of rules reads a record for each branch that they name.
@@ -77,7 +82,7 @@ def set_rules(engine: Engine, name: str, rules: RetentionRules) -> None:
 
 
 def absent_branches(engine: Engine, name: str, rules: RetentionRules) -> list[str]:
-    """Return which of the first BRANCHES_CHECKED_MAX branches of the rules do not exist.
+    """Return the branches that do not exist, of the first BRANCHES_CHECKED_MAX in the rules.
 
     Raises:
         InvalidInputError: the repository's name is malformed.
@@ -121,7 +126,7 @@ def changeable_repository(engine: Engine, name: str) -> Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedCommits:
+class CollectionFiles:
     """The ID of a garbage collection's run, and the URIs of its files."""
 
     run_id: str
@@ -130,8 +135,8 @@ class PreparedCommits:
 
 
 def prepare_commits(
-    engine: Engine, name: str, user: str = "", patience: Patience = FIRST_REQUEST
-) -> PreparedCommits:
+    engine: Engine, name: str, user: str = "", wait: ClientWait = FIRST_REQUEST
+) -> CollectionFiles:
     """Write the list of active commits for a garbage collection.
 
     A long list is left to a task, which this waits for.
@@ -144,26 +149,26 @@ def prepare_commits(
     """
     repository = changeable_repository(engine, name)
     rules = read_rules(engine, repository)
-    work = Work(
+    work = RequestedWork(
         kind=TaskKind.PREPARE_COMMITS,
         user=user,
         branch=None,
         request={},
-        at_once=lambda watch: _prepare(engine, repository, rules, watch.over),
-        result_of=lambda task: PreparedCommits(**task.result),
+        at_once=lambda limit: _prepare(engine, repository, rules, limit.over),
+        result_of=lambda task: CollectionFiles(**task.result),
         is_covered=covers_repetitions,
     )
-    return result_in_time(engine, repository, work, patience)
+    return result_in_time(engine, repository, work, wait)
 
 
 def _prepare(
     engine: Engine, repository: Repository, rules: RetentionRules, watching: Watching
-) -> PreparedCommits:
+) -> CollectionFiles:
     run_id = newest_first(engine.names.new_uid())
     active = active_commit_ids(engine, repository, rules, heads_now(engine, repository), watching)
     uri = _uri(repository, commits_file(run_id))
     engine.objects.put(uri, encode_commits(active), "text/csv")
-    return PreparedCommits(run_id, uri, _uri(repository, ADDRESSES_FOLDER))
+    return CollectionFiles(run_id, uri, _uri(repository, ADDRESSES_FOLDER))
 
 
 def active_commit_ids(
@@ -197,9 +202,9 @@ def listed_heads(engine: Engine, repository: Repository) -> Heads:
 
 
 def moved_heads(engine: Engine, repository: Repository, events: NewEvents) -> Heads:
-    """Return what became, or ceased to be, a head by new events.
+    """Return the commits that became or ceased to be a head, by new events.
 
-    What open tasks work with counts as well: the source of a merge may be no head any more.
+    The commits that open tasks cover count as well: the source of a merge may be no head any more.
     """
     open_tasks = [task for task in every_task(engine, repository) if not task.has_ended]
     # After the tasks: one that ended before they were read has its commit in an event.
@@ -252,7 +257,7 @@ def run_prepare(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         GravelerError: as prepare_commits.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     hold.current_repository()
     repository = changeable_repository(hold.engine, hold.repository.name)
@@ -260,9 +265,9 @@ def run_prepare(hold: Hold) -> Mapping[str, str]:
     return asdict(_prepare(hold.engine, repository, rules, hold.watched))
 
 
-def prepared_by(task: Task) -> PreparedCommits | None:
-    """Return what the task prepared, None if it runs or failed."""
-    return PreparedCommits(**task.result) if task.result else None
+def prepared_by(task: Task) -> CollectionFiles | None:
+    """Return the files that the task prepared, None if it runs or failed."""
+    return CollectionFiles(**task.result) if task.result else None
 
 
 def _uri(repository: Repository, key: str) -> str:

@@ -10,7 +10,7 @@ from graveler.branches.heads import (
     move_head,
     new_commit,
 )
-from graveler.branches.lookup import same_branch
+from graveler.branches.lookup import read_branch
 from graveler.committed.apply import apply_changes
 from graveler.engine import Engine
 from graveler.entries import entry_value
@@ -47,8 +47,7 @@ def add(engine: Engine, repository: Repository, committer: str) -> None:
         event = commit_event(engine, "commit_created", repository, now.name, made)
         return Move(now, made.id, (), made, event)
 
-    name = repository.default_branch
-    branch = same_branch(name, engine.refs.branch(repository, name), None)
+    branch = read_branch(engine, repository, repository.default_branch)
     move_head(engine, repository, branch, plan)
     protected = replace(repository, protection_rules=(ProtectionRule(repository.default_branch),))
     with suppress(StaleVersionError):  # a user has set rules already: keep them

@@ -53,7 +53,7 @@ def _line(repository: Repository, value: bytes) -> str:
     """Return the object's address as a line of a manifest."""
     address = physical_uri(repository.storage_namespace, value_entry(value))
     if "\n" in address or "\r" in address:
-        # The rest would be the address of another object, which nobody checked.
+        # The rest would be the address of another object, without a check of rights.
         raise InvalidInputError(f"{address!r} has several lines: a manifest cannot hold it")
     return address
 

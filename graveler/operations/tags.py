@@ -16,7 +16,7 @@ from graveler.model.tasks import TaskStart
 from graveler.names import check_new_tag_name, check_tag_name
 from graveler.operations.branches import refuse_commit_id
 from graveler.operations.hooks.after import announce
-from graveler.operations.hooks.refs import Deletion, pass_before_creation
+from graveler.operations.hooks.refs import DeletionHooks, pass_before_creation
 
 
 def create(
@@ -109,7 +109,7 @@ def delete(
     """
     check_tag_name(name)
 
-    deletion = Deletion(engine, user)
+    deletion = DeletionHooks(engine, user)
 
     def attempt() -> tuple[Repository, TaskStart | None]:
         found = read_repository(engine, repository)

@@ -1,4 +1,4 @@
-"""The work of each kind of task."""
+"""The function that does the work of each kind of task."""
 
 from collections.abc import Mapping
 
@@ -7,24 +7,24 @@ from graveler.operations import (
     commits,
     dumps,
     imports,
-    kept_dumps,
     merges,
     pulls,
     replays,
     retention,
+    scheduled_dumps,
 )
 from graveler.operations.hooks.after import run_after
 from graveler.operations.prefixes.walk import run_prefix
-from graveler.operations.tasks.advance import Work
+from graveler.operations.tasks.advance import TaskWork
 
-WORK: Mapping[TaskKind, Work] = {
+WORK: Mapping[TaskKind, TaskWork] = {
     TaskKind.COMMIT: commits.run_commit,
     TaskKind.MERGE: merges.run_merge,
     TaskKind.MERGE_PULL_REQUEST: pulls.run_merge,
     TaskKind.REVERT: replays.run_replay,
     TaskKind.CHERRY_PICK: replays.run_replay,
     TaskKind.IMPORT: imports.run_import,
-    TaskKind.DUMP: kept_dumps.run_dump,
+    TaskKind.DUMP: scheduled_dumps.run_dump,
     TaskKind.RESTORE: dumps.run_restore,
     TaskKind.PREPARE_COMMITS: retention.run_prepare,
     TaskKind.COPY_PREFIX: run_prefix,

@@ -1,15 +1,15 @@
 """The addresses of staged objects, listed for garbage collection, one file for each call.
 
-The list includes the sealed tokens of each branch, and each value in them. A newer token may cover
-a value that is committed later, by a commit that sealed only the older tokens. (lakeFS lists what
-differs from the head. But a value that equals the head may point to other data, and readers of the
-branch get the staged data.) Tombstones point to no data. The first file begins with the addresses
-of recorded uploads, because a completion moves them to staged entries. The last file ends with the
-claimed addresses (`graveler.retention.claims`).
+The list includes the sealed tokens of each branch, and each value in them. A value that a newer
+token covers may be committed later: by a commit that sealed only the older tokens. (lakeFS lists
+the differences from the head. But a value that equals the head may point to other data, and readers
+of the branch get the staged data.) Tombstones point to no data. The first file begins with the
+addresses of recorded uploads, because a completion moves them to staged entries. The last file ends
+with the claimed addresses (`graveler.retention.claims`).
 
 A file has a maximum size; the continuation names the branch and path where the next one starts. A
-commit may meanwhile move what is still to be listed into the branch's head. So a collection lists
-staged objects before it reads heads, and sees each object in one of the two.
+commit may meanwhile move unlisted changes into the branch's head. So a collection lists staged
+objects before it reads heads, and sees each object in one of the two.
 """
 
 import base64
@@ -21,7 +21,7 @@ from operator import itemgetter
 import msgspec
 
 from graveler.addresses import decode_xid, newest_first
-from graveler.branches.pages import every_branch
+from graveler.branches.complete_listings import every_branch
 from graveler.engine import Engine
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
@@ -33,7 +33,7 @@ from graveler.retention.files import uncommitted_folder
 from graveler.retention.liveness import address_in_namespace
 from graveler.times import NS_PER_S
 
-# lakeFS's limit of a file; and a time after which a request of 30 seconds can still store it.
+# lakeFS's limit of a file; and a time that leaves a request of 30 seconds enough to store it.
 FILE_BYTES_MAX = 20 * 1024 * 1024
 LISTING_S_MAX = 10
 

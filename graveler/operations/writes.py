@@ -6,13 +6,12 @@ from msgspec.structs import replace
 
 from graveler.branches.claims import claimed_source
 from graveler.branches.data import of_recorded
-from graveler.branches.lookup import current_branch
+from graveler.branches.lookup import current_branch, object_not_found, shown
 from graveler.branches.protection import check_can_stage
 from graveler.branches.retries import contention
 from graveler.branches.staging import (
     check_requirement,
     path_for_staging,
-    shown,
     stage_changes,
     stage_entry,
     stage_in_place,
@@ -33,8 +32,8 @@ from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.messages import Refusal, within
 from graveler.model import NO_REQUIREMENT, AddressType, Entry, Requirement
 from graveler.names import check_path
-from graveler.operations.objects import object_not_found, stat
-from graveler.operations.prepared import (
+from graveler.operations.objects import stat
+from graveler.operations.two_step_writes import (
     DEFAULT_CONTENT_TYPE,
     Prepared,
     branch_now,
@@ -90,10 +89,10 @@ def upload(
 
 
 def unnamed(store: Callable[[], ObjectInfo]) -> ObjectInfo:
-    """Return the object that was stored at a new address, which no entry names yet.
+    """Return the result of `store`, which stores data at a new address.
 
     Raises:
-        ThrottledError: it may be stored, but nobody sees it, so the request can be repeated.
+        ThrottledError: they may be stored, but no entry names them: repeat the request.
     """
     try:
         return store()
@@ -124,7 +123,7 @@ def delete(
     if requirement == NO_REQUIREMENT:
         if value_on_branch(engine, found, current, path, read) is None:
             return
-        read = None  # the write depends on nothing
+        read = None  # the write is unconditional
     stage_value(engine, found, current, path, None, requirement, read)
 
 
@@ -187,9 +186,11 @@ def copy(
     A shallow copy names the source's data instead, so that two paths share them. The data stay
     while one of the two needs them.
 
-    source_ref None means a branch of the same name, source_repository None the same repository.
-    source is the object at the source's path, if the caller has read it. content_type and metadata
-    replace those of the source, unless they are None. headers are those of the copy's data.
+    source_ref: None means a branch of the same name.
+    source_repository: None means the same repository.
+    source: the object at the source's path, if the caller has read it.
+    content_type, metadata: replace those of the source, unless they are None.
+    headers: of the copy's data.
 
     Raises:
         InvalidInputError: a name, a ref or a path is malformed, the metadata are too large, or a
@@ -260,7 +261,7 @@ def _copied(
         The entry of the copy, and the headers of its encryption for the client.
     """
     address, entry = source.physical_address, source.entry
-    # Without it, the store would be asked for what else describes the source.
+    # With a description, the store does not read the source's first.
     described = None
     if headers.kept is not None:
         described = ObjectDescription(content_type or entry.content_type, {})
@@ -323,9 +324,9 @@ def change_user_metadata(
     requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
 ) -> None:
-    """Replace the user metadata by what `change` makes of those that the object has then.
+    """Replace the user metadata with the result of `change`, which takes the current ones.
 
-    `change` is called again if another writer comes first.
+    `change` is called again if another writer was faster.
 
     Raises:
         GravelerError: as `set_user_metadata`.

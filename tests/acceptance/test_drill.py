@@ -11,7 +11,7 @@ import boto3
 import lakefs
 import pytest
 
-from graveler.operations.kept_dumps import MANIFEST, SCHEDULED
+from graveler.operations.scheduled_dumps import MANIFEST, SCHEDULED
 from local.config import ROOT, TASK_QUEUE
 from tests.acceptance.clients import connect, create_repository
 from tests.support.faults.spoiling_proxy import Fault, answered, replaced, spoiling_proxy

@@ -6,7 +6,7 @@ import pytest
 
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.errors import StaleVersionError, UnknownOutcomeError
-from graveler.export.places import ListedExport, Places
+from graveler.export.paths import ExportPaths, ListedExport
 from graveler.export.record import (
     BranchExport,
     Destination,
@@ -172,7 +172,7 @@ class TestList:
         (listed,) = self.of(stores, repository)
         assert (listed.repository, listed.branch) == (repository.name, CONFIGURED.branch)
         assert stores.exports.listed_record(listed) == made
-        assert listed.places == Places(("s3://out/é",), ("s3://status",))
+        assert listed.places == ExportPaths(("s3://out/é",), ("s3://status",))
 
     def test_another_configuration_lists_what_the_record_remembers_too(
         self, stores: Stores, repository: Repository
@@ -182,7 +182,7 @@ class TestList:
         moved = replace(old, configuration=ExportConfiguration("s3://moved"))
         stores.exports.replace_branch_export(repository, old, moved, new_event())
         (listed,) = self.of(stores, repository)
-        assert listed.places == Places(("s3://moved", "s3://out/é"), ("s3://status",))
+        assert listed.places == ExportPaths(("s3://moved", "s3://out/é"), ("s3://status",))
 
     def test_what_is_refused_is_not_listed(self, stores: Stores, repository: Repository) -> None:
         stores.exports.replace_branch_export(repository, None, CONFIGURED)

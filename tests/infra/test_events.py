@@ -8,7 +8,7 @@ import pytest
 from graveler.errors import CorruptDataError
 from graveler.model import tasks
 from graveler.model.tasks import Task, TaskKind
-from graveler.operations.kept_dumps import SCHEDULED, SCHEDULER
+from graveler.operations.scheduled_dumps import SCHEDULED, SCHEDULER
 from graveler.operations.tasks.hold import end_event
 from local import background
 from local.config import EXPORT_QUEUE, TASK_QUEUE

@@ -11,7 +11,7 @@ from lakefs_sdk import models
 from graveler.operations import merges, replays
 from graveler.operations.merges import MergeRequest
 from graveler.operations.replays import CherryPickRequest, RevertRequest
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.waiting import ClientWait
 from tests.support.clients.api import ApiClient
 
 REPO = "/repositories/repo"
@@ -109,8 +109,8 @@ def test_every_field_of_a_request_reaches_the_operation(
     run, requests = getattr(module, operation), []
 
     def record(engine, repository, *request):
-        *asked, patience = request
-        assert patience == Patience(is_last=False)
+        *asked, wait = request
+        assert wait == ClientWait(is_last=False)
         requests.append(tuple(asked))
         return run(engine, repository, *request)
 

@@ -42,9 +42,8 @@ from graveler.operations import (
     merges,
     objects,
     recorded_uploads,
-    upload_listing,
 )
-from graveler.operations.accounts import set_up
+from graveler.operations.accounts import installation
 from graveler.ports import Credential, UploadedPart, User
 from graveler.staging.listing import PageQuery
 from tests.contract.accounts import ContextCipher
@@ -128,7 +127,7 @@ class OpenUpload:
         recorded_uploads.abort(self.meter.engine, self.meter.repo, "main", self.path, self.id)
 
     def list_all(self) -> None:
-        upload_listing.list_uploads(self.meter.engine, self.meter.repo, PageQuery(100))
+        recorded_uploads.list_uploads(self.meter.engine, self.meter.repo, PageQuery(100))
 
 
 @pytest.mark.parametrize(
@@ -352,7 +351,7 @@ def test_who_asks_and_what_they_may_costs_few_reads_every_five_seconds(world: Se
     clock = FixedClock()
     cipher = ContextCipher()
     first = DynamoAccountStore(world.tables(), cipher)
-    set_up.set_up(first, User("ann", 1), Credential("key", "secret", "ann", 1))
+    installation.set_up(first, User("ann", 1), Credential("key", "secret", "ann", 1))
     accounts = DynamoAccountStore(world.tables(requests.append), cipher)
     authenticator, authorizer = Authenticator(accounts, clock), Authorizer(accounts, clock)
 

@@ -18,7 +18,7 @@ from graveler.branches.data import read_content
 from graveler.branches.lookup import read_repository
 from graveler.errors import GoneError, NotFoundError
 from graveler.model import Event
-from graveler.operations import branches, links, repositories, uploads
+from graveler.operations import branches, links, presigned_uploads, repositories
 from graveler.retention.report import CollectionReport, text
 from tests.support.servers.spark import spark, spark_session
 from tests.support.worlds.addresses import address, partition
@@ -107,7 +107,7 @@ def example(spark_session: SparkSession, world: ServerWorld, s3_folder: Path) ->
     made.uris["abandoned upload"] = never_linked
     made.uris["linked and overwritten"] = lake.upload_directly("linked")
     made.uris["linked"] = lake.upload_directly("linked")
-    begun = uploads.create(lake.engine, lake.name, "main", b"begun")
+    begun = presigned_uploads.create(lake.engine, lake.name, "main", b"begun")
     lake.objects.upload_part(begun.physical_address, begun.upload_id, 1, b"1")
     inside = f"{lake.namespace}/data/inside"
     repositories.create(

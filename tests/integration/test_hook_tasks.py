@@ -11,8 +11,8 @@ from graveler.model.hooks import HookStatus
 from graveler.model.tasks import LEASE_S, TaskKind, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits
 from graveler.operations.hooks import requests as hooks
-from graveler.operations.tasks.requests import listed, status
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.requests import list_page, status
+from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run, run_all
@@ -39,8 +39,8 @@ def guarded_world(action: bytes = ACTION) -> MemoryWorld:
     return world
 
 
-def ask(engine: Engine, patience: Patience | None = None) -> Commit:
-    return commits.commit(engine, REPO, "main", REQUEST, patience or Patience())
+def ask(engine: Engine, wait: ClientWait | None = None) -> Commit:
+    return commits.commit(engine, REPO, "main", REQUEST, wait or ClientWait())
 
 
 def left(world: MemoryWorld) -> TaskMessage:
@@ -118,7 +118,7 @@ def test_a_refused_commit_is_refused_for_the_repeated_request():
     message = left(world)
     run_all(world.task_queue, world.engine())
     with pytest.raises(HookFailedError, match="prepare-commit hook aborted"):
-        ask(world.engine(), Patience(message.task_id))
+        ask(world.engine(), ClientWait(message.task_id))
     assert asked(world) == Counter({("prepare-commit", "first"): 1})
 
 
@@ -150,7 +150,7 @@ def test_wherever_a_runner_dies_the_next_one_asks_no_hook_that_has_answered():
         again = asked(world) - each_once()
         assert again.total() <= 1, place
         assert each_once() - asked(world) == Counter(), place
-        runs = hooks.listed(world.engine(), REPO, "", 100, branch="", commit_id="").results
+        runs = hooks.list_page(world.engine(), REPO, "", 100, branch="", commit_id="").results
         assert sorted(run.event for run in runs) == sorted(EVENTS), place
 
 
@@ -177,12 +177,12 @@ def test_hooks_after_an_effect_survive_a_process_that_dies_with_it():
 def test_a_task_of_hooks_that_is_delivered_again_runs_nothing():
     world = guarded_world(ACTION.replace(b"prepare-commit: , pre-commit: , ", b""))
     ask(world.engine())
-    (task,) = listed(world.engine(), REPO, "", 10).results
+    (task,) = list_page(world.engine(), REPO, "", 10).results
     assert task.kind is TaskKind.HOOKS
     for _ in range(3):
         run(world.engine(), TaskMessage(REPO, task.id))
     assert asked(world).total() == 2
-    (found,) = hooks.listed(world.engine(), REPO, "", 10, branch="", commit_id="").results
+    (found,) = hooks.list_page(world.engine(), REPO, "", 10, branch="", commit_id="").results
     assert (found.id, found.status) == (
         status(world.engine(), REPO, task.id).result["run_id"],
         HookStatus.COMPLETED,

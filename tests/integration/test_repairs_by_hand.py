@@ -28,7 +28,7 @@ from graveler.errors import AlreadyExistsError, AuthenticationError
 from graveler.http.auth import Authenticator
 from graveler.model import Event
 from graveler.operations import branches
-from graveler.operations.accounts.set_up import set_up
+from graveler.operations.accounts.installation import set_up
 from graveler.ports import Credential, User
 from local.cipher import LocalCipher
 from tests.support.fakes.invocation import Context

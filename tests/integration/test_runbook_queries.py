@@ -20,7 +20,7 @@ from gateway.server.log import AccessLogEntry
 from graveler.aws import wiring
 from graveler.aws.bus import Published
 from graveler.aws.dynamodb.cleanup import Swept
-from graveler.branches.changes import Staged
+from graveler.branches.changes import StagedSource
 from graveler.errors import CorruptDataError
 from graveler.export.record import BranchExport, ExportConfiguration, ExportRun, ExportState
 from graveler.model import CommitID, MetaRangeID
@@ -199,7 +199,9 @@ def _of_slices(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     monkeypatch.setattr(wiring, "engine", object)
     lines = lines_of(monkeypatch, "graveler-slices")
     job = msgspec.to_builtins(
-        SliceJob("lake", "1", "s3://b/lake", "CA1", MetaRangeID("a" * 64), Staged((), 1), "", None)
+        SliceJob(
+            "lake", "1", "s3://b/lake", "CA1", MetaRangeID("a" * 64), StagedSource((), 1), "", None
+        )
     )
     for _ in range(2):
         slices.handler(job, Context())

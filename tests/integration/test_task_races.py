@@ -11,7 +11,7 @@ from graveler.engine import Engine
 from graveler.errors import ConflictError, ContentionError
 from graveler.model.tasks import Task, TaskMessage, TaskState
 from graveler.operations import commits, writes
-from graveler.operations.tasks.requests import cancel, listed, status
+from graveler.operations.tasks.requests import cancel, list_page, status
 from tests.support.fakes.tasks import run
 from tests.support.worlds.server_world import ServerWorld, open_world
 from tests.support.worlds.slices import slices_of
@@ -105,4 +105,4 @@ def test_equal_requests_that_come_together_share_one_task(world, _round):
 
     all_at_once(*[start] * AT_ONCE)
     assert len({*started}) == 1
-    assert [task.id for task in listed(world.engine(), name, "", 9).results] == started[:1]
+    assert [task.id for task in list_page(world.engine(), name, "", 9).results] == started[:1]

@@ -2,7 +2,7 @@
 
 from graveler.engine import Engine
 from graveler.model.tasks import TaskSettings
-from graveler.operations.tasks.requests import listed
+from graveler.operations.tasks.requests import list_page
 from graveler.operations.tasks.waiting import OUTCOME_LIFE_S
 from tests.property.test_engine_model import EngineMachine
 from tests.support.fakes.tasks import run_all
@@ -32,7 +32,7 @@ class TaskMachine(EngineMachine):
 
     def teardown(self) -> None:
         super().teardown()
-        tasks = listed(self.world.engine(), REPO, "", 1000).results
+        tasks = list_page(self.world.engine(), REPO, "", 1000).results
         made = {task.result["commit_id"] for task in tasks if task.result}
         assert made  # but for commits that take no time
         assert made <= self.model.commits.keys()

@@ -4,7 +4,7 @@ import pytest
 
 from graveler.errors import AuthenticationError
 from graveler.http.auth import Authenticator
-from graveler.operations.accounts import set_up
+from graveler.operations.accounts import installation
 from graveler.ports import Credential, User
 from tests.support.fakes.memory import FixedClock, MemoryAccountStore
 
@@ -35,7 +35,7 @@ class Recording(MemoryAccountStore):
 def test_a_wrong_secret_and_an_unknown_key_take_the_same_requests(is_remembered):
     """And so the same time, because the rest takes microseconds."""
     store = Recording()
-    set_up.set_up(store, User("ann", 1), Credential(KEY, SECRET, "ann", 1))
+    installation.set_up(store, User("ann", 1), Credential(KEY, SECRET, "ann", 1))
     authenticator = Authenticator(store, FixedClock())
     if is_remembered:
         authenticator.log_in(KEY, SECRET, "192.0.2.1")

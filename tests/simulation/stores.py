@@ -13,7 +13,7 @@ from typing import Any
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
 from graveler.model import Event, Repository
 from graveler.model.tasks import Task
-from graveler.operations.exports.lease import StoppedError
+from graveler.operations.exports.lease import ExportStoppedError
 from tests.simulation.schedule import Fault, Place
 from tests.support.faults.faults import Crash
 
@@ -182,5 +182,5 @@ def carry_out(
 
 
 def _quietly(call: Callable[[], Any]) -> None:
-    with suppress(GravelerError, StoppedError):  # nobody is there to be told
+    with suppress(GravelerError, ExportStoppedError):  # nobody is there to be told
         call()

@@ -13,7 +13,7 @@ from graveler.operations import commits, merges, replays
 from graveler.operations.prefixes import requests as prefixes
 from graveler.operations.prefixes.requests import IfExists, PrefixRequest
 from graveler.operations.tasks import requests
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.waiting import ClientWait
 from graveler.times import NS_PER_S
 from tests.simulation.schedule import Op
 from tests.simulation.worlds import REPO
@@ -56,7 +56,7 @@ def merge_by_task(actor: "Actor", op: Op) -> str:
     )
 
 
-def _patiently(actor: "Actor", op: Op, ask: Callable[[Engine, Patience], Commit]) -> str:
+def _patiently(actor: "Actor", op: Op, ask: Callable[[Engine, ClientWait], Commit]) -> str:
     """Ask until there is an outcome, or the client goes away: follow a redirect, then repeat."""
     settings = TaskSettings(request_work_s=0, request_wait_s=2, slices_at_once=2)
     engine = replace(actor.engine, task_settings=settings)
@@ -66,7 +66,7 @@ def _patiently(actor: "Actor", op: Op, ask: Callable[[Engine, Patience], Commit]
         if not follows:
             actor.asks()
         try:
-            return ask(engine, Patience(task_id, is_last=follows)).id
+            return ask(engine, ClientWait(task_id, is_last=follows)).id
         except StillRunningError as error:
             asks -= 1
             if not asks:
@@ -119,7 +119,7 @@ def start_merge(actor: "Actor", op: Op) -> None:
 
 
 def _some_task(actor: "Actor") -> Task | None:
-    tasks = requests.listed(actor.engine, REPO, "", 10).results
+    tasks = requests.list_page(actor.engine, REPO, "", 10).results
     return tasks[actor.choose("task", len(tasks))] if tasks else None
 
 

@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from graveler.branches.changes import Staged as StagedSource
+from graveler.branches.changes import StagedSource
 from graveler.operations import commits
 from graveler.operations.tasks import waiting
 from graveler.ports import Staged
@@ -294,7 +294,11 @@ _START = Op("start_commit", text="again", id=5)
         # A request joins a task that lacks its writes.
         ("has_staged", lambda *_: False, ((_COMMIT,), (_WRITE, _COMMIT_TOO), (_RUN,))),
         # Results of slices are taken, although the branch's version says that they are too old.
-        ("Staged", lambda tokens, _version: StagedSource(tokens, 0), ((_WRITE,), (_START, _RUN))),
+        (
+            "StagedSource",
+            lambda tokens, _version: StagedSource(tokens, 0),
+            ((_WRITE,), (_START, _RUN)),
+        ),
     ],
 )
 def test_a_commit_by_a_task_that_lacks_a_write_is_found(monkeypatch, name, wrong, programs):

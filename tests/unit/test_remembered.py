@@ -13,8 +13,8 @@ from graveler.errors import AuthenticationError, NotFoundError
 from graveler.http.auth import Authenticator
 from graveler.http.rights import Authorizer
 from graveler.operations import branches, repositories
-from graveler.operations.accounts import set_up
-from graveler.operations.prepared import branch_now, prepare
+from graveler.operations.accounts import installation
+from graveler.operations.two_step_writes import branch_now, prepare
 from graveler.ports import Credential, User
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import MemoryAccountStore, MemoryRefStore
@@ -28,7 +28,7 @@ Remembered = tuple[Callable[[], object], Callable[[], bool]]
 
 def accounts() -> MemoryAccountStore:
     made = MemoryAccountStore()
-    set_up.set_up(made, User("ann", 1), Credential(KEY, SECRET, "ann", 1))
+    installation.set_up(made, User("ann", 1), Credential(KEY, SECRET, "ann", 1))
     return made
 
 

@@ -13,8 +13,8 @@ from graveler.http.auth import FAILURE_MESSAGE, SESSION_COOKIE
 from graveler.http.schemas import accounts as schemas
 from graveler.http.schemas.credentials import CredentialsWithSecret
 from graveler.http.schemas.users import UserRow
-from graveler.operations.accounts import set_up as first_users
-from graveler.operations.accounts.naming import check_name
+from graveler.operations.accounts import installation
+from graveler.operations.accounts.users import check_name
 from graveler.ports import Credential, User
 
 operations = Operations()
@@ -93,7 +93,7 @@ def set_up(request: Request) -> ApiAnswer:
     credential = Credential(pair.access_key_id, pair.secret_access_key, body.username, now_s)
     check_name("User", body.username)
     try:
-        first_users.set_up(request.services.accounts, User(body.username, now_s), credential)
+        installation.set_up(request.services.accounts, User(body.username, now_s), credential)
     except AlreadyExistsError as error:
         raise AlreadyExistsError("lakeFS already initialized") from error
     return answers.of_json(CredentialsWithSecret(pair.access_key_id, pair.secret_access_key, now_s))

@@ -27,7 +27,7 @@ _OUTPUT = "application/octet-stream"
 )
 def list_repository_runs(request: Request) -> ApiAnswer:
     query = request.query
-    page = hooks.listed(
+    page = hooks.list_page(
         request.engine,
         request.repository,
         query.text("after"),

@@ -139,7 +139,7 @@ def revert_branch(request: Request) -> ApiAnswer:
             force=body.force,
             allow_empty=body.allow_empty,
         ),
-        request.patience,
+        request.client_wait,
     )
     return answers.empty()
 
@@ -166,6 +166,6 @@ def cherry_pick(request: Request) -> ApiAnswer:
             metadata=body.commit_overrides.metadata,
             force=body.force,
         ),
-        request.patience,
+        request.client_wait,
     )
     return answers.of_json(commit_row(made), 201)

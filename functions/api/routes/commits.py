@@ -44,7 +44,7 @@ def commit(request: Request) -> ApiAnswer:
         request.repository,
         request.branch,
         _commit_request(request),
-        request.patience,
+        request.client_wait,
     )
     return answers.of_json(schemas.commit_row(made), 201)
 

@@ -21,7 +21,7 @@ _REPOSITORY = "/repositories/<repository>"
     "PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs", answers={201: schemas.RefsDumpBody, **WAITING}
 )
 def dump_refs(request: Request) -> ApiAnswer:
-    dumped = dumps.dump(request.engine, request.repository, request.user, request.patience)
+    dumped = dumps.dump(request.engine, request.repository, request.user, request.client_wait)
     return answers.of_json(schemas.dump_body(dumped), 201)
 
 
@@ -41,7 +41,7 @@ def restore_refs(request: Request) -> ApiAnswer:
         schemas.dump_of(body),
         force=body.force,
         user=request.user,
-        patience=request.patience,
+        wait=request.client_wait,
     )
     return answers.empty(200)
 

@@ -28,7 +28,7 @@ _STATUS = choice("status", *pulls.LISTED)
 )
 def list_pull_requests(request: Request) -> ApiAnswer:
     query = request.query
-    page = pulls.listed(
+    page = pulls.list_page(
         request.engine,
         request.repository,
         query.text("prefix"),
@@ -53,7 +53,7 @@ def create_pull_request(request: Request) -> ApiAnswer:
     pull = pulls.create(
         request.engine,
         request.repository,
-        pulls.PullRequestCreation(
+        pulls.NewPullRequest(
             author=request.user,
             source=body.source_branch,
             destination=body.destination_branch,
@@ -103,6 +103,6 @@ def merge_pull_request(request: Request) -> ApiAnswer:
         request.repository,
         request.name("pull_request"),
         request.user,
-        request.patience,
+        request.client_wait,
     )
     return answers.of_json(MergeResult(commit.id))

@@ -30,7 +30,7 @@ from graveler.http.schemas.objects import ObjectStats
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.messages import Refusal
-from graveler.operations import objects, recorded_uploads, upload_listing
+from graveler.operations import objects, recorded_uploads
 from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix
 
@@ -76,7 +76,7 @@ def create_upload(request: Request) -> ApiAnswer:
 )
 def list_uploads(request: Request) -> ApiAnswer:
     query = request.query
-    page = upload_listing.list_uploads(
+    page = recorded_uploads.list_uploads(
         request.engine,
         request.repository,
         query.object_page(),

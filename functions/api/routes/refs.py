@@ -82,7 +82,7 @@ def merge_into_branch(request: Request) -> ApiAnswer:
             request.name("source_ref"),
             request.name("destination_branch"),
             _merge_request(request),
-            request.patience,
+            request.client_wait,
         )
     except MergeConflictError:
         # Not an error body: for a conflict, lakeFS returns a result without a reference.

@@ -78,7 +78,7 @@ def set_rules_preflight(request: Request) -> ApiAnswer:
 )
 def prepare_commits(request: Request) -> ApiAnswer:
     prepared = retention.prepare_commits(
-        request.engine, request.repository, request.user, request.patience
+        request.engine, request.repository, request.user, request.client_wait
     )
     return answers.of_json(_prepared_row(request, prepared), 201)
 
@@ -140,7 +140,7 @@ def prepare_uncommitted_addresses(request: Request) -> ApiAnswer:
     )
 
 
-def _prepared_row(request: Request, prepared: retention.PreparedCommits) -> schemas.PreparedCommits:
+def _prepared_row(request: Request, prepared: retention.CollectionFiles) -> schemas.PreparedCommits:
     url = request.engine.objects.presign_get(
         prepared.commits_uri, PRESIGNED_URL_LIFE_S, "commits.csv"
     )

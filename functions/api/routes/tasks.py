@@ -25,7 +25,7 @@ _TASK = f"{_TASKS}/<task_id>"
 )
 def list_tasks(request: Request) -> ApiAnswer:
     query = request.query
-    page = tasks.listed(request.engine, request.repository, query.text("after"), query.amount())
+    page = tasks.list_page(request.engine, request.repository, query.text("after"), query.amount())
     rows = [
         schemas.task_row(task)
         for task in page.results

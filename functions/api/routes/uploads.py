@@ -16,7 +16,7 @@ from graveler.http.schemas.objects import ObjectStats, object_stats
 from graveler.http.write_conditions import requirement_of
 from graveler.limits import INT64_MAX, INT64_MIN, UPLOAD_PARTS_MAX
 from graveler.messages import Refusal
-from graveler.operations import objects, uploads
+from graveler.operations import objects, presigned_uploads
 from graveler.ports import UploadedPart
 
 operations = Operations()
@@ -36,7 +36,7 @@ _PART = f"{_UPLOAD}/parts/<part_number>"
 )
 def create_upload(request: Request) -> ApiAnswer:
     parts = request.query.integer("parts", default=0, minimum=INT64_MIN, maximum=INT64_MAX)
-    upload = uploads.create(
+    upload = presigned_uploads.create(
         request.engine,
         request.repository,
         request.branch,
@@ -62,7 +62,7 @@ def create_upload(request: Request) -> ApiAnswer:
 def upload_part(request: Request) -> ApiAnswer:
     path = request.query.path()
     part_number = number_of_part(request)
-    url = uploads.presign_part(
+    url = presigned_uploads.presign_part(
         request.engine,
         request.repository,
         request.branch,
@@ -95,7 +95,7 @@ def upload_part_copy(request: Request) -> ApiAnswer:
     if source.range:
         found = objects.stat(request.engine, request.repository, source.ref, source_path)
         byte_range = parse_byte_range(source.range, found.entry.size_bytes)
-    copied = uploads.copy_part(
+    copied = presigned_uploads.copy_part(
         request.engine,
         request.repository,
         request.branch,
@@ -124,7 +124,7 @@ def complete_upload(request: Request) -> ApiAnswer:
     body = request.decode(schemas.UploadCompletion)
     if not body.parts:
         raise Refusal.NO_PARTS.error("list the uploaded parts")
-    stat = uploads.complete(
+    stat = presigned_uploads.complete(
         request.engine,
         request.repository,
         request.branch,
@@ -152,7 +152,7 @@ def complete_upload(request: Request) -> ApiAnswer:
 )
 def abort_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
-    uploads.abort(
+    presigned_uploads.abort(
         request.engine,
         request.repository,
         request.branch,

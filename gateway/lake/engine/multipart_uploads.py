@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
-from gateway.lake.engine.objects import object_of, stat_of, text_of
+from gateway.lake.engine.objects import engine_object, stat_of, text_of
 from gateway.lake.port import (
     Description,
     ListedPart,
@@ -18,7 +18,7 @@ from graveler.branches import data
 from graveler.engine import Engine
 from graveler.http.rights import RequestRights
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.operations import recorded_uploads, upload_listing
+from graveler.operations import recorded_uploads
 from graveler.ports import (
     NOTHING_EXPECTED,
     BegunUpload,
@@ -68,7 +68,7 @@ class EngineUploads:
     @in_time
     def uploads(self, repository: str, query: PageQuery, after_id: str) -> ListPage[ListedUpload]:
         self._access.require(rights.listing_objects(repository))
-        page = upload_listing.list_uploads(self._engine, repository, query, after_id=after_id)
+        page = recorded_uploads.list_uploads(self._engine, repository, query, after_id=after_id)
         results: list[ListedUpload | CommonPrefix] = [
             item
             if isinstance(item, CommonPrefix)
@@ -139,7 +139,7 @@ class EngineUploads:
             requirement,
             expected,
         )
-        return object_of(found)
+        return engine_object(found)
 
     @in_time
     def abort_upload(self, place: ObjectPlace, upload_id: str) -> None:

@@ -20,7 +20,7 @@ from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.names import checksum_tag
 from graveler.operations import objects, writes
-from graveler.operations.prepared import Prepared, finish, prepare
+from graveler.operations.two_step_writes import Prepared, finish, prepare
 from graveler.ports import SignedS3Request
 from graveler.staging.listing import CommonPrefix, ListPage, PageQuery
 
@@ -32,7 +32,7 @@ class EngineObject(Object):
     stat: ObjectStat = field(kw_only=True)
 
 
-def object_of(found: ObjectStat) -> EngineObject:
+def engine_object(found: ObjectStat) -> EngineObject:
     """Return the engine's object as the gateway has it."""
     entry = found.entry
     return EngineObject(
@@ -93,7 +93,7 @@ class EngineWriting:
             metadata=self.description.metadata,
             requirement=self.requirement,
         )
-        return object_of(found)
+        return engine_object(found)
 
 
 class EngineObjects:
@@ -106,7 +106,7 @@ class EngineObjects:
     @in_time
     def stat(self, place: ObjectPlace) -> Object:
         self._access.require(rights.reading(place.repository, place.path))
-        return object_of(
+        return engine_object(
             objects.stat(self._engine, place.repository, place.ref, text_of(place.path))
         )
 
@@ -115,7 +115,7 @@ class EngineObjects:
         self._access.require(rights.listing_objects(repository))
         page = objects.list_objects(self._engine, repository, ref, query)
         results: list[Object | CommonPrefix] = [
-            item if isinstance(item, CommonPrefix) else object_of(item) for item in page.results
+            item if isinstance(item, CommonPrefix) else engine_object(item) for item in page.results
         ]
         return ListPage(results, page.next_after)
 
@@ -140,7 +140,7 @@ class EngineObjects:
     @in_time
     def verified(self, found: Object) -> Object:
         stat = stat_of(found)
-        return object_of(replace(stat, if_match=check_data(self._engine, stat).checksum))
+        return engine_object(replace(stat, if_match=check_data(self._engine, stat).checksum))
 
     def reading_url(self, found: Object, signed: Mapping[str, str], expires_s: int) -> str:
         if stat_of(found).if_match:
@@ -198,7 +198,7 @@ class EngineObjects:
             headers=NO_HEADERS if description is None else description.headers,
             requirement=requirement,
         )
-        return object_of(copied)
+        return engine_object(copied)
 
     @in_time
     def describe(

@@ -25,7 +25,7 @@ from graveler.aws.dynamodb.tables import Raw, Request, key
 from graveler.aws.dynamodb.tasks import task_creation
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
-from graveler.export.places import ListedExport, places_of
+from graveler.export.paths import ListedExport, paths_of
 from graveler.export.record import BranchExport, next_version
 from graveler.model import Branch, Event, Repository
 from graveler.model.tasks import TaskStart
@@ -154,7 +154,7 @@ def _listed_sort(partition: str, branch: str) -> str:
 
 
 def _listed_item(repository: Repository, export: BranchExport) -> ListedExportItem:
-    listed = ListedExport(repository.name, repository.uid, export.branch, places_of(export))
+    listed = ListedExport(repository.name, repository.uid, export.branch, paths_of(export))
     return ListedExportItem(
         EXPORTS,
         _listed_sort(partition_of(repository), export.branch),

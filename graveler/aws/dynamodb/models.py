@@ -162,7 +162,7 @@ class ExportItem(RefsItem):
 
 
 class ListedExportItem(RefsItem):
-    """`exports` / `<partition of the repository>#<branch>`: the export's places, as JSON."""
+    """`exports` / `<partition of the repository>#<branch>`: the export's paths, as JSON."""
 
     listed = UnicodeAttribute()
 

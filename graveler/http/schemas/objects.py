@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from graveler.http.schemas.fields import Count, UnixTime, text_of
 from graveler.model import Entry
-from graveler.operations.prepared import DEFAULT_CONTENT_TYPE
+from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE
 from graveler.times import NS_PER_S
 
 

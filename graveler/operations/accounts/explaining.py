@@ -1,4 +1,4 @@
-"""Explains whether a user may do an action: the statement that decides, and how the user got it."""
+"""Explain whether a user may do an action: the deciding statement, and how the user has it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def explain_access(
 ) -> ExplainedAccess:
     """Return whether and why the user may do the action to the resource, from the address.
 
-    A resource that ends with a star stands for all that begin so.
+    A resource that ends with a star means all resources with that prefix.
 
     Raises:
         InvalidInputError: the action, the resource or the address is not valid.

@@ -5,7 +5,7 @@ from graveler.limits import GROUP_DESCRIPTION_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Page
 from graveler.operations.accounts import users
-from graveler.operations.accounts.naming import check_name
+from graveler.operations.accounts.users import check_name
 from graveler.ports import AccountStore, Group, User
 
 
@@ -28,7 +28,7 @@ def get(accounts: AccountStore, name: str) -> Group:
     """Return the group.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no group has the name.
     """
     group = accounts.group(name)
     if group is None:
@@ -40,7 +40,7 @@ def delete(accounts: AccountStore, name: str) -> None:
     """Delete the group; its members lose its policies.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no group has the name.
     """
     try:
         accounts.delete_group(name)

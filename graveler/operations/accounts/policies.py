@@ -1,4 +1,4 @@
-"""Policies, and whom they are attached to."""
+"""Policies, and the users and groups that have them attached."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ from graveler.limits import POLICY_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Page
 from graveler.operations.accounts import groups, users
-from graveler.operations.accounts.naming import check_name
+from graveler.operations.accounts.users import check_name
 from graveler.ports import AccountStore
 
 
 def create(
     accounts: AccountStore, name: str, statements: Sequence[Statement], now_s: int
 ) -> Policy:
-    """Create a policy that is attached to nobody.
+    """Create a policy that is not attached yet.
 
     Raises:
         InvalidInputError: the name or a statement is invalid.
@@ -57,7 +57,7 @@ def get(accounts: AccountStore, name: str) -> Policy:
     """Return the policy.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no policy has the name.
     """
     policy = accounts.policy(name)
     if policy is None:
@@ -66,10 +66,10 @@ def get(accounts: AccountStore, name: str) -> Policy:
 
 
 def delete(accounts: AccountStore, name: str) -> None:
-    """Delete the policy, and detach it from everybody.
+    """Delete the policy, and detach it from all users and groups.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no policy has the name.
     """
     try:
         accounts.delete_policy(name)

@@ -1,10 +1,52 @@
-"""Users, their key pairs, and the external principals that log in as them."""
+"""Users, their key pairs, and the external principals that log in as them.
+
+The rules for names of users, groups and policies are lakeFS's, with a limit.
+"""
+
+import re
 
 from graveler.errors import NotFoundError
+from graveler.limits import ACCOUNT_NAME_BYTES_MAX, PRINCIPAL_ID_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Page
-from graveler.operations.accounts.naming import check_name, check_principal
 from graveler.ports import AccountStore, Credential, ExternalPrincipal, ListedKey, User
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+
+# Clients remove these from an address, so they would ask for, or delete, something else.
+_DOTS = frozenset({".", ".."})
+
+
+def check_name(kind: str, name: str) -> None:
+    """Check a new name; kind is `User`, `Group` or `Policy`.
+
+    Raises:
+        InvalidInputError: the name is invalid.
+    """
+    if "%" in name:
+        raise Refusal.PERCENT_IN_NAME.error(kind=kind)
+    if not name:
+        raise Refusal.EMPTY_NAME.error()
+    if "/" in name:
+        raise Refusal.DELIMITER_IN_NAME.error(repr(name))
+    if name in _DOTS:
+        raise Refusal.BAD_ACCOUNT_NAME.error(f"{name!r}: no client can name it in an address")
+    if _CONTROL.search(name):
+        raise Refusal.BAD_ACCOUNT_NAME.error(f"{name!r}: a name has no control characters")
+    if len(name.encode()) > ACCOUNT_NAME_BYTES_MAX:
+        raise Refusal.BAD_ACCOUNT_NAME.error(f"a name has at most {ACCOUNT_NAME_BYTES_MAX} bytes")
+
+
+def check_principal(principal_id: str) -> None:
+    """Check the ID of a new external principal.
+
+    Raises:
+        InvalidInputError: it is invalid.
+    """
+    if _CONTROL.search(principal_id):
+        raise Refusal.BAD_ACCOUNT_NAME.error(f"{principal_id!r}: an ID has no control characters")
+    if len(principal_id.encode()) > PRINCIPAL_ID_BYTES_MAX:
+        raise Refusal.BAD_ACCOUNT_NAME.error(f"an ID has at most {PRINCIPAL_ID_BYTES_MAX} bytes")
 
 
 def create(accounts: AccountStore, name: str, now_s: int) -> User:
@@ -24,7 +66,7 @@ def get(accounts: AccountStore, name: str) -> User:
     """Return the user.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no user has the name.
     """
     user = accounts.user(name)
     if user is None:
@@ -33,12 +75,12 @@ def get(accounts: AccountStore, name: str) -> User:
 
 
 def end_sessions(accounts: AccountStore, name: str, now_s: int) -> None:
-    """End all sessions that the user has begun, those of this very second included.
+    """End all sessions of the user, those of the current second included.
 
-    Key pairs stay. A session that is begun in the same second ends as well: log in again.
+    Key pairs stay. A session that begins in the same second ends as well: log in again.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no user has the name.
     """
     try:
         accounts.end_sessions(name, now_s + 1)
@@ -50,7 +92,7 @@ def delete(accounts: AccountStore, name: str) -> None:
     """Delete the user with all key pairs, memberships, attachments and principals.
 
     Raises:
-        NotFoundError: there is none of the name.
+        NotFoundError: no user has the name.
     """
     try:
         accounts.delete_user(name)

@@ -1,1 +1,1 @@
-"""Continuous export: what users ask for, and the runner that carries it out."""
+"""Continuous export: the requests of users, and the runner that carries runs out."""

@@ -1,9 +1,9 @@
-"""Find out what a branch's export needs next, and do it.
+"""Advance a branch's export by its next step.
 
 Messages arrive at least once, late and in any order, so they only name a branch. The branch's head
-and the export's record decide what to do (`next_step`). While a runner holds a run, a
-message is always on its way that arrives when the lease ends; if the lease was renewed, it is sent
-again. A runner whose time is up stores its progress and sends a message for the next runner.
+and the export's record decide the step (`next_step`). While a runner holds a run, a message is
+always on its way that arrives at the end of the lease. If the lease was renewed, it is sent again.
+A runner whose time is up stores its progress and sends a message for the next runner.
 """
 
 from collections.abc import Callable
@@ -16,17 +16,15 @@ from graveler.export.next_step import Next, next_step
 from graveler.export.record import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Repository
-from graveler.operations.exports.deadline import TIME_TO_BEGIN_S
-from graveler.operations.exports.lease import Lease
-from graveler.operations.exports.pieces import delete_pieces
-from graveler.operations.exports.records import delete_record, new_run_id
+from graveler.operations.exports.lease import TIME_TO_BEGIN_S, ExportLease
 from graveler.operations.exports.run import carry_out
+from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
 
 
 def advance(
     engine: Engine, request: ExportRequest, *, runner: str, time_left_s: Callable[[], float]
 ) -> BranchExport | None:
-    """Do what the branch's export needs now, and return its record as last seen.
+    """Take the next steps of the branch's export; return its record as last seen.
 
     Args:
         engine: where everything is stored.
@@ -67,7 +65,7 @@ def _take_step(
     record: BranchExport,
     runner: str,
     time_left_s: Callable[[], float],
-) -> tuple[Next, Lease | None]:
+) -> tuple[Next, ExportLease | None]:
     """Take the record's next step; return it, with a lease if there is a run to carry out.
 
     Raises:
@@ -102,7 +100,7 @@ def _take_step(
         taken = lifecycle.taken(wanted, runner, now_ns)
         changed = _send_watch(engine, repository, taken, now_ns)
         held = engine.exports.replace_branch_export(repository, record, changed)
-        return step, Lease(engine, repository, held, now)
+        return step, ExportLease(engine, repository, held, now)
     return step, None
 
 
@@ -111,11 +109,11 @@ def _send_watch(
 ) -> BranchExport:
     """Send a message that checks the run's lease when it ends, unless one is on its way.
 
-    The message is sent before the record that notes it is stored: if storing fails, there is a
+    The message is sent before the record with its time is stored. So if storing fails, there is one
     message too many, but never one too few.
 
     Returns:
-        The record to store, which notes the message; the same record if none was sent.
+        The record to store, with the message's time; the same record if none was sent.
     """
     delay_s = lifecycle.watch_delay_s(record, now_ns)
     if delay_s is None:

@@ -1,4 +1,4 @@
-"""Runs that batch jobs carry out: the function leaves a run to a job, or a user starts the job.
+"""Runs in batch jobs: the function leaves a run to a job, or a user starts the job.
 
 For the export function, a run that waits for a job is leased until the job should have started.
 The job takes the run like any runner: by compare-and-swap, so only one job gets it.
@@ -16,9 +16,9 @@ from graveler.export.record import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Repository
 from graveler.operations.exports import requests
-from graveler.operations.exports.lease import Lease
+from graveler.operations.exports.lease import ExportLease
 from graveler.operations.exports.run import carry_out
-from graveler.operations.exports.slices import Workers
+from graveler.operations.exports.slices import ExportWorkers
 
 
 def export_in_batch(
@@ -27,13 +27,13 @@ def export_in_batch(
     run_id: str,
     *,
     runner: str,
-    workers: Workers,
+    workers: ExportWorkers,
     time_left_s: Callable[[], float] = lambda: inf,
 ) -> str:
     """Carry out a run of the branch's export as far as possible, and return its ID.
 
-    How the run ended is in the export's status. Messages to the export function make it continue
-    the run if this job dies or fails, and begin what is to follow.
+    The export's status has the outcome. Messages make the export function continue the run if this
+    job dies or fails, and begin the next run.
 
     Args:
         engine: where everything is stored.
@@ -74,7 +74,7 @@ def _chosen_run(engine: Engine, request: ExportRequest) -> str:
 
 def _take(
     engine: Engine, repository: Repository, request: ExportRequest, run_id: str, runner: str
-) -> Lease:
+) -> ExportLease:
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         record = engine.exports.branch_export(repository, request.branch)
         now = engine.clock.moment()
@@ -85,7 +85,7 @@ def _take(
             held = engine.exports.replace_branch_export(repository, record, taken)
         except StaleVersionError:
             continue
-        return Lease(engine, repository, held, now)
+        return ExportLease(engine, repository, held, now)
     raise ConflictError(
         f"export {run_id} has another runner, or has ended: see the export's status"
     )

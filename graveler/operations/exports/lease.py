@@ -1,13 +1,13 @@
-"""The lease of a run: one runner works on the run at a time, and knows when to stop.
+"""The lease of a run: one runner works on the run at a time, and stops in time.
 
 The lease is stored in the run's record. A runner renews it by compare-and-swap, and another runner
 takes an ended lease over in the same way. Before every request that writes at the destination, the
 runner checks how long ago it renewed. If too little of the lease is left for the longest request
 (LEASE_MARGIN_S), it stops. So a runner that was stalled never writes at the same time as the next.
 
-The end of a lease is a time of the runner's wall clock, and another host judges it by its own. They
-may differ by CLOCKS_DIFFER_S. If its wall clock is set back, a runner does not renew any more: the
-new end would be over for others. By its own lease it stops anyway, since both clocks must agree.
+The end of a lease is a time of the runner's wall clock, and other hosts compare it with their own.
+The clocks may differ by CLOCKS_DIFFER_S. A runner whose wall clock was set back does not renew any
+more: for others, the new end would be past. Its own checks use both of its clocks, so it stops.
 """
 
 from collections.abc import Callable
@@ -21,27 +21,41 @@ from graveler.export.record import BranchExport, ExportRun, Progress
 from graveler.model import Event, Repository
 from graveler.times import NEVER, Moment
 
-# A runner goes on although its wall clock was set back by this much since it took the run.
+# A runner continues although its wall clock was set back by this much since it took the run.
 _SET_BACK_S_MAX = 5
+
+# With less time than this, a runner begins no more steps, and finishes those that are under way...
+TIME_TO_END_S = 30
+# ...and with less time than this, it writes nothing more at the destination.
+_TIME_TO_STOP_S = 10
+# With less time than this, a runner does not take a run.
+TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
+# A runner without progress in this much time makes none in any: the next step is one huge object or
+# manifest.
+_TIME_TO_PROGRESS_S = 600
 
 Transition = Callable[[BranchExport], BranchExport]
 
 
-class StoppedError(Exception):
+class ExportStoppedError(Exception):
     """This runner must not continue the run; the message says why."""
 
 
-class UnwantedError(StoppedError):
+class ExportUnwantedError(ExportStoppedError):
     """The run is unwanted: the branch is deleted, or exported to another path."""
 
 
-class Lease:
+class ExportOutOfTimeError(ExportStoppedError):
+    """The function's invocation is about to end."""
+
+
+class ExportLease:
     """One runner's hold on a run, with the record as this runner saw it last."""
 
     def __init__(
         self, engine: Engine, repository: Repository, record: BranchExport, taken_at: Moment
     ) -> None:
-        """Hold the run of a record that this runner has stored as its own, with that moment."""
+        """Hold the run of a record that this runner has just stored as its own, at taken_at."""
         assert record.run is not None
         self.engine = engine
         self.repository = repository
@@ -58,13 +72,13 @@ class Lease:
         return self.record.run
 
     def check(self) -> None:
-        """Raise if a request that writes at the destination must not begin; for many threads.
+        """Check that a request may write at the destination now; for many threads.
 
         Raises:
-            StoppedError: too little of the lease is left.
+            ExportStoppedError: too little of the lease is left.
         """
         if not self._was_renewed_within(WRITING_S):
-            raise StoppedError("the lease is about to end")
+            raise ExportStoppedError("the lease is about to end")
 
     @property
     def is_due(self) -> bool:
@@ -78,14 +92,14 @@ class Lease:
         """Extend the lease and store the run's progress.
 
         Raises:
-            StoppedError: another runner holds the run, or this machine's clock was set back.
-            UnwantedError: the run is unwanted.
+            ExportStoppedError: another runner holds the run, or this machine's clock was set back.
+            ExportUnwantedError: the run is unwanted.
             ContentionError: too many concurrent updates of the record.
         """
         self._refuse_if_deleted()
         now = self.engine.clock.moment()
         if self._taken_at.set_back_s(now) > _SET_BACK_S_MAX:
-            raise StoppedError("the clock was set back: others would see an older lease")
+            raise ExportStoppedError("the clock was set back: others would see an older lease")
 
         def renewed(record: BranchExport) -> BranchExport:
             held = lifecycle.taken(record, self._runner, now.wall_ns)
@@ -94,13 +108,13 @@ class Lease:
         self.change(renewed)
         self._renewed_at = now
         if lifecycle.is_unwanted(self.record):
-            raise UnwantedError("the branch is not exported to this path any more")
+            raise ExportUnwantedError("the branch is not exported to this path any more")
 
     def change(self, transition: Transition, event: Event | None = None) -> None:
         """Store transition(record), with the event; retry if another writer changed the record.
 
         Raises:
-            StoppedError: another runner holds the run.
+            ExportStoppedError: another runner holds the run.
             ContentionError: too many concurrent updates of the record.
         """
 
@@ -122,7 +136,7 @@ class Lease:
         current = self.engine.exports.branch_export(self.repository, self.record.branch)
         run = current.run if current is not None else None
         if current is None or run is None or (run.id, run.runner) != (self._run_id, self._runner):
-            raise StoppedError("another runner holds the run")
+            raise ExportStoppedError("another runner holds the run")
         self.record = current
 
     def _refuse_if_deleted(self) -> None:
@@ -131,4 +145,32 @@ class Lease:
         )
         exists = repository is not None and repository.uid == self.repository.uid
         if not exists or branch is None:
-            raise UnwantedError("the branch is deleted")
+            raise ExportUnwantedError("the branch is deleted")
+
+
+class InvocationDeadline:
+    """The end of the invocation in which a runner works."""
+
+    def __init__(self, time_left_s: Callable[[], float]) -> None:
+        """Start with the time that is left now."""
+        self._time_left_s = time_left_s
+        self._begun_with_s = time_left_s()
+
+    @property
+    def is_near(self) -> bool:
+        """Whether no more steps may begin."""
+        return self._time_left_s() < TIME_TO_END_S
+
+    @property
+    def was_far(self) -> bool:
+        """Whether the runner began with so much time that it should have made progress."""
+        return self._begun_with_s >= _TIME_TO_PROGRESS_S
+
+    def check(self) -> None:
+        """Check that a request that writes may still begin; for many threads.
+
+        Raises:
+            ExportOutOfTimeError: too little time is left.
+        """
+        if self._time_left_s() < _TIME_TO_STOP_S:
+            raise ExportOutOfTimeError("the function is about to be ended")

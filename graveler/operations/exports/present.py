@@ -1,16 +1,16 @@
-"""What a destination holds already: an export of everything copies only the rest."""
+"""The objects that a destination holds already: an export of everything copies only the rest."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
-from graveler.export.addresses import object_uri
+from graveler.export.paths import object_uri
 from graveler.export.record import Destination
 from graveler.export.work import ExportWork
 from graveler.ports import ListedObject, ObjectInfo, ObjectStore
 
-# There may be millions of objects between two keys. After so many, the second is asked for alone.
+# There may be millions of objects between two keys. After this many, the second is read alone.
 _SKIPPED_MAX = 1000
 
 
@@ -20,12 +20,12 @@ def present_in(
     """Return a function from key and value to the ETag of an object that needs no copy, else "".
 
     It is called in key order, and reads one listing of the path meanwhile. An object needs no copy
-    if every earlier export wrote this value, and the object at the path has its ETag. Other exports
-    may have written the same content with other metadata, which a listing does not show. Nor does
-    it show who wrote an object, so everything is copied to a path that never was whole.
+    if every earlier export wrote this value and the object at the path has its ETag. Other exports
+    may have written the same content with other metadata. A listing shows neither metadata nor
+    writers, so everything is copied to a path that never was whole.
     """
     bases = [base for base in work.bases if base.id]
-    listing = _Listing(objects, work, destination.path)
+    listing = _DestinationListing(objects, work, destination.path)
 
     def present(key: bytes, value: bytes) -> str:
         if not bases or any(base.get(key) != value for base in bases):
@@ -41,7 +41,7 @@ def present_in(
     return present if work.is_whole and destination.was_whole else lambda _key, _value: ""
 
 
-class _Listing:
+class _DestinationListing:
     """The objects under a path, read once while ascending URIs are looked up."""
 
     def __init__(self, objects: ObjectStore, work: ExportWork, path: str) -> None:
@@ -53,7 +53,7 @@ class _Listing:
 
     def find(self, uri: str) -> ListedObject | ObjectInfo | None:
         if self._listed is None:
-            # The beginning of a URI comes before it.
+            # The beginning of a URI sorts before the URI.
             self._listed = self._objects.list_objects(self._folder, uri[:-1])
             self._advance()
         skipped = 0

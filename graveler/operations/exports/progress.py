@@ -1,4 +1,4 @@
-"""How far a runner has carried its run, with the ETags of the copies that this covers."""
+"""The progress of a run, with the ETags of the copies that it covers."""
 
 from dataclasses import replace
 
@@ -6,27 +6,27 @@ from graveler.export import lifecycle
 from graveler.export.manifest import ETag
 from graveler.export.schedule import Schedule
 from graveler.export.slices import SlicedSchedule
-from graveler.operations.exports.lease import Lease
-from graveler.operations.exports.pieces import put_piece
-from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
+from graveler.operations.exports.lease import ExportLease
+from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests
+from graveler.operations.exports.run_records import put_piece
 
 
 class RunProgress:
     """The progress of a run, collected while the copies are made and stored now and then.
 
-    Progress is stored in the run's record. ETags are too many for it: before progress that covers
-    them is stored, they are stored in a piece of the manifest. So a runner that takes the run over
-    finds the ETags of all that the record calls done.
+    Progress is stored in the run's record. ETags are too many for a record: they are stored in a
+    piece of the manifest, before the progress that covers them. So a runner that takes the run over
+    finds the ETags of all copies that the record counts as done.
     """
 
-    def __init__(self, lease: Lease, requests: RetriedRequests) -> None:
+    def __init__(self, lease: ExportLease, requests: RetriedRequests) -> None:
         """Begin with the progress in the record; requests store the pieces."""
         self._lease = lease
         self._requests = requests
         self._begun = lease.run
         self._source: Schedule | SlicedSchedule | None = None
         self.now = lease.run.progress
-        self.etags: list[ETag] = []  # of what `now` covers and no piece holds
+        self.etags: list[ETag] = []  # of copies that `now` covers and no piece holds
 
     @property
     def failed(self) -> int:
@@ -45,7 +45,7 @@ class RunProgress:
         self._source = source
 
     def collect(self) -> None:
-        """Take over what the source has done."""
+        """Take over the progress of the source."""
         if self._source is not None:
             self.now = replace(self._source.progress, pieces=self.now.pieces)
             self.etags += self._source.take_etags()
@@ -58,7 +58,7 @@ class RunProgress:
         """Count pieces that workers are about to store, so that none is forgotten.
 
         Raises:
-            StoppedError: another runner holds the run.
+            ExportStoppedError: another runner holds the run.
         """
         self.now = replace(self.now, pieces=self.now.pieces + count)
         self._lease.renew(self.now)
@@ -77,22 +77,22 @@ class RunProgress:
         self.etags = []
 
     def renew_lease(self) -> None:
-        """Renew the lease and store how far the run has come.
+        """Renew the lease and store the progress.
 
         Raises:
             GaveUpError: the ETags cannot be stored.
-            StoppedError: another runner holds the run.
-            UnwantedError: the run is unwanted.
+            ExportStoppedError: another runner holds the run.
+            ExportUnwantedError: the run is unwanted.
         """
         self.collect()
         self.store_piece()
         self._lease.renew(self.now)
 
     def release_lease(self) -> None:
-        """Give the lease up and store how far the run has come; any runner may continue at once.
+        """Give the lease up and store the progress; any runner may continue at once.
 
         Raises:
-            StoppedError: another runner holds the run.
+            ExportStoppedError: another runner holds the run.
         """
         try:
             self.store_piece()

@@ -1,4 +1,4 @@
-"""The reports of a run under its status path: before it writes anything, and when it has ended."""
+"""The reports of a run under its status path: before it writes, and when it has ended."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -6,19 +6,19 @@ from functools import cached_property
 
 from graveler.errors import CorruptDataError, GravelerError, InvalidInputError
 from graveler.export import manifest, status
-from graveler.export.addresses import is_within
 from graveler.export.lifecycle import destination_of, overlapping_destinations
 from graveler.export.manifest import ETag, piece_uri
+from graveler.export.paths import is_within
 from graveler.export.record import ExportState
-from graveler.operations.exports.lease import Lease
-from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
+from graveler.operations.exports.lease import ExportLease
+from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests
 from graveler.ports import UploadedPart
 from graveler.times import rfc3339
 
 # S3 takes 10,000 parts of at least 5 MiB.
 _PART_BYTES = 8 * 1024 * 1024
 _CHUNK_BYTES = 4 * 1024 * 1024
-# The first line of a piece has a key of at most 1,024 bytes; JSON may write each byte as six.
+# The first line of a piece has a key of at most 1,024 bytes. JSON may encode each byte as six.
 _FIRST_LINE_BYTES = 8 * 1024
 
 
@@ -27,7 +27,7 @@ class ExportReports:
 
     def __init__(
         self,
-        lease: Lease,
+        lease: ExportLease,
         requests: RetriedRequests,
         last_requests: RetriedRequests,
         hold: Callable[[], None],
@@ -38,7 +38,7 @@ class ExportReports:
             lease: the run.
             requests: read and write the files.
             last_requests: write the report of a failure, when little time may be left.
-            hold: renews the lease before each of requests, or raises; a manifest takes long.
+            hold: renews the lease before each request, or raises; a manifest takes long.
         """
 
         def before_request() -> None:
@@ -65,7 +65,7 @@ class ExportReports:
         return self._content.count()
 
     def announce(self) -> None:
-        """Withdraw what earlier runs reported about the destination and about this commit.
+        """Withdraw the reports of earlier runs about the destination and about this commit.
 
         Raises:
             GaveUpError: a file cannot be rewritten or deleted.
@@ -80,7 +80,7 @@ class ExportReports:
             self._requests.delete(self._file)
 
     def withdraw(self) -> None:
-        """Delete what an earlier runner reported, which died before it ended the run.
+        """Delete the reports of an earlier runner, which died before it ended the run.
 
         Raises:
             GaveUpError: a file cannot be deleted.
@@ -97,9 +97,9 @@ class ExportReports:
 
     @contextmanager
     def _unless_given_up(self, uri: str) -> Iterator[None]:
-        """Ignore that a file cannot be accessed, if it is in a place that the export has left.
+        """Ignore that a file cannot be accessed if the export has left its path.
 
-        Such a place may refuse requests for ever, and must not block the export.
+        Such a path may refuse all requests, and must not block the export.
         """
         status_path = self._lease.run.configuration.status_path
         try:

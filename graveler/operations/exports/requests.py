@@ -1,10 +1,10 @@
-"""What users ask of continuous export: configure, start, repair or delete it, and its status."""
+"""The requests of users about continuous export: configure, start, repair, delete, show it."""
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from graveler.branches.lookup import branch_not_found, current_branch, read_repository
+from graveler.branches.lookup import current_branch, read_branch, read_repository
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
 from graveler.errors import (
@@ -13,7 +13,7 @@ from graveler.errors import (
     NotFoundError,
 )
 from graveler.export import lifecycle
-from graveler.export.addresses import allowed_location, object_uri
+from graveler.export.paths import allowed_location, object_uri
 from graveler.export.patterns import Patterns
 from graveler.export.record import (
     BranchExport,
@@ -25,12 +25,11 @@ from graveler.export.status import longest_name
 from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository
 from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name
-from graveler.operations.exports.pieces import delete_pieces
-from graveler.operations.exports.places import check_first_export, check_places
-from graveler.operations.exports.records import delete_record, new_run_id
+from graveler.operations.exports.overlaps import check_first_export, check_overlaps
+from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
 
 _REQUESTED = "export_requested"
-# All patterns as JSON. The record stores them twice, and has 400 KB at most; JSON escapes may be
+# All patterns as JSON. The record stores them twice, and has 400 KB at most. JSON escapes may be
 # six times as long as the character.
 _PATTERNS_BYTES_MAX = 64 * 1024
 
@@ -75,7 +74,7 @@ def configure(
 
     def change(found: Repository, current: Branch, record: BranchExport | None) -> BranchExport:
         checked = _checked(engine, found.name, branch, configuration)
-        check_places(engine, found, branch, checked)
+        check_overlaps(engine, found, branch, checked)
         if record is not None and record.is_forgotten:
             raise ConflictError("the deleted export of the branch has not stopped yet: retry")
         if not force:
@@ -117,10 +116,10 @@ def delete_branch(
     drop_after_ns: int,
     starts: TaskStart | None = None,
 ) -> None:
-    """Delete the branch together with its export, and store the task that this starts, or nothing.
+    """Delete the branch with its export, and store the task that this starts, in one transaction.
 
-    record is that of the export, None if there is none. The event makes the export function look
-    after a runner that is still working.
+    record: of the export, None if there is none. The event makes the export function check a runner
+    that is still working.
 
     Raises:
         StaleVersionError: another writer changed the branch or its export.
@@ -131,11 +130,6 @@ def delete_branch(
     )
     if record is not None and left is None:
         delete_pieces(engine, repository, record.run)
-
-
-def record_of(engine: Engine, repository: Repository, branch: str) -> BranchExport | None:
-    """Return the record of the branch's export."""
-    return engine.exports.branch_export(repository, branch)
 
 
 def get(engine: Engine, repository: str, branch: str) -> ExportConfiguration:
@@ -177,7 +171,7 @@ def status(engine: Engine, repository: str, branch: str) -> ExportStatus:
 
 
 def ended_runs(engine: Engine, repository: str, branch: str) -> tuple[EndedRun, ...]:
-    """Return the last runs of the branch's export that have ended, the newest first.
+    """Return the last ended runs of the branch's export, the newest first.
 
     Raises:
         NotFoundError: the branch does not exist, or it is not exported.
@@ -237,12 +231,8 @@ def _record(engine: Engine, repository: str, branch: str) -> BranchExport:
 
 def _configured(record: BranchExport | None, branch: str) -> BranchExport:
     if record is None or record.is_forgotten:
-        raise _not_configured(branch)
+        raise NotFoundError(f"branch {branch!r} has no export configuration: set one first")
     return record
-
-
-def _not_configured(branch: str) -> NotFoundError:
-    return NotFoundError(f"branch {branch!r} has no export configuration: set one first")
 
 
 def _change(
@@ -255,8 +245,8 @@ def _change(
 
     An event makes the export function look at the record.
 
-    The record is read before the branch. It is deleted together with its branch, so as long as the
-    record does not change, the branch is the one that it belongs to, not a new one of that name.
+    The record is read before the branch, and is deleted together with its branch. So as long as the
+    record does not change, the branch is not a new one of that name.
 
     Raises:
         NotFoundError: the repository or the branch does not exist.
@@ -267,9 +257,7 @@ def _change(
     def attempt() -> None:
         found = read_repository(engine, repository)
         record = engine.exports.branch_export(found, branch)
-        current = engine.refs.branch(found, branch)
-        if current is None:
-            raise branch_not_found(branch)
+        current = read_branch(engine, found, branch)
         changed = change(found, current, record)
         event = engine.event(_REQUESTED, found, branch=branch)
         engine.exports.replace_branch_export(found, record, changed, event)

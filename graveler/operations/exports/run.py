@@ -29,25 +29,30 @@ from graveler.export.slices import SlicedSchedule, slices_of
 from graveler.export.walk import ExportWalk, Position
 from graveler.export.work import ExportWork
 from graveler.model import EMPTY_METARANGE, Event
-from graveler.operations.exports.deadline import Deadline, OutOfTimeError
-from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
-from graveler.operations.exports.pieces import delete_pieces
-from graveler.operations.exports.places import check_places_of_run
+from graveler.operations.exports.lease import (
+    ExportLease,
+    ExportOutOfTimeError,
+    ExportStoppedError,
+    ExportUnwantedError,
+    InvocationDeadline,
+)
+from graveler.operations.exports.overlaps import check_overlaps_of_run
 from graveler.operations.exports.present import present_in
 from graveler.operations.exports.progress import RunProgress
 from graveler.operations.exports.reports import ExportReports
-from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
-from graveler.operations.exports.slices import RunSpec, Workers
+from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests, pool_of
+from graveler.operations.exports.run_records import delete_pieces
+from graveler.operations.exports.slices import ExportWorkers, RunSpec
 from graveler.operations.exports.transfer import ExportTransfer
 
 
 def carry_out(
-    lease: Lease,
+    lease: ExportLease,
     request: ExportRequest,
     time_left_s: Callable[[], float],
-    workers: Workers | None = None,
+    workers: ExportWorkers | None = None,
 ) -> bool:
-    """Carry out the leased run as far as possible; return whether to look at the record at once.
+    """Carry out the leased run as far as possible; return whether to check the record at once.
 
     Args:
         lease: the run, held by this runner.
@@ -63,7 +68,7 @@ def carry_out(
     """
     try:
         return _Runner(lease, request, time_left_s, workers).continue_run()
-    except StoppedError:
+    except ExportStoppedError:
         return False  # another runner has the run, or will have it when the lease ends
 
 
@@ -72,54 +77,54 @@ class _Runner:
 
     def __init__(
         self,
-        lease: Lease,
+        lease: ExportLease,
         request: ExportRequest,
         time_left_s: Callable[[], float],
-        workers: Workers | None,
+        workers: ExportWorkers | None,
     ) -> None:
         self._lease = lease
         self._request = request
         self._engine: Engine = lease.engine
-        self._deadline = Deadline(time_left_s)
+        self._deadline = InvocationDeadline(time_left_s)
         self._workers = workers
         self._requests = RetriedRequests(self._engine, self._check)
-        # What ends a run or stores its progress may use the last seconds before the deadline.
+        # Requests that end a run or store its progress may use the last seconds of the invocation.
         last_requests = RetriedRequests(self._engine, lease.check)
         self._progress = RunProgress(lease, last_requests)
         self._reports = ExportReports(lease, self._requests, last_requests, self._hold)
         self._work = replace(work_of(lease), pause=self._hold)
 
     def continue_run(self) -> bool:
-        """Carry out what is left of the run; see `carry_out`.
+        """Carry out the rest of the run; see `carry_out`.
 
         Raises:
-            StoppedError: this runner does not hold the run any more.
+            ExportStoppedError: this runner does not hold the run any more.
         """
         try:
             return self._run_phases()
-        except OutOfTimeError:
+        except ExportOutOfTimeError:
             return self._leave_to_next()
-        except UnwantedError:
+        except ExportUnwantedError:
             self._progress.release_lease()
             return True
         except GravelerError:
-            with suppress(GravelerError, StoppedError):
+            with suppress(GravelerError, ExportStoppedError):
                 self._progress.release_lease()
             raise
 
     # Phases
 
     def _run_phases(self) -> bool:
-        """Take the run to its end; return False if that is left to a batch job.
+        """Carry the run out to its end; return False if a batch job continues it.
 
         Raises:
-            StoppedError: this runner has to stop.
+            ExportStoppedError: this runner has to stop.
         """
         try:
             is_announced = self._lease.run.is_announced
             total = self._progress.now.total or self._work.count()
             if not is_announced:
-                check_places_of_run(self._lease)
+                check_overlaps_of_run(self._lease)
             if self._workers is None and self._leave_to_batch(total):
                 return False
             if is_announced:
@@ -171,11 +176,11 @@ class _Runner:
             finally:
                 self._progress.collect()
         if not is_done:
-            raise OutOfTimeError("the rest is for another runner")
+            raise ExportOutOfTimeError("the rest is for another runner")
         if self._progress.failed:
             raise RunFailedError(self._progress.now.first_errors[0])
 
-    def _run_slices(self, slices: SlicedSchedule, workers: Workers) -> bool:
+    def _run_slices(self, slices: SlicedSchedule, workers: ExportWorkers) -> bool:
         found = slices_of(self._work, self._progress.now, workers.objects_min)
         spec = RunSpec.of(self._lease, self._work)
         self._progress.reserve_pieces(len(found))
@@ -203,7 +208,7 @@ class _Runner:
         """End the run as failed.
 
         Raises:
-            UnwantedError: the run is unwanted, so it is to be dropped instead.
+            ExportUnwantedError: the run is unwanted, so it is to be dropped instead.
         """
         self._lease.renew(self._progress.now)
         # A run that failed without a failed object still counts one error.
@@ -221,7 +226,7 @@ class _Runner:
     def _event(self, state: ExportState, **more: object) -> Event:
         run = self._lease.run
         objects = 0
-        with suppress(CorruptDataError):  # which is then why the run has failed
+        with suppress(CorruptDataError):  # then the run has failed for that reason
             objects = self._reports.objects
         return self._engine.event(
             "export_finished",
@@ -238,10 +243,10 @@ class _Runner:
     # Leaving the run to another runner
 
     def _leave_to_next(self) -> bool:
-        """Leave the rest to the next runner if it can get further; see `carry_out`.
+        """Leave the rest to the next runner if it can make progress; see `carry_out`.
 
-        A function that makes no progress in all its time never will, so a batch job continues.
-        Without one, the run fails.
+        A function that makes none in all its time never will, so a batch job continues. Without
+        one, the run fails.
         """
         if self._progress.has_progressed or not self._deadline.was_far:
             self._progress.release_lease()
@@ -295,10 +300,10 @@ class _Runner:
     # During the phases
 
     def _check(self) -> None:
-        """Raise if a request that writes at the destination must not begin any more.
+        """Check that a request that writes at the destination may still begin.
 
         Raises:
-            StoppedError: too little is left of the lease, or of the function's time.
+            ExportStoppedError: too little is left of the lease, or of the function's time.
         """
         self._lease.check()
         self._deadline.check()
@@ -313,13 +318,13 @@ class _Runner:
         """Renew the lease if that is due.
 
         Raises:
-            OutOfTimeError: there is no time to go on.
+            ExportOutOfTimeError: there is no time to go on.
         """
         if not self._may_continue():
-            raise OutOfTimeError("the rest is for another runner")
+            raise ExportOutOfTimeError("the rest is for another runner")
 
 
-def work_of(lease: Lease) -> ExportWork:
+def work_of(lease: ExportLease) -> ExportWork:
     """Return the work of the leased run."""
     engine, repository = lease.engine, lease.repository
     known = destination_of(lease.record, lease.run.configuration.path)

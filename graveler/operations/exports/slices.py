@@ -1,16 +1,17 @@
-"""How a worker carries out one slice of a run, which plain data describe to it.
+"""How a worker carries out one slice of a run, from a description in plain data.
 
-Theory of operation. The runner that holds the lease does not work on slices itself: it renews
-the lease and adds up the results. Workers may be on other machines, and may outlive the runner. So
-each worker reads the run's record itself, as often as the runner renews the lease. It makes a
-request only while the lease that it read last is long enough, and stops when another runner holds
-the run or the run is unwanted. The next runner waits until the lease in the record ends, and no
-worker has read a later one. So workers never write at the same time as the next runner. The lease's
-end is a time of the runner's clock, which may differ from the worker's. A worker whose clock is set
-back would believe an old lease, so it also stops if it has read no renewal for a while.
+Theory of operation. The runner that holds the lease does not work on slices itself. It renews the
+lease and adds up the results. Workers may be on other machines, and may outlive the runner. So each
+worker reads the run's record itself, as often as the runner renews the lease. It makes a request
+only while the lease that it read last is long enough. It stops when another runner holds the run or
+the run is unwanted. The next runner waits until the lease in the record ends, and no worker has
+read a later one. So workers never write at the same time as the next runner. The lease's end is a
+time of the runner's clock, which may differ from the worker's. A worker whose clock is set back
+would believe an old lease. So it also stops if it has read no renewal for a while.
 
-One danger is left: a runner that ends a run while it has lost sight of a worker that still lives.
-A runner that does not know what a worker does must let the lease expire (`Workers.submit`).
+One danger is left: a runner could end a run while a worker that it has lost track of still writes.
+A runner that does not know the state of a worker must let the lease expire
+(`ExportWorkers.submit`).
 """
 
 from concurrent.futures import Future
@@ -29,17 +30,17 @@ from graveler.export.slices import ExportSlice, ExportSliceResult
 from graveler.export.walk import ExportWalk
 from graveler.export.work import ExportWork
 from graveler.model import MetaRangeID, Repository
-from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
-from graveler.operations.exports.pieces import put_piece
+from graveler.operations.exports.lease import ExportLease, ExportStoppedError, ExportUnwantedError
 from graveler.operations.exports.present import present_in
-from graveler.operations.exports.retrying import GaveUpError, RetriedRequests, pool_of
+from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests, pool_of
+from graveler.operations.exports.run_records import put_piece
 from graveler.operations.exports.transfer import ExportTransfer
 from graveler.times import NEVER, NS_PER_S, Moment
 
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What workers need to know about a run; it can be pickled."""
+    """The description of a run for workers; it can be pickled."""
 
     repository: Repository
     branch: str
@@ -52,7 +53,7 @@ class RunSpec:
     has_manifest: bool
 
     @classmethod
-    def of(cls, lease: Lease, work: ExportWork) -> "RunSpec":
+    def of(cls, lease: ExportLease, work: ExportWork) -> "RunSpec":
         """Describe the leased run."""
         run = lease.run
         configuration = run.configuration
@@ -69,7 +70,7 @@ class RunSpec:
         )
 
 
-class Workers(Protocol):
+class ExportWorkers(Protocol):
     """Carry out slices, each by `carry_out_slice` with an engine of its own."""
 
     # Each slice but the last has at least this many objects that may have changed.
@@ -83,8 +84,8 @@ class Workers(Protocol):
         """Start a worker on the slice.
 
         Returns:
-            The result. It raises StoppedError if the result is unknown: the worker may still be
-            writing.
+            The result. It raises ExportStoppedError if the result is unknown: the worker may still
+            be writing.
         """
 
 
@@ -100,11 +101,11 @@ class ObservedLease:
         self._first_read_at = NEVER  # of this end of the lease
 
     def check(self) -> None:
-        """Raise if a request that writes at the destination must not begin; for many threads.
+        """Check that a request may write at the destination now; for many threads.
 
         Raises:
-            StoppedError: too little of the lease is left, or another runner holds the run.
-            UnwantedError: the run is unwanted.
+            ExportStoppedError: too little of the lease is left, or another runner holds the run.
+            ExportUnwantedError: the run is unwanted.
         """
         with self._lock:
             now = self._engine.clock.moment()
@@ -116,7 +117,7 @@ class ObservedLease:
                 self._until_ns, self._first_read_at = until_ns, now
             # Reading the record takes time, too.
             if not self._is_long_enough(self._engine.clock.moment()):
-                raise StoppedError("the lease is about to end")
+                raise ExportStoppedError("the lease is about to end")
 
     def _is_long_enough(self, now: Moment) -> bool:
         stop_ns = self._until_ns - LEASE_MARGIN_S * NS_PER_S
@@ -127,18 +128,18 @@ class ObservedLease:
         run = record.run if record is not None else None
         ours = (self._run.run_id, self._run.runner)
         if record is None or run is None or (run.id, run.runner) != ours:
-            raise StoppedError("another runner holds the run")
+            raise ExportStoppedError("another runner holds the run")
         if record.state is not ExportState.IN_PROGRESS:
-            raise StoppedError("the run has ended")
+            raise ExportStoppedError("the run has ended")
         if lifecycle.is_unwanted(record):
-            raise UnwantedError("the branch is not exported to this path any more")
+            raise ExportUnwantedError("the branch is not exported to this path any more")
         return run.lease_until_ns
 
 
 def carry_out_slice(engine: Engine, run: RunSpec, part: ExportSlice) -> ExportSliceResult:
-    """Copy and delete what the slice changes at the destination.
+    """Copy and delete the objects that the slice changes at the destination.
 
-    No request is under way when it returns. What went wrong is in the result, not raised.
+    No request is under way when it returns. Errors are in the result, not raised.
     """
     work = ExportWork(
         engine.metarange(run.repository, run.head),
@@ -161,6 +162,6 @@ def carry_out_slice(engine: Engine, run: RunSpec, part: ExportSlice) -> ExportSl
             etags = schedule.take_etags()
             if run.has_manifest and etags:
                 put_piece(requests, run.repository, run.run_id, part.piece, etags)
-        except (RunFailedError, GaveUpError, StoppedError, GravelerError) as problem:
+        except (RunFailedError, GaveUpError, ExportStoppedError, GravelerError) as problem:
             return ExportSliceResult(schedule.progress, problem=problem)
     return ExportSliceResult(schedule.progress, tuple(schedule.kept))

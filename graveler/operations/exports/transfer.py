@@ -1,15 +1,15 @@
-"""The requests by which the steps of an export change the destination."""
+"""The requests with which the steps of an export change the destination."""
 
 from collections.abc import Sequence
 
 from graveler.branches.data import of_recorded
-from graveler.branches.views import object_of
+from graveler.branches.views import entry_stat
 from graveler.entries import value_entry
 from graveler.errors import InvalidInputError
-from graveler.export.addresses import SUCCESS_MARK, object_uri
+from graveler.export.paths import SUCCESS_MARK, object_uri
 from graveler.export.schedule import Outcome, RunFailedError
 from graveler.export.work import ExportWork
-from graveler.operations.exports.retrying import GaveUpError, RetriedRequests
+from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests
 from graveler.ports import ObjectDescription, ObjectInfo
 from graveler.staging.listing import prefix_end
 
@@ -28,7 +28,7 @@ class ExportTransfer:
     def copy(self, key: bytes, value: bytes) -> Outcome:
         """Copy the object to the destination, with content type and metadata of the branch."""
         entry = value_entry(value)
-        source = object_of(self._head.namespace, key, entry)
+        source = entry_stat(self._head.namespace, key, entry)
         # An imported object without content type and metadata keeps those of its source.
         is_described = bool(entry.content_type or entry.metadata)
         description = ObjectDescription(entry.content_type, entry.metadata)

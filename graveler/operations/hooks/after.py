@@ -1,23 +1,24 @@
 """Hooks after an effect: a task runs them, and is stored in one transaction with the effect.
 
-So they run if and only if the effect was made, even if the process dies at once. They change
-nothing about the effect. A repository without such hooks gets no task. The task also notes the new
-commit in the run of the hooks before the effect, which did not know it.
+So they run if and only if the effect was made, even if the process crashes at once. They do not
+change the effect. A repository without such hooks gets no task. The task also adds the new commit's
+ID to the run of the hooks before the effect, which was stored before the commit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 import msgspec
 
+from graveler.branches.heads import Ending, Move, move_head
 from graveler.committed.metarange import MetaRange
 from graveler.engine import Engine
 from graveler.errors import GravelerError, PreconditionFailedError
-from graveler.model import Commit, CommitID, Repository
+from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.model.hooks import Occurrence, run_id
 from graveler.model.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage, TaskStart
-from graveler.operations.hooks.files import ActionFiles, committed_files
+from graveler.operations.hooks.action_files import ActionFiles, committed_action_files
 from graveler.operations.hooks.pace import TaskPace
 from graveler.operations.hooks.run import run_hooks, store_run
 from graveler.operations.tasks.hold import Hold, task_event
@@ -25,11 +26,11 @@ from graveler.operations.tasks.hold import Hold, task_event
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the task is asked for.
+    """The input of a task of hooks.
 
     content_of: the commit with the action files.
-    is_commits: whether the hooks are told of its message, too.
-    before: the run of the hooks before the effect, which gets the commit; "" for none.
+    is_commits: whether the hooks get its message, too.
+    before: the run of the hooks before the effect, which gets the commit's ID; "" for none.
     """
 
     about: Occurrence
@@ -70,11 +71,11 @@ def start_after(
         merge_source=merge_source,
     )
     try:
-        files = committed_files(engine, repository, content, event)
+        files = committed_action_files(engine, repository, content, event)
         if not before and not files.due(event, branch):
             return None
     except PreconditionFailedError:
-        pass  # the task says how an action file is malformed
+        pass  # the task reports the malformed action file
     return _start(engine, repository, about, commit.id, commit.committer, commit, before)
 
 
@@ -92,7 +93,7 @@ def start_after_ref(
         engine: where everything is stored.
         repository: whose branch or tag it is.
         files: those of the commit content_of.
-        about: what happens; its run is filled in here.
+        about: the occurrence; its run is filled in here.
         content_of: the commit that the branch or tag names.
         user: who asked.
     """
@@ -133,11 +134,24 @@ def _start(
 def announce(engine: Engine, repository: Repository, starts: TaskStart | None) -> None:
     """Make a runner look at the new task at once.
 
-    Its event leads to the same message, only later. So the hooks run even if this fails.
+    Its event leads to the same message, but later. So the hooks run even if this fails.
     """
     if starts is not None:
         with suppress(GravelerError):
             engine.task_queue.send(TaskMessage(repository.name, starts.task.id))
+
+
+def move_and_announce(
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    plan: Callable[[Branch], Move],
+    ending: Ending | None = None,
+) -> Move:
+    """Move the head as `move_head` does, and announce the task that follows."""
+    move = move_head(engine, repository, branch, plan, ending)
+    announce(engine, repository, move.starts)
+    return move
 
 
 def run_after(hold: Hold) -> Mapping[str, str]:
@@ -145,7 +159,7 @@ def run_after(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         PreconditionFailedError: an action file is malformed.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     engine, repository = hold.engine, hold.current_repository()
     asked = msgspec.convert(hold.task.request, _Asked)
@@ -161,7 +175,9 @@ def run_after(hold: Hold) -> Mapping[str, str]:
     if asked.before:
         _note_commit(engine, repository, asked.before, about.commit_id)
     metarange = engine.metarange(repository, content.metarange_id)
-    due = committed_files(engine, repository, metarange, about.event).due(about.event, about.branch)
+    due = committed_action_files(engine, repository, metarange, about.event).due(
+        about.event, about.branch
+    )
     if not due:
         return {}
     run = run_hooks(engine, repository, about, due, TaskPace(hold))

@@ -11,12 +11,12 @@ from graveler.committed.metarange import MetaRange
 from graveler.engine import Engine
 from graveler.model import Branch, Change, Repository
 from graveler.model.hooks import PREPARE_COMMIT, Occurrence
-from graveler.operations.hooks.files import branch_files, committed_files
+from graveler.operations.hooks.action_files import branch_action_files, committed_action_files
 from graveler.operations.hooks.gate import Gate
 
 PRE_COMMIT = "pre-commit"
 
-# What a commit's task covers before it has sealed the branch, and while it does.
+# The field covers of a commit's task before it seals the branch, and while it does.
 UNSEALED = "unsealed"
 SEALING = "sealing"
 
@@ -24,7 +24,7 @@ SEALING = "sealing"
 def about_commit(
     branch: str, message: str, committer: str, metadata: Mapping[str, str]
 ) -> Occurrence:
-    """Return what hooks before a commit are told of it, without a run."""
+    """Return the occurrence of a commit for the hooks before it, without a run."""
     return Occurrence(
         run_id="",
         event=PRE_COMMIT,
@@ -37,12 +37,12 @@ def about_commit(
 
 
 def is_guarded(engine: Engine, repository: Repository, branch: Branch) -> bool:
-    """Whether hooks run before a commit of what is staged on the branch now.
+    """Whether hooks run before a commit of the branch's staged changes.
 
     Raises:
         PreconditionFailedError: an action file is malformed.
     """
-    files = branch_files(engine, repository, branch, PRE_COMMIT)
+    files = branch_action_files(engine, repository, branch, PRE_COMMIT)
     return any(files.due(event, branch.name) for event in (PREPARE_COMMIT, PRE_COMMIT))
 
 
@@ -53,15 +53,15 @@ def pass_before_sealing(
     about: Occurrence,
     staged: Callable[[Branch], Sequence[Change]] | None = None,
 ) -> None:
-    """Run the hooks of `prepare-commit`; if `pre-commit` has some, let the gate say who runs them.
+    """Run the hooks of `prepare-commit`; leave the commit to a task if `pre-commit` needs one.
 
-    staged is as for `branch_files`.
+    staged is as for `branch_action_files`.
 
     Raises:
         HookFailedError, PreconditionFailedError: as `Gate.pass_through`.
         Exception: whatever the gate's pace raises.
     """
-    files = branch_files(gate.engine, repository, branch, PRE_COMMIT, staged)
+    files = branch_action_files(gate.engine, repository, branch, PRE_COMMIT, staged)
     files.require_served(PRE_COMMIT, even_later=True)
     gate.pass_through(files, replace(about, event=PREPARE_COMMIT))
     if files.due(PRE_COMMIT, branch.name):
@@ -77,6 +77,6 @@ def pass_before_commit(
         HookFailedError, PreconditionFailedError: as `Gate.pass_through`.
         Exception: whatever the gate's pace raises.
     """
-    files = committed_files(gate.engine, repository, content, PRE_COMMIT)
+    files = committed_action_files(gate.engine, repository, content, PRE_COMMIT)
     files.require_served(PRE_COMMIT, even_later=True)
     return gate.pass_through(files, replace(about, event=PRE_COMMIT), *state)

@@ -1,11 +1,11 @@
 """Hooks before an effect: they run first, and one that fails stops the operation.
 
-Theory of operation. Hooks may take minutes. So commits, merges, reverts and cherry-picks with hooks
-are done by tasks from the start: the request neither runs the hooks nor touches the branch. What a
-task's hooks answered is stored under an ID that follows from the task, the event, and the head of
-the branch. So the next runner of a task does not ask again, but a task whose branch has moved does:
-the hooks have not seen what it would commit. Branches and tags are created and deleted by requests,
-whose hooks share a bounded time.
+Theory of operation. Hooks may take minutes. So tasks do commits, merges, reverts and cherry-picks
+with hooks from the start: the request neither runs the hooks nor touches the branch. The run of a
+task's hooks is stored under an ID that follows from the task, the event, and the head of the
+branch. So the next runner of a task does not run them again. A task whose branch has moved does:
+its hooks have not seen the new content. Requests create and delete branches and tags themselves,
+and their hooks share a bounded time.
 """
 
 from dataclasses import dataclass, replace
@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from graveler.engine import Engine
 from graveler.model import Repository
 from graveler.model.hooks import PREPARE_COMMIT, HookStatus, Occurrence, run_id
-from graveler.operations.hooks.files import ActionFiles
-from graveler.operations.hooks.pace import ElsewherePace, Pace, RequestPace, TaskPace
+from graveler.operations.hooks.action_files import ActionFiles
+from graveler.operations.hooks.pace import Pace, RequestPace, TaskPace
 from graveler.operations.hooks.run import failure_of, run_hooks
 from graveler.operations.tasks.hold import Hold
 
-# The first event of an operation comes first in listings too.
+# The first event of an operation is the first one in listings, too.
 _STEP_NS = 1_000
 
 
@@ -26,7 +26,7 @@ _STEP_NS = 1_000
 class Gate:
     """Runs the hooks that are due before the effect of one operation.
 
-    operation: names it; the IDs of its runs follow from that and from its time.
+    operation: its name; the IDs of its runs follow from the name and the time.
     """
 
     engine: Engine
@@ -39,10 +39,10 @@ class Gate:
         """Run the hooks that are due; return the run's ID, "" if none are due.
 
         Args:
-            files: where the hooks are named.
-            about: what happens; its run's ID is filled in here.
-            state: what the hooks judge, such as the branch's head. For another state, they run
-                again.
+            files: the action files that name the hooks.
+            about: the occurrence; its run's ID is filled in here.
+            state: the state that the hooks judge, such as the branch's head. For another state,
+                they run again.
 
         Raises:
             HookFailedError: one failed.
@@ -62,11 +62,11 @@ class Gate:
 
 
 def request_gate(engine: Engine, repository: Repository, *, may_wait: bool) -> Gate:
-    """Return the gate of a request; may_wait: if not, an operation with hooks is left to a task.
+    """Return the gate of a request.
 
-    Where none can be, the gate raises TakesLongError.
+    may_wait: if not, an operation with hooks is left to a task: the gate raises TakesLongError.
     """
-    pace = RequestPace(engine) if may_wait else ElsewherePace()
+    pace = RequestPace(engine, may_wait=may_wait)
     return Gate(engine, repository, engine.names.new_uid(), engine.clock.now_ns(), pace)
 
 

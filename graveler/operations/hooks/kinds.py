@@ -1,4 +1,4 @@
-"""What a hook of each kind does."""
+"""The call of a hook of each kind, and its output."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -12,10 +12,9 @@ from graveler.actions.document import Value, typed
 from graveler.actions.secrets import MASK, Secrets
 from graveler.engine import Engine
 from graveler.errors import HookFailedError
-from graveler.limits import HOOK_PROPERTIES_MAX
+from graveler.limits import HOOK_OUTPUT_BYTES_MAX, HOOK_PROPERTIES_MAX
 from graveler.model.events import SOURCE, shortened
 from graveler.model.hooks import Occurrence, event_body
-from graveler.operations.hooks.output import Output
 from graveler.ports import HttpAnswer, HttpRequest
 from graveler.times import NS_PER_S, rfc3339
 
@@ -28,9 +27,30 @@ _JSON = "application/json"
 TOO_LATE = "context deadline exceeded: there is no time left for this hook"
 
 
+class HookOutput:
+    """The output of one hook, which users read: at most HOOK_OUTPUT_BYTES_MAX."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._left = HOOK_OUTPUT_BYTES_MAX
+
+    def write(self, text: str) -> None:
+        """Append the text; cut it off where the output is full."""
+        size_bytes = len(text.encode("utf-8", "replace"))
+        if size_bytes > self._left:
+            cut = text.encode("utf-8", "replace")[: self._left].decode("utf-8", "ignore")
+            text = f"{cut}\n[cut off]\n" if self._left else ""
+        self._left = max(0, self._left - size_bytes)
+        self._parts.append(text)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a hook; timeout_s is what it may take."""
+class HookCall:
+    """One call of a hook, which ends after timeout_s at the latest."""
 
     engine: Engine
     repository: str
@@ -39,7 +59,7 @@ class Call:
     hook: Hook
     timeout_s: float
     secrets: Secrets
-    output: Output
+    output: HookOutput
 
     @property
     def body(self) -> bytes:
@@ -81,7 +101,7 @@ class Call:
         return found
 
 
-def call(made: Call) -> None:
+def call(made: HookCall) -> None:
     """Call the hook.
 
     Raises:
@@ -96,7 +116,7 @@ def call(made: Call) -> None:
     _KINDS[kind](made)
 
 
-def _webhook(made: Call) -> None:
+def _webhook(made: HookCall) -> None:
     url, output = made.required("url"), made.output
     body = made.body
     output.write(f"Request:\nPOST {url}\nQuery Params:\n")
@@ -143,7 +163,7 @@ def _split(url: str) -> SplitResult:
         raise HookFailedError(f"{url!r} is not a URL") from error
 
 
-def _send(made: Call, request: HttpRequest, timeout_s: float) -> HttpAnswer:
+def _send(made: HookCall, request: HttpRequest, timeout_s: float) -> HttpAnswer:
     """Send the request, and write the answer to the output."""
     clock = made.engine.clock
     began_ns = clock.now_ns()
@@ -160,7 +180,7 @@ def _send(made: Call, request: HttpRequest, timeout_s: float) -> HttpAnswer:
     return answer
 
 
-def _airflow(made: Call) -> None:
+def _airflow(made: HookCall) -> None:
     output = made.output
     url = _below(made.required("url"), "api", "v1", "dags", made.required("dag_id"), "dagRuns")
     password = made.secrets.filled(made.required("password"))
@@ -187,7 +207,7 @@ def _airflow(made: Call) -> None:
         _wait_for_dag(made, _below(url, dag_run), headers, until_ns)
 
 
-def _wait_for_dag(made: Call, url: str, headers: list[tuple[str, str]], until_ns: int) -> None:
+def _wait_for_dag(made: HookCall, url: str, headers: list[tuple[str, str]], until_ns: int) -> None:
     clock = made.engine.clock
     while clock.now_ns() + int(_AIRFLOW_LOOK_S * NS_PER_S) < until_ns:
         clock.sleep(_AIRFLOW_LOOK_S)
@@ -221,7 +241,7 @@ def _decoded(document: bytes, name: str) -> object:
         raise HookFailedError(f"{name} is not JSON") from error
 
 
-def _lambda(made: Call) -> None:
+def _lambda(made: HookCall) -> None:
     name = made.required("function")
     if name not in made.engine.hook_settings.functions:
         raise HookFailedError(
@@ -236,7 +256,7 @@ def _lambda(made: Call) -> None:
         raise HookFailedError(f"the function answered: {reason or 'not passed'}")
 
 
-def _eventbridge(made: Call) -> None:
+def _eventbridge(made: HookCall) -> None:
     bus = made.required("bus")
     if bus not in made.engine.hook_settings.buses:
         raise HookFailedError(
@@ -254,7 +274,7 @@ def _eventbridge(made: Call) -> None:
     made.engine.hook_targets.buses.put(bus, source, detail_type, detail)
 
 
-_KINDS: Mapping[str, Callable[[Call], None]] = {
+_KINDS: Mapping[str, Callable[[HookCall], None]] = {
     "webhook": _webhook,
     "airflow": _airflow,
     "lambda": _lambda,

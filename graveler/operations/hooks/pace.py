@@ -1,14 +1,14 @@
-"""How hooks run beside what waits for them: inside a request, or by a task's runner."""
+"""The pace of hooks: how a request or a task's runner waits while they run."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 import msgspec
 
-from graveler.branches.watching import time_for_request
+from graveler.branches.request_time import time_for_request
 from graveler.engine import Engine
 from graveler.model.hooks import HookRun
-from graveler.operations.tasks.hold import Hold, OutOfTimeError
+from graveler.operations.tasks.hold import Hold, TaskOutOfTimeError
 from graveler.operations.tasks.waiting import TakesLongError
 from graveler.times import NS_PER_S
 
@@ -16,16 +16,16 @@ _SAVED = "hooks"
 
 
 class Pace(Protocol):
-    """What a run of hooks asks of whoever waits for it."""
+    """The part of a run of hooks that the waiting request or task decides."""
 
     def begin(self) -> None:
-        """Be called before the first hook; raise if the hooks must run elsewhere."""
+        """Called before the first hook; raises if the hooks must run elsewhere."""
 
     def time_for(self, timeout_s: float) -> float:
-        """Return how long a hook with that time-out may take; raise if it must wait for another."""
+        """Return how long a hook with that time-out may take; raise if another runner has to."""
 
     def tick(self) -> None:
-        """Be called at least every two seconds while hooks run; raise to stop."""
+        """Called at least every two seconds while hooks run; raises to stop."""
 
     def ended(self, run_id: str) -> Mapping[str, HookRun]:
         """Return the hooks of the run that an earlier process has run, by the IDs of their runs."""
@@ -34,34 +34,21 @@ class Pace(Protocol):
         """Store the hooks of the run that have ended; raise to stop."""
 
 
-class ElsewherePace:
-    """Of a request that leaves operations with hooks to tasks: no method but `begin` is called."""
-
-    def begin(self) -> None:
-        raise TakesLongError
-
-    def time_for(self, timeout_s: float) -> float:
-        return timeout_s
-
-    def tick(self) -> None:
-        raise TakesLongError
-
-    def ended(self, run_id: str) -> Mapping[str, HookRun]:  # noqa: ARG002 - the port's
-        return {}
-
-    def save(self, run_id: str, ended: Mapping[str, HookRun]) -> None:
-        """Store nothing."""
-
-
 class RequestPace:
-    """Of a request that runs hooks itself: they have a bounded time together."""
+    """The pace of a request: its hooks have a bounded time together.
 
-    def __init__(self, engine: Engine) -> None:
+    may_wait: if not, the request leaves each operation with hooks to a task.
+    """
+
+    def __init__(self, engine: Engine, *, may_wait: bool) -> None:
         self._engine = engine
+        self._may_wait = may_wait
         self._clock = engine.clock
         self._until_ns: int | None = None
 
     def begin(self) -> None:
+        if not self._may_wait:
+            raise TakesLongError
         if self._until_ns is None:
             limit_s = time_for_request(self._engine, self._engine.hook_settings.request_hooks_s)
             self._until_ns = self._clock.now_ns() + int(limit_s * NS_PER_S)
@@ -71,7 +58,7 @@ class RequestPace:
         return min(timeout_s, (self._until_ns - self._clock.now_ns()) / NS_PER_S)
 
     def tick(self) -> None:
-        """Go on: each hook ends in time."""
+        """Do nothing: each hook ends in time."""
 
     def ended(self, run_id: str) -> Mapping[str, HookRun]:  # noqa: ARG002 - the port's
         return {}
@@ -81,7 +68,7 @@ class RequestPace:
 
 
 class TaskPace:
-    """Of a task's runner, which reports while hooks run, and saves those that have ended."""
+    """The pace of a task's runner: it reports while hooks run, and saves those that have ended."""
 
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
@@ -91,7 +78,7 @@ class TaskPace:
 
     def time_for(self, timeout_s: float) -> float:
         if self._hold.time_left_s < timeout_s:
-            raise OutOfTimeError("the next hook may take longer than this runner has")
+            raise TaskOutOfTimeError("the next hook may take longer than this runner has")
         return timeout_s
 
     def tick(self) -> None:

@@ -1,7 +1,7 @@
 """The hooks of branches and tags: before and after a creation or a deletion.
 
-A request runs the hooks before it, which share a bounded time. All of them are named by the commit
-that the branch or tag points to.
+A request runs the hooks before it, which share a bounded time. The commit that the branch or tag
+points to has the action files.
 """
 
 from dataclasses import replace
@@ -12,8 +12,8 @@ from graveler.errors import AlreadyExistsError, PreconditionFailedError
 from graveler.model import CommitID, Repository
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import TaskStart
+from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import start_after_ref
-from graveler.operations.hooks.files import committed_files
 from graveler.operations.hooks.gate import Gate, request_gate
 
 
@@ -25,8 +25,8 @@ def pass_before_creation(
     Args:
         engine: where everything is stored.
         repository: whose branch or tag it is.
-        content: what has the action files, that of about's commit.
-        about: what happens, with an event such as `create-tag`.
+        content: of about's commit, with the action files.
+        about: the occurrence, with an event such as `create-tag`.
         user: who asks.
 
     Raises:
@@ -35,7 +35,7 @@ def pass_before_creation(
         PreconditionFailedError: an action file is malformed.
     """
     try:
-        files = committed_files(engine, repository, content, f"pre-{about.event}")
+        files = committed_action_files(engine, repository, content, f"pre-{about.event}")
         is_guarded = bool(files.due(f"pre-{about.event}", about.branch))
     except PreconditionFailedError:
         _require_free(engine, repository, about.branch or about.tag)
@@ -49,10 +49,10 @@ def pass_before_creation(
     return start_after_ref(engine, repository, files, after, CommitID(about.commit_id), user)
 
 
-class Deletion:
+class DeletionHooks:
     """The hooks of one deletion, which may be tried several times.
 
-    The tries share the time for hooks. One with the same commit does not run them again.
+    The tries share the time for hooks. A try with the same commit does not run them again.
     """
 
     def __init__(self, engine: Engine, user: str) -> None:
@@ -67,15 +67,15 @@ class Deletion:
 
         Args:
             repository: whose branch or tag it is.
-            content: what has the action files, that of the commit.
-            about: what happens, with an event such as `delete-tag`.
-            commit_id: that the branch or tag names.
+            content: of the commit, with the action files.
+            about: the occurrence, with an event such as `delete-tag`.
+            commit_id: of the commit that the branch or tag names.
 
         Raises:
             HookFailedError: a hook stops the deletion.
             PreconditionFailedError: an action file is malformed.
         """
-        files = committed_files(self._engine, repository, content, f"pre-{about.event}")
+        files = committed_action_files(self._engine, repository, content, f"pre-{about.event}")
         if files.actions:
             if self._gate is None:
                 self._gate = request_gate(self._engine, repository, may_wait=True)

@@ -1,4 +1,4 @@
-"""What users ask of runs of hooks: to list and show them, and to read their output."""
+"""The requests of users about runs of hooks: list and show them, and read their output."""
 
 from graveler.branches.lookup import read_repository
 from graveler.engine import Engine
@@ -8,7 +8,7 @@ from graveler.model import Page, Repository
 from graveler.model.hooks import HookRun, HookStatus, Run, is_run_id, log_uri
 
 
-def listed(
+def list_page(
     engine: Engine, repository: str, after: str, amount: int, *, branch: str, commit_id: str
 ) -> Page[Run]:
     """Return a page of runs, newest first: of a branch, of a commit, or of the repository.
@@ -61,7 +61,7 @@ def hooks(engine: Engine, repository: str, run_id: str, after: str, amount: int)
 
 
 def output(engine: Engine, repository: str, run_id: str, hook_run_id: str) -> bytes | None:
-    """Return what a hook's run has written; None if the hook was skipped.
+    """Return the output of a hook's run; None if the hook was skipped.
 
     Raises:
         InvalidInputError: the repository's name is malformed.

@@ -1,11 +1,11 @@
 """Run the hooks that are due at one occurrence, and store the run.
 
 Theory of operation. The hooks of one action run one after another, those of different actions side
-by side. This thread starts them, notes how they end, and reports to whoever waits (`Pace`); other
-threads call the targets. A hook that has ended is saved at once, so that the next runner does not
-call it again. The finished run is stored under an ID that follows from the occurrence: whoever
-comes to it again finds it. A process that dies while a hook runs leaves it unknown whether the
-target was called, and the next one calls it again: targets get each event at least once.
+by side. This thread starts them, records their ends, and reports to the waiting request or task
+(`Pace`); other threads call the targets. A hook that has ended is saved at once, so that the next
+runner does not call it again. The finished run is stored under an ID that follows from the
+occurrence, so a repetition finds it. If a process dies while a hook runs, it is unknown whether the
+target was called. The next process calls it again: targets get each event at least once.
 """
 
 from collections.abc import Iterator
@@ -31,15 +31,14 @@ from graveler.model.hooks import (
     problems_of,
     run_of,
 )
-from graveler.operations.hooks.kinds import TOO_LATE, Call, call
-from graveler.operations.hooks.output import Output
+from graveler.operations.hooks.kinds import TOO_LATE, HookCall, HookOutput, call
 from graveler.operations.hooks.pace import Pace
 from graveler.threads import ContextThreads
 from graveler.times import NS_PER_S
 
 _TICK_S = 1.0
 
-# A target's adapter ends each call in time. After this much longer, nobody waits for it.
+# A target's adapter ends each call in time. After this much longer, its hook has failed.
 _GRACE_S = 3.0
 
 _TEXT_TYPE = "text/plain; charset=utf-8"
@@ -69,7 +68,7 @@ def run_hooks(
 
 
 def store_run(engine: Engine, repository: Repository, run: Run) -> None:
-    """Store the run's manifest and record; the record comes last, so it never names a lost file."""
+    """Store the run's manifest and then its record, so that the record never names a lost file."""
     uri = manifest_uri(repository.storage_namespace, run.id)
     engine.objects.put(uri, manifest(run), "application/json")
     engine.refs.put_hook_run(repository, run)
@@ -82,7 +81,7 @@ def failure_of(run: Run) -> HookFailedError:
 
 @dataclass(slots=True)
 class _Chain:
-    """The hooks of one action: which is next, and whether one has failed."""
+    """The hooks of one action: the next one, and whether one has failed."""
 
     number: int
     action: ActionFile
@@ -109,7 +108,7 @@ class _Chain:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A hook that a thread is calling; nobody waits for it after until_ns."""
+    """A hook that a thread is calling; after until_ns it has failed."""
 
     chain: _Chain
     begun: HookRun
@@ -171,7 +170,7 @@ class _Hooks:
         return {future for future, each in self._running.items() if now_ns > each.until_ns}
 
     def _abandoned(self, running: _Running) -> HookRun:
-        return self._failed(running.begun, Output(), Secrets(lambda _: ""), TOO_LATE)
+        return self._failed(running.begun, HookOutput(), Secrets(lambda _: ""), TOO_LATE)
 
     def _advance(self, chain: _Chain, pool: ContextThreads) -> None:
         """Go on to the action's next hook that runs, and begin it."""
@@ -193,7 +192,7 @@ class _Hooks:
                 return replace(begun, status=HookStatus.SKIPPED, start_ns=0)
             hook.timeout_s()
         except InvalidInputError as error:
-            return self._failed(begun, Output(), Secrets(lambda _: ""), str(error))
+            return self._failed(begun, HookOutput(), Secrets(lambda _: ""), str(error))
         return None
 
     def _begun(self, chain: _Chain) -> HookRun:
@@ -207,14 +206,14 @@ class _Hooks:
 
     def _begin(self, chain: _Chain, pool: ContextThreads) -> None:
         begun = self._begun(chain)
-        output = Output()
+        output = HookOutput()
         timeout_s = chain.hook.timeout_s()
         if timeout_s > HOOK_TIMEOUT_S_MAX:
             output.write(f"The timeout is longer than {HOOK_TIMEOUT_S_MAX} s, which counts.\n")
             timeout_s = HOOK_TIMEOUT_S_MAX
         timeout_s = self._pace.time_for(timeout_s)
         secrets = Secrets(self._secret)
-        made = Call(
+        made = HookCall(
             engine=self._engine,
             repository=self._repository.name,
             about=self._about,
@@ -227,8 +226,8 @@ class _Hooks:
         until_ns = begun.start_ns + int((max(0.0, timeout_s) + _GRACE_S) * NS_PER_S)
         self._running[pool.submit(self._called, made, begun)] = _Running(chain, begun, until_ns)
 
-    def _called(self, made: Call, begun: HookRun) -> HookRun:
-        """Call the hook; called in a thread."""
+    def _called(self, made: HookCall, begun: HookRun) -> HookRun:
+        """Call the hook; runs in a thread."""
         try:
             call(made)
         except (HookFailedError, InvalidInputError) as error:
@@ -236,7 +235,9 @@ class _Hooks:
         self._log(begun, made.secrets.masked(made.output.text))
         return replace(begun, end_ns=self._engine.clock.now_ns())
 
-    def _failed(self, begun: HookRun, output: Output, secrets: Secrets, problem: str) -> HookRun:
+    def _failed(
+        self, begun: HookRun, output: HookOutput, secrets: Secrets, problem: str
+    ) -> HookRun:
         problem = secrets.masked(problem)
         text = f"{secrets.masked(output.text)}Error: action failed: {problem}\n"
         self._log(begun, text)

@@ -1,10 +1,10 @@
-"""Copies and moves of prefixes: what users ask for, and the objects that it means."""
+"""Copies and moves of prefixes: the requests of users, and their source objects."""
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import islice
 
-from graveler.branches.lookup import current_branch, same_branch
+from graveler.branches.lookup import current_branch, read_branch
 from graveler.branches.protection import check_can_stage
 from graveler.branches.views import View, view_of_branch
 from graveler.engine import Engine
@@ -19,7 +19,7 @@ from graveler.staging.listing import PageQuery
 
 
 class IfExists(StrEnum):
-    """What happens where the destination has an object already."""
+    """The action at a path where the destination has an object already."""
 
     FAIL = "fail"
     SKIP = "skip"
@@ -28,9 +28,9 @@ class IfExists(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrefixRequest:
-    """What a user asks for.
+    """The request of a user.
 
-    source_ref: of a copy, "" means the destination's branch. A move is inside one branch.
+    source_ref: of a copy; "" means the destination's branch. A move is inside one branch.
     """
 
     source_prefix: str
@@ -41,10 +41,11 @@ class PrefixRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the task decodes: source is a branch, with what is staged there, or a commit's ID.
+class ResolvedRequest:
+    """The input of the task: the request, and its source as it was resolved.
 
-    source_uid: the branch's; None of a commit, or if an earlier version stored it.
+    source: a branch, with its staged changes, or a commit's ID.
+    source_uid: the branch's; None of a commit, or if an earlier version stored the task.
     """
 
     request: PrefixRequest
@@ -53,19 +54,19 @@ class Asked:
     source_uid: str | None = None
 
 
-class Source:
+class PrefixObjects:
     """The objects to copy, by path."""
 
-    def __init__(self, engine: Engine, repository: Repository, asked: Asked) -> None:
+    def __init__(self, engine: Engine, repository: Repository, asked: ResolvedRequest) -> None:
         self._engine = engine
         self._repository = repository
         self._asked = asked
         self._prefix = asked.request.source_prefix.encode()
 
     def page(self, destination: Branch, after: bytes, amount: int) -> list[Record]:
-        """Return the records behind the path `after`, which is b"" at the beginning.
+        """Return the records behind the path `after`, b"" at the beginning.
 
-        destination is the branch that the task works on, at its current version.
+        destination: the branch that the task works on, at its current version.
 
         Raises:
             NotFoundError: the source's branch was deleted.
@@ -81,7 +82,7 @@ class Source:
             return View(engine, repository, (), engine.content(repository, CommitID(source)))
         if source == destination.name:
             return view_of_branch(engine, repository, destination)
-        branch = same_branch(source, engine.refs.branch(repository, source), self._asked.source_uid)
+        branch = read_branch(engine, repository, source, self._asked.source_uid)
         return view_of_branch(engine, repository, branch)
 
 
@@ -128,11 +129,11 @@ def _start(
         raise Refusal.STAGING_IS_NO_COMMIT.error(ref=request.source_ref)
     if resolved.branch is not None and resolved.staging is Staging.WITH:
         source = resolved.branch
-        asked = Asked(request, source.name, is_branch=True, source_uid=source.uid)
+        asked = ResolvedRequest(request, source.name, is_branch=True, source_uid=source.uid)
     else:
-        asked = Asked(request, resolved.commit_id, is_branch=False)
+        asked = ResolvedRequest(request, resolved.commit_id, is_branch=False)
     _refuse_overlap(asked, branch)
-    walk = Source(engine, found, asked)
+    walk = PrefixObjects(engine, found, asked)
     if not walk.page(current, b"", 1):
         raise Refusal.NOT_FOUND.error(
             f"no object begins with {request.source_prefix!r} at {request.source_ref or branch!r}"
@@ -142,7 +143,7 @@ def _start(
     return start(engine, found, kind, asdict(asked), user=user, branch=current, covers=covers)
 
 
-def _refuse_overlap(asked: Asked, branch: str) -> None:
+def _refuse_overlap(asked: ResolvedRequest, branch: str) -> None:
     source, destination = asked.request.source_prefix, asked.request.destination_prefix
     is_inside = source.startswith(destination) or destination.startswith(source)
     if asked.is_branch and asked.source == branch and is_inside:

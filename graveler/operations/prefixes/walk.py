@@ -1,14 +1,14 @@
 """Copies and moves of all objects with a prefix, as tasks: metadata only, any number of objects.
 
-Theory of operation. The task walks the source's paths in order, page by page, and stages what it
-read at the destination. A move also deletes the source. Objects are staged in steps: one
-transaction stages some objects and stores in the task's record how far the walk has come. So each
-object is staged once, whatever process dies, and a cancelled task stages nothing more.
+Theory of operation. The task walks the source's paths in order, page by page, and stages the
+objects at the destination. A move also deletes the source. Objects are staged in steps: one
+transaction stages some objects and stores the walk's progress in the task's record. So each object
+is staged once, whichever process crashes, and a cancelled task stages nothing more.
 
 A step is conditional on the branch's head and token, and on each staged entry that it replaces. If
 another writer was faster, the step has no effect, and the walk reads again from the last step on.
-So no newer write is overwritten or deleted unseen, and an object that moves is never at both paths
-or at none.
+So no newer write is overwritten or deleted unseen. An object that moves is never at both paths or
+at none.
 
 Source and destination on one branch must not overlap: the walk would meet its own copies. Addresses
 are claimed as by a shallow copy (`graveler.retention.claims`).
@@ -23,9 +23,10 @@ from msgspec.structs import replace
 
 from graveler.addresses import etag_to_match, physical_uri
 from graveler.branches.claims import claim
+from graveler.branches.lookup import shown
 from graveler.branches.protection import check_can_stage
 from graveler.branches.retries import contention
-from graveler.branches.staging import confirm, shown
+from graveler.branches.staging import confirm
 from graveler.branches.views import View
 from graveler.entries import entry_value, value_entry
 from graveler.errors import ConflictError, StaleVersionError, UnknownOutcomeError
@@ -34,7 +35,7 @@ from graveler.messages import Refusal
 from graveler.model import Branch, Record, Repository
 from graveler.model.tasks import Task, TaskKind
 from graveler.names import check_path
-from graveler.operations.prefixes.requests import Asked, IfExists, Source
+from graveler.operations.prefixes.requests import IfExists, PrefixObjects, ResolvedRequest
 from graveler.operations.tasks.hold import Hold
 from graveler.ports import Staged, StagedChange
 from graveler.retention.claims import address_to_claim
@@ -52,7 +53,7 @@ _HEADS_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class _Progress:
-    """What the record keeps between steps: the last path of the source that is done, in hex."""
+    """The saved progress: `after` is the last path of the source that is done, in hex."""
 
     after: str = ""
     copied: int = 0
@@ -65,8 +66,8 @@ def run_prefix(hold: Hold) -> dict[str, str]:
     Raises:
         PreconditionFailedError: an object exists at the destination, and should not.
         GoneError: the data of an object do not exist any more.
-        GravelerError: the others of start_copy; what was staged stays.
-        StoppedError: this runner must not continue.
+        GravelerError: the others of start_copy; staged objects stay.
+        TaskStoppedError: this runner must not continue.
     """
     walk = _Walk(hold)
     tries = 0
@@ -102,7 +103,7 @@ class _Walk:
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
         self._engine = hold.engine
-        self._asked = msgspec.convert(hold.task.request, Asked)
+        self._asked = msgspec.convert(hold.task.request, ResolvedRequest)
         self._moves = hold.task.kind is TaskKind.MOVE_PREFIX
 
     @property
@@ -128,14 +129,14 @@ class _Walk:
 
     def _claimed_page(self, repository: Repository, branch: Branch, after: bytes) -> list[Record]:
         """Return the next records, whose addresses no collection deletes meanwhile."""
-        source = Source(self._engine, repository, self._asked)
+        source = PrefixObjects(self._engine, repository, self._asked)
         records = source.page(branch, after, _PAGE_PATHS)
         claimed = self._to_claim(repository, records)
         if not claimed:
             return records
         claim(self._engine, repository, claimed.keys())
         if not self._asked.is_branch:
-            # The commit may have expired, and a collection may have been there before.
+            # The commit may have expired, and a collection may have deleted the data before.
             self._require_data(repository, claimed)
             return records
         again = source.page(branch, after, _PAGE_PATHS)
@@ -168,7 +169,7 @@ class _Walk:
     def _plan(
         self, repository: Repository, branch: Branch, records: Sequence[Record]
     ) -> Iterator[_Planned]:
-        """Yield what has to be staged for each record."""
+        """Yield the changes to stage for each record."""
         request = self._asked.request
         cut = len(request.source_prefix.encode())
         into = request.destination_prefix.encode()
@@ -195,9 +196,9 @@ class _Walk:
             yield _Planned(path, (copied, StagedChange(path, None, now)))
 
     def _copied(self, repository: Repository, value: bytes) -> bytes:
-        """Return the value at the destination: a copy is new, what moves stays what it is.
+        """Return the value at the destination: a copy has a new time, a moved object its own.
 
-        A copy of data that others may replace is not new: it would be younger than their data.
+        A copy of data that others may replace keeps it too: it would be younger than the data.
         """
         entry = value_entry(value)
         namespace = repository.storage_namespace
@@ -240,10 +241,10 @@ class _Walk:
         return found
 
     def _watched(self, things: Iterable[T]) -> Iterator[T]:
-        """Pass the things on, and report meanwhile: other objects may be between the wanted ones.
+        """Pass the things on, and report meanwhile: many others may be between the wanted ones.
 
         Raises:
-            StoppedError: this runner must not continue.
+            TaskStoppedError: this runner must not continue.
         """
         for number, thing in enumerate(things):
             if number % _PAGE_PATHS == 0:
@@ -255,7 +256,7 @@ class _Walk:
 
         Raises:
             StaleVersionError: another writer changed the branch, a path or the task.
-            ConflictError: what was staged was lost, or changed at once.
+            ConflictError: a staged change was lost, or replaced at once.
         """
         changes = [change for planned in step for change in planned.changes]
         skipped = sum(not planned.changes for planned in step)

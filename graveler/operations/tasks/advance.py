@@ -1,9 +1,9 @@
-"""Find out what a task needs, and do it.
+"""Advance a task: run it, end it, or leave it to its runner, as its record decides.
 
-Messages arrive at least once, late and in any order, so they only name a task, and its record
-decides. Before a runner takes the task, it sends a message that arrives after its lease. So while
-the task is open, a message is always on its way, and finds the task ended, held or abandoned. If
-the sender still holds it, the message is sent again; other messages about a held task are dropped.
+Messages arrive at least once, late and in any order, so they only name a task. Before a runner
+takes the task, it sends a message that arrives after its lease. So while the task is open, a
+message is always on its way. It finds the task ended, held or abandoned. If its sender still holds
+the task, the message is sent again; other messages about a held task are dropped.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,24 +23,24 @@ from graveler.operations.tasks.hold import (
     PASSING_ERRORS,
     TIME_TO_END_S,
     Hold,
-    LostError,
-    OutOfTimeError,
-    UnwantedError,
+    TaskLostError,
+    TaskOutOfTimeError,
+    TaskUnwantedError,
     end_event,
 )
 from graveler.operations.tasks.slices import delete_results
 from graveler.times import NS_PER_S
 
-# Does the work of a held task. Returns the result; None if the work has ended the task itself, in
+# Does the work of a held task, and returns the result. None: the work has ended the task itself, in
 # one transaction with its effect.
-Work = Callable[[Hold], Mapping[str, str] | None]
+TaskWork = Callable[[Hold], Mapping[str, str] | None]
 
-# Calls a function from time to time while the block works, for so many seconds at most.
+# Calls a function from time to time while the block works, for this many seconds at most.
 AtWork = Callable[[Callable[[], None], float], AbstractContextManager[None]]
 
 # With less time than this, a runner does not take a task.
 _TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
-# The work's calls to stores leave so much time for storing how far it came.
+# The work's calls to stores leave this much time for storing its progress.
 _TIME_TO_RELEASE_S = 10
 
 # The pauses after errors that may pass.
@@ -53,13 +53,13 @@ _DELAY_S_MAX = 900
 def advance(
     engine: Engine,
     message: TaskMessage,
-    work: Mapping[TaskKind, Work],
+    work: Mapping[TaskKind, TaskWork],
     *,
     runner: str,
     time_left_s: Callable[[], float],
     at_work: AtWork = lambda _beat, _seconds: nullcontext(),
 ) -> Task | None:
-    """Do what the task needs now, and return its record as last seen.
+    """Run or end the task if that is due now; return its record as last seen.
 
     Args:
         engine: where everything is stored.
@@ -67,7 +67,7 @@ def advance(
         work: the work of each kind.
         runner: a name that no other runner has at the same time.
         time_left_s: returns how many seconds this call may still take.
-        at_work: surrounds the work, and calls a function meanwhile that shows that it goes on.
+        at_work: surrounds the work, and calls a function meanwhile that extends the lease.
 
     Returns:
         None if the repository or the task does not exist.
@@ -82,7 +82,7 @@ def advance(
     def attempt() -> Task | Hold | None:
         task = engine.refs.task(repository, message.task_id)
         if task is not None and task.has_ended:
-            # The runner that ended it may have died at once.
+            # The runner that ended it may have crashed before it deleted them.
             delete_results(engine, repository, task.id)
         if task is None or task.has_ended:
             return task
@@ -142,7 +142,7 @@ def _never_ends(task: Task) -> GravelerError:
 def _carry_out(
     hold: Hold,
     message: TaskMessage,
-    work: Mapping[TaskKind, Work],
+    work: Mapping[TaskKind, TaskWork],
     surrounding: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Do the work of the held task, and end or release it."""
@@ -152,14 +152,14 @@ def _carry_out(
             result = work[hold.task.kind](hold)
         if result is not None:
             hold.complete(result)
-    except UnwantedError:
-        with suppress(LostError):
+    except TaskUnwantedError:
+        with suppress(TaskLostError):
             hold.end(lambda task: tasks.cancelled(task, engine.clock.now_ns()))
-    except OutOfTimeError:
+    except TaskOutOfTimeError:
         _leave_to_next(hold, message)
-        return  # the next runner goes on with the results
-    except LostError:
-        return  # whoever holds it ends it
+        return  # the next runner uses the results
+    except TaskLostError:
+        return  # another runner ends it, or has ended it
     except GravelerError as error:
         if isinstance(error, PASSING_ERRORS) and hold.task.takes < TAKES_MAX:
             _leave_to_next(hold, message, _PAUSES_S[hold.task.takes - 1])
@@ -167,16 +167,16 @@ def _carry_out(
         if isinstance(error, CorruptDataError):
             engine.committed.forget()  # the copy that this process holds may be the damaged one
         failure = error
-        with suppress(LostError):
+        with suppress(TaskLostError):
             hold.end(lambda task: tasks.failed(task, failure, engine.clock.now_ns()))
     except Exception:
-        with suppress(LostError, GravelerError):
+        with suppress(TaskLostError, GravelerError):
             hold.release()
         raise
     delete_results(engine, hold.repository, hold.task.id)
 
 
 def _leave_to_next(hold: Hold, message: TaskMessage, delay_s: int = 0) -> None:
-    with suppress(LostError, GravelerError):
+    with suppress(TaskLostError, GravelerError):
         hold.release(delay_s)
     hold.engine.task_queue.send(replace(message, runner=hold.task.runner), delay_s)

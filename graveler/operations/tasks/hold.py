@@ -1,8 +1,8 @@
 """One runner's hold on a task: reports, and the end.
 
-Work calls `report` at least every few seconds. That extends the lease, stores the progress, and
-stops the work if it is unwanted, if another runner has taken it, or if time is up. While the work
-waits for a store, another thread calls `beat`, which does the same but stops nothing.
+The work calls `report` at least every few seconds. That extends the lease and stores the progress.
+It stops the work if a user cancelled the task, another runner has taken it, or time is up. While
+the work waits for a store, another thread calls `beat`, which does the same but stops nothing.
 """
 
 import threading
@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from graveler.branches.lookup import (
     current_branch,
-    read_repository,
-    repository_not_found,
+    reread_repository,
     same_branch,
+    same_repository,
 )
 from graveler.branches.protection import check_can_commit
 from graveler.branches.retries import retry_stale
@@ -43,19 +43,19 @@ TIME_TO_END_S = 30
 Transition = Callable[[Task], Task]
 
 
-class StoppedError(Exception):
+class TaskStoppedError(Exception):
     """This runner must not continue the task; the message says why."""
 
 
-class LostError(StoppedError):
+class TaskLostError(TaskStoppedError):
     """Another runner holds the task, or has ended it."""
 
 
-class UnwantedError(StoppedError):
+class TaskUnwantedError(TaskStoppedError):
     """A user cancelled the task."""
 
 
-class OutOfTimeError(StoppedError):
+class TaskOutOfTimeError(TaskStoppedError):
     """The function's invocation is about to end."""
 
 
@@ -78,7 +78,7 @@ class Hold:
         self._done = self._known = task.done
         self._passed = 0
         self._lock = threading.RLock()  # of the record
-        self._lost: LostError | None = None
+        self._lost: TaskLostError | None = None
         self._is_ending = False
 
     def current_branch(self) -> tuple[Repository, Branch]:
@@ -88,54 +88,50 @@ class Hold:
             NotFoundError: one of them was deleted; another one of its name does not count.
         """
         found, branch = current_branch(self.engine, self.repository.name, self.task.branch)
-        if found.uid != self.repository.uid:
-            raise repository_not_found(found.name)
+        same_repository(found, self.repository.uid)
         return found, same_branch(branch.name, branch, self.task.branch_uid)
 
     def current_repository(self) -> Repository:
         """Return the task's repository, read from the store.
 
         Raises:
-            NotFoundError: it was deleted; another of its name does not count.
+            NotFoundError: it was deleted; another one of its name does not count.
         """
-        found = read_repository(self.engine, self.repository.name)
-        if found.uid != self.repository.uid:
-            raise repository_not_found(found.name)
-        return found
+        return reread_repository(self.engine, self.repository)
 
     def report(self, done: int, known: int) -> None:
-        """Report so many objects done, of those known so far.
+        """Report the number of objects done, and of those known so far.
 
         Raises:
-            UnwantedError: a user cancelled the task.
-            LostError: another runner holds the task.
-            OutOfTimeError: the function's invocation is about to end.
+            TaskUnwantedError: a user cancelled the task.
+            TaskLostError: another runner holds the task.
+            TaskOutOfTimeError: the function's invocation is about to end.
         """
         self._done, self._known = done, known
         self._is_ending = False
         if self._lost is not None:
             raise self._lost
         if self._time_left_s() < TIME_TO_END_S:
-            raise OutOfTimeError("the function is about to be ended")
+            raise TaskOutOfTimeError("the function is about to be ended")
         self._extend()
         self._refuse_unwanted()
 
     def beat(self) -> None:
-        """Extend the lease and show that the work goes on; for another thread than the work's."""
+        """Extend the lease; called by another thread than the work's."""
         with self._lock:
             if self._is_ending or self._lost is not None or self._time_left_s() <= 0:
                 return
             try:
                 with suppress(GravelerError):  # the next beat tries again
                     self._extend()
-            except LostError as error:
+            except TaskLostError as error:
                 self._lost = error
 
     def _extend(self) -> None:
-        """Store the progress and extend the lease, if it is time to.
+        """Store the progress and extend the lease, if that is due.
 
         Raises:
-            LostError: another runner holds the task.
+            TaskLostError: another runner holds the task.
         """
         now = self.engine.clock.moment()
         now_ns = now.wall_ns
@@ -154,11 +150,11 @@ class Hold:
         return self._time_left_s() - TIME_TO_END_S
 
     def cover(self, covers: str) -> None:
-        """Store what the task's effect will include; see `Task.covers`.
+        """Store the content that the task's effect will include; see `Task.covers`.
 
         Raises:
-            UnwantedError: a user cancelled the task.
-            LostError: another runner holds the task.
+            TaskUnwantedError: a user cancelled the task.
+            TaskLostError: another runner holds the task.
         """
         self._change(lambda task: replace(task, covers=covers))
         self._refuse_unwanted()
@@ -168,11 +164,11 @@ class Hold:
         self.report(self._done, self._known)
 
     def save(self, saved: Mapping[str, Any]) -> None:
-        """Store what the next runner needs to go on from here.
+        """Store the state from which the next runner can continue.
 
         Raises:
-            UnwantedError: a user cancelled the task.
-            LostError: another runner holds the task.
+            TaskUnwantedError: a user cancelled the task.
+            TaskLostError: another runner holds the task.
         """
         now = self.engine.clock.moment()
         self._change(lambda task: tasks.saved(task, now.wall_ns, self._done, self._known, saved))
@@ -182,16 +178,16 @@ class Hold:
     def step(
         self, saved: Mapping[str, Any], done: int, store: Callable[[Task, Task], Task]
     ) -> None:
-        """Make one step of the work, so many objects done then, and save how far it has come.
+        """Make one step of the work, and save the progress after it: the number of objects done.
 
-        store(old, new) stores the step and the task's record in one transaction. If the record is
-        another one, a step before may have been made: go on from what the task has saved.
+        store(old, new) stores the step and the task's record in one transaction. If the record has
+        changed, an earlier step may have been made: continue from the task's saved state.
 
         Raises:
             StaleVersionError: another writer was faster, or changed the task.
-            UnwantedError: a user cancelled the task.
-            LostError: another runner holds the task.
-            OutOfTimeError: the function's invocation is about to end.
+            TaskUnwantedError: a user cancelled the task.
+            TaskLostError: another runner holds the task.
+            TaskOutOfTimeError: the function's invocation is about to end.
         """
         self.report_again()
         now_ns = self.engine.clock.now_ns()
@@ -205,10 +201,10 @@ class Hold:
         self._done = self._known = done
 
     def watched(self, things: Iterable[T], /) -> Iterator[T]:
-        """Pass the things on, and report meanwhile; each counts as one more object known and done.
+        """Pass the things on, and report meanwhile; each counts as an object known and done.
 
         Raises:
-            StoppedError: as report.
+            TaskStoppedError: as report.
         """
         for thing in things:
             self.report(self._passed, self._passed)
@@ -219,7 +215,7 @@ class Hold:
         """Pass the things on, and report the progress so far meanwhile.
 
         Raises:
-            StoppedError: as report.
+            TaskStoppedError: as report.
         """
         for thing in things:
             self.report_again()
@@ -229,10 +225,10 @@ class Hold:
         """Return the end of the task whose result is the commit.
 
         Raises:
-            UnwantedError: a user cancelled it.
+            TaskUnwantedError: a user cancelled it.
         """
         with self._lock:
-            self._refuse_unwanted()  # a beat may have read that, and then nothing is stale
+            self._refuse_unwanted()  # a beat may have read the cancellation: nothing is stale then
             self._is_ending = True  # a beat would make the end stale
             ended = self._completed(self.task, {"commit_id": commit.id})
             return TaskEnd(self.task, ended, end_event(self.engine, self.repository, ended))
@@ -245,8 +241,8 @@ class Hold:
         """Read the task again, which another writer changed.
 
         Raises:
-            LostError: another runner holds the task, or it has ended.
-            UnwantedError: a user cancelled it.
+            TaskLostError: another runner holds the task, or it has ended.
+            TaskUnwantedError: a user cancelled it.
         """
         with self._lock:
             self._is_ending = False
@@ -254,11 +250,11 @@ class Hold:
         self._refuse_unwanted()
 
     def complete(self, result: Mapping[str, str], *, although_unwanted: bool = False) -> None:
-        """End the task with its result; although_unwanted: the effect was made, and stays.
+        """End the task with its result; although_unwanted: the effect was made and stays.
 
         Raises:
-            LostError: another runner holds the task, or it has ended.
-            UnwantedError: a user cancelled it.
+            TaskLostError: another runner holds the task, or it has ended.
+            TaskUnwantedError: a user cancelled it.
         """
 
         def transition(task: Task) -> Task:
@@ -269,10 +265,10 @@ class Hold:
         self.end(transition)
 
     def end(self, transition: Transition) -> None:
-        """End the task as the transition says.
+        """End the task by the transition.
 
         Raises:
-            LostError: another runner holds the task, or it has ended.
+            TaskLostError: another runner holds the task, or it has ended.
         """
         self._change(transition, lambda task: end_event(self.engine, self.repository, task))
 
@@ -280,7 +276,7 @@ class Hold:
         """Let another runner take the task after delay_s.
 
         Raises:
-            LostError: another runner holds the task, or it has ended.
+            TaskLostError: another runner holds the task, or it has ended.
         """
         now_ns = self.engine.clock.now_ns()
         self._change(lambda task: tasks.released(task, now_ns, delay_s))
@@ -305,20 +301,20 @@ class Hold:
     def _read_again(self) -> None:
         current = self.engine.refs.task(self.repository, self.task.id)
         if current is None or current.has_ended or current.runner != self.task.runner:
-            raise LostError("another runner holds the task, or it has ended")
+            raise TaskLostError("another runner holds the task, or it has ended")
         self.task = current
 
     def _refuse_unwanted(self) -> None:
         if self.task.is_unwanted:
-            raise UnwantedError("a user cancelled the task")
+            raise TaskUnwantedError("a user cancelled the task")
 
 
 @dataclass(frozen=True, slots=True)
 class DirectEnding:
     """The end of a task that changes its branch otherwise than by a merge.
 
-    Such a task may run for hours. So whether the branch is protected is read again beside the
-    transaction that moves its head.
+    Such a task may run for hours. So the branch's protection is read again before the transaction
+    that moves its head.
     """
 
     hold: Hold
@@ -330,7 +326,7 @@ class DirectEnding:
         Raises:
             ForbiddenError: the branch is protected by now, or the repository is read-only.
             NotFoundError: the repository was deleted.
-            UnwantedError: a user cancelled the task.
+            TaskUnwantedError: a user cancelled the task.
         """
         found = self.hold.current_repository()
         check_can_commit(found, self.hold.task.branch, force=self.force)

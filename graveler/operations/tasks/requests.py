@@ -1,4 +1,4 @@
-"""What users ask of tasks: to start, show, list and cancel them."""
+"""The requests of users about tasks: start, show, list and cancel them."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -28,21 +28,26 @@ def digest_of(kind: TaskKind, branch: str, user: str, request: Mapping[str, Any]
     return sha256(_encode([kind, branch, user, request])).hexdigest()
 
 
+def name_of(branch: Branch | None) -> str:
+    """Return the name that records of tasks have for the branch; "" if the work is on none."""
+    return "" if branch is None else branch.name
+
+
 def always_covers(_task: Task) -> bool:
-    """Return True: the effect of a task is all that an equal request asks for."""
+    """Return True: the effect of a task covers each equal request."""
     return True
 
 
 def covers_repetitions(task: Task) -> bool:
     """Whether the request may be the repetition that the task's client was asked for.
 
-    A task may have read what has changed since, so it covers no new request.
+    The task's data may have changed since it read them, so it covers no new request.
     """
     return task.is_called_back
 
 
 def never_covers(_task: Task) -> bool:
-    """Return False: a task may have read what has changed since."""
+    """Return False: the task's data may have changed since it read them."""
     return False
 
 
@@ -64,12 +69,12 @@ def start(
         engine: where everything is stored.
         repository: whose task it is.
         kind: decides the work.
-        request: what the work decodes, as JSON.
+        request: the input of the work, as JSON.
         user: who asks.
         branch: on which the task works, as the request saw it; None if on none.
-        covers: what was there when the request was made: the newest sealed token, or commits.
-        is_covered: whether the effect of a task includes all that this request asks for.
-        identity: what equal requests share, if it is not request.
+        covers: the content at the time of the request: the newest sealed token, or commits.
+        is_covered: whether the effect of a task covers this request.
+        identity: the fields that equal requests share, if not `request`.
 
     Raises:
         InvalidInputError: the request is too large to store.
@@ -79,8 +84,7 @@ def start(
         raise InvalidInputError(
             f"the request is too large for a task: shorten it to {_REQUEST_BYTES_MAX} bytes of JSON"
         )
-    name = "" if branch is None else branch.name
-    digest = digest_of(kind, name, user, identity or request)
+    digest = digest_of(kind, name_of(branch), user, identity or request)
 
     def attempt() -> Task:
         last = engine.refs.joinable_task(repository, digest)
@@ -93,7 +97,7 @@ def start(
             user=user,
             create_time_ns=now_ns,
             update_time_ns=now_ns,
-            branch=name,
+            branch=name_of(branch),
             request=request,
             digest=digest,
             covers=covers,
@@ -112,7 +116,7 @@ def start(
 def send_for(engine: Engine, repository: Repository, task: Task) -> None:
     """Make a runner look at the task, unless one holds it.
 
-    The event of a new task leads to the same message, only later. So the task runs even if this
+    The event of a new task leads to the same message, but later. So the task runs even if this
     fails.
     """
     if not task.has_ended and not task.is_held(engine.clock.now_ns()):
@@ -121,7 +125,7 @@ def send_for(engine: Engine, repository: Repository, task: Task) -> None:
 
 
 def is_open_for(task: Task, branch: Branch | None, is_covered: Callable[[Task], bool]) -> bool:
-    """Whether the task, whose request was equal, will do what a request for the branch asks for."""
+    """Whether the task of an equal request is open, works on the branch and covers the request."""
     return not (task.has_ended or task.is_unwanted) and task.is_on(branch) and is_covered(task)
 
 
@@ -144,7 +148,7 @@ def _task(
     return task
 
 
-def listed(engine: Engine, repository: str, after: str, amount: int) -> Page[Task]:
+def list_page(engine: Engine, repository: str, after: str, amount: int) -> Page[Task]:
     """Return tasks of the last week, newest first.
 
     Raises:

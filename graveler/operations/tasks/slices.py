@@ -2,9 +2,9 @@
 
 Theory of operation. The runner of a task is the coordinator. It plans slices one after another,
 and invokes the slice function for each; several run at a time. A worker stores the ranges of its
-slice, and then its result under a name that follows from the job. So a slice that was applied is
-not applied again, whoever asks: another invocation, or another runner after a crash. The
-coordinator assembles the metarange from the results, and deletes them when the task has ended.
+slice, and then its result under a name that follows from the job. So neither another invocation nor
+another runner applies a slice again. The coordinator assembles the metarange from the results, and
+deletes them when the task has ended.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from graveler.branches.changes import Apply, Source, Staged
+from graveler.branches.changes import Apply, ChangeSource, StagedSource
 from graveler.branches.lookup import repository_not_found
 from graveler.committed.apply import Applied, apply_slice, assemble
 from graveler.committed.metarange import MetaRange
@@ -24,13 +24,12 @@ from graveler.committed.slices import Slice, SliceResult
 from graveler.engine import Engine
 from graveler.errors import CorruptDataError, GoneError, GravelerError, ThrottledError
 from graveler.layout import task_folder
-from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import MetaRangeID, Repository
 from graveler.model.tasks import Failure
 from graveler.operations.tasks.hold import Hold
 from graveler.threads import ContextThreads
 
-# A slice that no worker could apply in so many tries fails its task.
+# A slice that no worker could apply in this many tries fails its task.
 _TRIES_MAX = 5
 _FIRST_PAUSE_S = 0.5
 
@@ -42,14 +41,14 @@ _AHEAD = 2
 
 
 class SliceJob(msgspec.Struct, frozen=True):
-    """The job of one worker: which slice of which change, of which task."""
+    """The job of one worker: a slice of a change, for a task."""
 
     repository: str
     uid: str
     namespace: str
     task: str
     base: MetaRangeID
-    source: Source
+    source: ChangeSource
     start: str  # base64, as in `Slice.to_json`
     end: str | None
 
@@ -91,13 +90,13 @@ def apply_by_slices(hold: Hold, *, counts: bool = True) -> Apply:
     """Return the function that applies changes by slices, for a runner of a task.
 
     counts: whether the applied changes are the task's progress. Like `report` of the hold, the
-    function may raise StoppedError.
+    function may raise TaskStoppedError.
     """
 
-    def apply(repository: Repository, base: MetaRange, source: Source) -> Applied:
+    def apply(repository: Repository, base: MetaRange, source: ChangeSource) -> Applied:
         at_once = hold.engine.task_settings.slices_at_once
         pool = ContextThreads(at_once)
-        run = _Run(hold, repository, base, source, pool, at_once, counts)
+        run = _SlicedChange(hold, repository, base, source, pool, at_once, counts)
         try:
             run.apply_all()
         finally:
@@ -109,13 +108,13 @@ def apply_by_slices(hold: Hold, *, counts: bool = True) -> Apply:
 
 
 @dataclass
-class _Run:
+class _SlicedChange:
     """One change on its way through the workers."""
 
     hold: Hold
     repository: Repository
     base: MetaRange
-    source: Source
+    source: ChangeSource
     pool: Executor
     at_once: int
     counts: bool
@@ -128,7 +127,7 @@ class _Run:
         """Plan and apply; return when every slice is applied.
 
         Raises:
-            StoppedError: this runner must not continue.
+            TaskStoppedError: this runner must not continue.
             GravelerError: a worker raised it.
         """
         engine = self.hold.engine
@@ -154,8 +153,8 @@ class _Run:
             part = self.waiting.pop(future)
             self.expected -= part.keys
             result = future.result()
-            # Others plan by ranges, and so know their objects only afterwards.
-            is_exact = isinstance(self.source, Staged)
+            # Other sources plan by ranges: the number of objects is known only afterwards.
+            is_exact = isinstance(self.source, StagedSource)
             self.done += part.keys if is_exact else result.counts.total
         self._report()
 
@@ -202,5 +201,5 @@ def delete_results(engine: Engine, repository: Repository, task_id: str) -> None
     with suppress(GravelerError):
         folder = task_folder(repository.storage_namespace, task_id)
         uris = [found.uri for found in engine.objects.list_objects(folder)]
-        for first in range(0, len(uris), DELETE_OBJECTS_MAX):
-            engine.objects.delete_many(uris[first : first + DELETE_OBJECTS_MAX])
+        if uris:
+            engine.objects.delete_many(uris)

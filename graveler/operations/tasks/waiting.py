@@ -1,22 +1,20 @@
-"""Requests that may take longer than a request can: they leave their work to a task, and wait.
+"""Requests whose work may take longer than a request can: a task does it, and the request waits.
 
-Theory of operation. A request does its work itself for `request_work_s`. What takes longer is left
-to a task, and the request waits for it. If the task outlasts the request, the client is asked to
-come back (StillRunningError): by a redirect that names the task, or by repeating the request. A
-repeated request finds the task by its digest, joins it, and learns its outcome, even if the task
-has ended meanwhile. So a client that repeats its request learns the outcome, and the work is done
-once.
+Theory of operation. A request does its work itself for `request_work_s`. Longer work is left to a
+task, and the request waits for it. If the task outlasts the request, the client is called back
+(StillRunningError): a redirect names the task, or the client repeats the request. A repeated
+request finds the task by its digest, joins it, and returns its outcome, even if the task has ended
+meanwhile. So a client that repeats its request gets the outcome, and the work is done once.
 
-Equal requests may also come from clients that know nothing of each other, or from one that has
-written more since. So a request joins a task only if the task's effect includes all that the
-request asks for. Otherwise it lets the task of a client that was called back end first, and then
-does the rest.
+Equal requests may also be sent by independent clients, or by one that has written more since. So a
+request joins a task only if the task's effect covers the whole request. Otherwise it first waits
+for the task of a client that was called back, and then does the rest.
 
-The outcome of an ended task must be true when it is given. A commit counts as long as the branch
+The outcome of an ended task must be true when it is returned. A commit counts as long as the branch
 leads to it. A failure counts as long as nothing has moved the branch, or if the request would mean
 something else since. A task of a deleted branch never counts for another one that has the name now.
 
-A client may go away before it reads the answer. If it then repeats a request that has nothing left
+A client may disconnect before it reads the answer, and then repeat the request. If nothing is left
 to do, and the branch's head is still the task's commit, it gets that commit again.
 """
 
@@ -24,11 +22,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from graveler.branches.heads import read_branch
-from graveler.branches.lookup import same_branch
+from graveler.branches.lookup import reread_branch, same_branch
 from graveler.branches.prefetch import Prefetch
+from graveler.branches.request_time import time_for_request
 from graveler.branches.retries import retry_stale
-from graveler.branches.watching import time_for_request
 from graveler.engine import Engine
 from graveler.errors import ConflictError, NoChangesError, StillRunningError
 from graveler.model import Branch, Commit, CommitID, Repository
@@ -37,6 +34,7 @@ from graveler.operations.tasks.requests import (
     always_covers,
     digest_of,
     is_open_for,
+    name_of,
     send_for,
     start,
 )
@@ -45,7 +43,7 @@ from graveler.times import NS_PER_S
 
 T = TypeVar("T")
 
-# How long a client may take to repeat a request and still learn the outcome of the first one.
+# How long a client may take to repeat a request and still get the outcome of the first one.
 OUTCOME_LIFE_S = 600
 
 # A waiting request looks at its task after this time, then after twice the time, and so on.
@@ -58,10 +56,10 @@ class TakesLongError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How a client waits for an outcome.
+class ClientWait:
+    """A client's place in a chain of requests that wait for one outcome.
 
-    task_id: the task that an earlier answer to this client named, "" if none did.
+    task_id: the task that the answer before this request named, "" if none did.
     is_last: if the task outlasts this request, the client has to repeat it without the name.
     """
 
@@ -69,11 +67,11 @@ class Patience:
     is_last: bool = True
 
 
-FIRST_REQUEST = Patience()
+FIRST_REQUEST = ClientWait()
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class WorkLimit:
     """Stops the work of a request when it takes too long."""
 
     engine: Engine
@@ -93,17 +91,17 @@ class Watch:
 
 
 @dataclass(slots=True)
-class Work(Generic[T]):
-    """What a request asks for, and the two ways to it.
+class RequestedWork(Generic[T]):
+    """The work of a request, and the two ways to do it: at once, or by a task.
 
     branch: as the request saw it when it began; None if the work is on none.
-    request: what a task decodes.
-    at_once: does it in this request, under the watch.
+    request: the input of a task.
+    at_once: does the work in this request, under the limit.
     result_of: returns the result of a completed task.
-    is_covered: whether the effect of a task includes all that the request asks for.
+    is_covered: whether the effect of a task covers the request.
     moves: whether the request means something else when the branch has moved.
     covers: see `Task`; for a commit, at_once sets it.
-    identity: what equal requests share, if it is not request.
+    identity: the fields that equal requests share, if not `request`.
     joinable: returns the last task of an equal request, if its read has begun.
     """
 
@@ -111,7 +109,7 @@ class Work(Generic[T]):
     user: str
     branch: Branch | None
     request: Mapping[str, Any]
-    at_once: Callable[[Watch], T]
+    at_once: Callable[[WorkLimit], T]
     result_of: Callable[[Task], T]
     is_covered: Callable[[Task], bool] = always_covers
     moves: Callable[[], bool] = lambda: False
@@ -131,7 +129,9 @@ def joinable_ahead(
     return prefetch.of_repository(lambda found: engine.refs.joinable_task(found, digest))
 
 
-def result_in_time(engine: Engine, repository: Repository, work: Work[T], patience: Patience) -> T:
+def result_in_time(
+    engine: Engine, repository: Repository, work: RequestedWork[T], wait: ClientWait
+) -> T:
     """Return the result of the work, done by this request or by a task.
 
     Raises:
@@ -141,10 +141,10 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
     """
     work_s = engine.task_settings.request_work_s
     if work_s is None:
-        return work.at_once(Watch(engine, None))
+        return work.at_once(WorkLimit(engine, None))
     wait_s = time_for_request(engine, engine.task_settings.request_wait_s)
     until_ns = engine.clock.now_ns() + int(wait_s * NS_PER_S)
-    named = _named_task(engine, repository, work, patience)
+    named = _named_task(engine, repository, work, wait)
     last = named or _joinable(engine, repository, work)
     try:
         if last is not None and (named or _is_joinable(engine, repository, work, last)):
@@ -152,19 +152,21 @@ def result_in_time(engine: Engine, repository: Repository, work: Work[T], patien
             send_for(engine, repository, task)  # its messages may have been lost
         else:
             if last is not None and last.is_called_back:
-                last = _ended(engine, repository, last, until_ns, patience, is_outcome=False)
+                last = _ended(engine, repository, last, until_ns, wait, is_outcome=False)
             try:
-                return work.at_once(Watch(engine, engine.clock.now_ns() + int(work_s * NS_PER_S)))
+                return work.at_once(
+                    WorkLimit(engine, engine.clock.now_ns() + int(work_s * NS_PER_S))
+                )
             except TakesLongError:
                 task = _start(engine, repository, work)
-        return _outcome(engine, repository, work, task, until_ns, patience)
+        return _outcome(engine, repository, work, task, until_ns, wait)
     except NoChangesError:
         if last is None or not _is_still_true(engine, repository, work, last):
             raise
         return work.result_of(last)
 
 
-def _joinable(engine: Engine, repository: Repository, work: Work[T]) -> Task | None:
+def _joinable(engine: Engine, repository: Repository, work: RequestedWork[T]) -> Task | None:
     if work.joinable is not None:
         task = work.joinable(repository)
     else:
@@ -172,13 +174,14 @@ def _joinable(engine: Engine, repository: Repository, work: Work[T]) -> Task | N
     return task if task is not None and task.is_on(work.branch) else None
 
 
-def _digest(work: Work[T]) -> str:
-    name = "" if work.branch is None else work.branch.name
-    return digest_of(work.kind, name, work.user, work.identity or work.request)
+def _digest(work: RequestedWork[T]) -> str:
+    return digest_of(work.kind, name_of(work.branch), work.user, work.identity or work.request)
 
 
-def _is_joinable(engine: Engine, repository: Repository, work: Work[T], task: Task) -> bool:
-    """Whether a new request gets the outcome of the task on its branch, whose request was equal.
+def _is_joinable(
+    engine: Engine, repository: Repository, work: RequestedWork[T], task: Task
+) -> bool:
+    """Whether a request gets the outcome of the task, which an equal request started on its branch.
 
     If the task has ended, the request must be the repetition that its client was asked for.
 
@@ -194,7 +197,7 @@ def _is_joinable(engine: Engine, repository: Repository, work: Work[T], task: Ta
     if task.state is TaskState.FAILED:
         return task.branch_version == work.branch.version or work.moves()
     # Read the branch after the task: the commit may have become its head in between.
-    head_id = read_branch(engine, repository, work.branch).commit_id
+    head_id = reread_branch(engine, repository, work.branch).commit_id
     return leads_to(engine.history(repository), head_id, CommitID(task.result["commit_id"]))
 
 
@@ -203,14 +206,14 @@ def _is_old(engine: Engine, task: Task) -> bool:
 
 
 def _named_task(
-    engine: Engine, repository: Repository, work: Work[T], patience: Patience
+    engine: Engine, repository: Repository, work: RequestedWork[T], wait: ClientWait
 ) -> Task | None:
     """Return the task that an earlier answer named, if this is the same request.
 
     Raises:
         NotFoundError: the branch of the task was deleted, and another one has its name now.
     """
-    task = engine.refs.task(repository, patience.task_id) if patience.task_id else None
+    task = engine.refs.task(repository, wait.task_id) if wait.task_id else None
     if task is None or task.digest != _digest(work):
         return None
     if work.branch is not None:
@@ -218,7 +221,7 @@ def _named_task(
     return task
 
 
-def _start(engine: Engine, repository: Repository, work: Work[T]) -> Task:
+def _start(engine: Engine, repository: Repository, work: RequestedWork[T]) -> Task:
     return start(
         engine,
         repository,
@@ -232,21 +235,23 @@ def _start(engine: Engine, repository: Repository, work: Work[T]) -> Task:
     )
 
 
-def _is_still_true(engine: Engine, repository: Repository, work: Work[T], task: Task) -> bool:
-    """Whether the outcome of the last such task is the branch's present state."""
+def _is_still_true(
+    engine: Engine, repository: Repository, work: RequestedWork[T], task: Task
+) -> bool:
+    """Whether the commit of the last such task is still the branch's head."""
     if task.state is not TaskState.COMPLETED or _is_old(engine, task) or work.branch is None:
         return False
-    head_id = read_branch(engine, repository, work.branch).commit_id
+    head_id = reread_branch(engine, repository, work.branch).commit_id
     return head_id == CommitID(task.result["commit_id"])
 
 
 def _outcome(
     engine: Engine,
     repository: Repository,
-    work: Work[T],
+    work: RequestedWork[T],
     task: Task,
     until_ns: int,
-    patience: Patience,
+    wait: ClientWait,
 ) -> T:
     """Wait for the task, and return its result.
 
@@ -255,7 +260,7 @@ def _outcome(
         ConflictError: it was cancelled.
         GravelerError: it failed.
     """
-    ended = _ended(engine, repository, task, until_ns, patience)
+    ended = _ended(engine, repository, task, until_ns, wait)
     if ended.failure is not None:
         raise ended.failure.error
     if ended.state is TaskState.CANCELLED:
@@ -268,18 +273,18 @@ def _ended(
     repository: Repository,
     task: Task,
     until_ns: int,
-    patience: Patience,
+    wait: ClientWait,
     *,
     is_outcome: bool = True,
 ) -> Task:
-    """Wait for the task, and return it as it ended; if it is the outcome, it is known from now on.
+    """Wait for the task and return it as it ended; its client no longer waits if it is the outcome.
 
     Raises:
         StillRunningError: it has not ended in time.
     """
     ended = _wait(engine, repository, task, until_ns)
     if ended is None:
-        if patience.is_last:
+        if wait.is_last:
             _call_back(engine, repository, task, is_called_back=True)
         raise StillRunningError(task.id, is_outcome=is_outcome)
     if is_outcome and ended.is_called_back:
@@ -303,7 +308,7 @@ def _wait(engine: Engine, repository: Repository, task: Task, until_ns: int) -> 
 
 
 def _call_back(engine: Engine, repository: Repository, task: Task, *, is_called_back: bool) -> None:
-    """Note whether a client is asked to come back for the outcome."""
+    """Store whether a client was called back for the outcome."""
 
     def attempt() -> None:
         current = engine.refs.task(repository, task.id)

@@ -13,7 +13,7 @@ from functions.api.app import build_app
 from functions.api.request import encoded_path_of
 from functions.api.settings import ApiSettings
 from graveler.model.tasks import TaskSettings
-from graveler.operations.accounts import set_up as first_users
+from graveler.operations.accounts import installation
 from graveler.ports import Credential, IdentityService, User
 from tests.support.checks.contracts import check_answer
 from tests.support.fakes.engines import MemoryWorld, memory_world
@@ -95,7 +95,7 @@ class ApiClient:
         self.accounts = MemoryAccountStore()
         if set_up:
             credential = Credential(ACCESS_KEY_ID, SECRET, "ann", 1_600_000_000)
-            first_users.set_up(self.accounts, User("ann", 1_600_000_000), credential)
+            installation.set_up(self.accounts, User("ann", 1_600_000_000), credential)
         self.settings = settings or ApiSettings(setup_token=SETUP_TOKEN)
         self._begin()
 

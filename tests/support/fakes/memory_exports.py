@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import replace
 
 from graveler.errors import StaleVersionError
-from graveler.export.places import ListedExport, places_of
+from graveler.export.paths import ListedExport, paths_of
 from graveler.export.record import BranchExport, ExportRequest, next_version
 from graveler.model import Branch, Event, Repository
 from graveler.model.tasks import TaskStart
@@ -61,7 +61,7 @@ class MemoryExportStore:
                 self._refs.events.append(event)
                 if old is None or old.configuration != new.configuration:
                     self._listed[repository.uid, new.branch] = ListedExport(
-                        repository.name, repository.uid, new.branch, places_of(stored)
+                        repository.name, repository.uid, new.branch, paths_of(stored)
                     )
             return stored
 

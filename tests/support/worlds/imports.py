@@ -9,7 +9,7 @@ from tests.support.fakes.tasks import MemoryTaskQueue, run_all
 from tests.support.worlds.lake import REPO
 
 
-class StoppedError(Exception):
+class TaskStoppedError(Exception):
     """What the caller of a test raises to stop the work."""
 
 
@@ -26,7 +26,7 @@ class Recorder:
         self.done.append(done)
         self.left -= 1
         if self.left < 0:
-            raise StoppedError
+            raise TaskStoppedError
 
     def save(self, found: Found) -> None:
         self.saved.append(found)

@@ -23,11 +23,11 @@ from graveler.operations import (
     links,
     merges,
     objects,
+    presigned_uploads,
     pulls,
     replays,
     repositories,
     tags,
-    uploads,
     writes,
 )
 from graveler.ports import UploadedPart
@@ -94,7 +94,7 @@ def outside(engine: Engine) -> object:
         )
     for tag in tags.list_page(engine, REPO, prefix="", after="", amount=10).results:
         seen["tag " + tag.name] = contents(engine, tag.name)
-    for pull in pulls.listed(engine, REPO, "", "", 10).results:
+    for pull in pulls.list_page(engine, REPO, "", "", 10).results:
         seen["pull request " + pull.title] = (pull.status, pull.description)
     return seen
 
@@ -124,13 +124,13 @@ def _prepared_world() -> MemoryWorld:
     upload(engine, b"a", b"staged")
     upload(engine, b"e", b"staged")
     writes.delete(engine, REPO, "main", b"b/2")
-    pulls.create(engine, REPO, pulls.PullRequestCreation("somebody", "dev", "clean", "open"))
+    pulls.create(engine, REPO, pulls.NewPullRequest("somebody", "dev", "clean", "open"))
     return world
 
 
 def the_pull_request(engine: Engine) -> str:
     """Return the ID of the world's first pull request, from dev to clean."""
-    return pulls.listed(engine, REPO, "", "", 10).results[-1].id
+    return pulls.list_page(engine, REPO, "", "", 10).results[-1].id
 
 
 def _stage(engine: Engine) -> object:
@@ -157,9 +157,9 @@ def _link(engine: Engine) -> object:
 
 
 def _multipart(engine: Engine) -> object:
-    upload = uploads.create(engine, REPO, "main", b"parts", parts=1)
+    upload = presigned_uploads.create(engine, REPO, "main", b"parts", parts=1)
     address = upload.physical_address
-    part = uploads.copy_part(
+    part = presigned_uploads.copy_part(
         engine,
         REPO,
         "main",
@@ -170,7 +170,7 @@ def _multipart(engine: Engine) -> object:
         source_ref="main",
         source_path=b"c",
     )
-    return uploads.complete(
+    return presigned_uploads.complete(
         engine,
         REPO,
         "main",
@@ -257,7 +257,7 @@ _OPERATIONS: Mapping[str, Operation] = {
     "merge": _merge,
     "squash": partial(_merge, squash=True),
     "create pull request": lambda engine: pulls.create(
-        engine, REPO, pulls.PullRequestCreation("somebody", "dev", "main", "new")
+        engine, REPO, pulls.NewPullRequest("somebody", "dev", "main", "new")
     ),
     "update pull request": lambda engine: pulls.update(
         engine,

@@ -9,8 +9,8 @@ from graveler.errors import StillRunningError
 from graveler.model import Commit
 from graveler.model.tasks import Task, TaskMessage, TaskSettings, TaskState
 from graveler.operations import commits, merges, pulls, replays
-from graveler.operations.tasks.requests import listed, status
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.requests import list_page, status
+from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run
 from tests.support.faults.counting import Calls, engine_around
@@ -47,7 +47,7 @@ class TaskScenario:
 
     name: str
     branch: str
-    ask: Callable[[Engine, Patience], Commit]
+    ask: Callable[[Engine, ClientWait], Commit]
 
     def begun(self) -> tuple[MemoryWorld, TaskMessage]:
         """Return a world where a request has left the operation to a task."""
@@ -61,7 +61,7 @@ class TaskScenario:
         world = diverged_world()
         world.task_settings = IMPATIENT
         try:
-            self.ask(world.engine(), Patience())
+            self.ask(world.engine(), ClientWait())
         except StillRunningError as error:
             return world, TaskMessage(REPO, error.task_id)
         raise AssertionError(f"{self.name} left nothing to a task")
@@ -71,7 +71,7 @@ class TaskScenario:
         """Return what users see before and after the operation."""
         world = diverged_world()
         before = outside(world.engine())
-        self.ask(world.engine(), Patience())
+        self.ask(world.engine(), ClientWait())
         return before, outside(world.engine())
 
 
@@ -79,37 +79,35 @@ SCENARIOS = [
     TaskScenario(
         "commit",
         "main",
-        lambda engine, patience: commits.commit(
-            engine, REPO, "main", commits.CommitRequest("commit", "somebody"), patience
+        lambda engine, wait: commits.commit(
+            engine, REPO, "main", commits.CommitRequest("commit", "somebody"), wait
         ),
     ),
     TaskScenario(
         "merge",
         "clean",
-        lambda engine, patience: merges.merge(
-            engine, REPO, "dev", "clean", merges.MergeRequest("somebody"), patience
+        lambda engine, wait: merges.merge(
+            engine, REPO, "dev", "clean", merges.MergeRequest("somebody"), wait
         ),
     ),
     TaskScenario(
         "revert",
         "dev",
-        lambda engine, patience: replays.revert(
-            engine, REPO, "dev", replays.RevertRequest("on-dev", "somebody"), patience
+        lambda engine, wait: replays.revert(
+            engine, REPO, "dev", replays.RevertRequest("on-dev", "somebody"), wait
         ),
     ),
     TaskScenario(
         "cherry-pick",
         "clean",
-        lambda engine, patience: replays.cherry_pick(
-            engine, REPO, "clean", replays.CherryPickRequest("v1", "somebody"), patience
+        lambda engine, wait: replays.cherry_pick(
+            engine, REPO, "clean", replays.CherryPickRequest("v1", "somebody"), wait
         ),
     ),
     TaskScenario(
         "merge-pull-request",
         "clean",
-        lambda engine, patience: pulls.merge(
-            engine, REPO, the_pull_request(engine), "somebody", patience
-        ),
+        lambda engine, wait: pulls.merge(engine, REPO, the_pull_request(engine), "somebody", wait),
     ),
 ]
 
@@ -120,7 +118,7 @@ def task_now(world: MemoryWorld, message: TaskMessage) -> Task:
 
 def tasks_of(engine: Engine) -> list[Task]:
     """Return all tasks of the repository, newest first."""
-    return list(listed(engine, REPO, "", 100).results)
+    return list(list_page(engine, REPO, "", 100).results)
 
 
 def effects(world: MemoryWorld, branch: str) -> list[str]:

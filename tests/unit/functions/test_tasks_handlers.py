@@ -13,7 +13,7 @@ from graveler.aws import wiring
 from graveler.errors import ThrottledError
 from graveler.model.events import detail_of
 from graveler.model.tasks import TaskState
-from graveler.operations.kept_dumps import SCHEDULED
+from graveler.operations.scheduled_dumps import SCHEDULED
 from graveler.operations.tasks.hold import TIME_TO_END_S
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.engines import MemoryWorld

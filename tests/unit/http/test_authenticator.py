@@ -7,7 +7,7 @@ import pytest
 from graveler.errors import AuthenticationError, TooManyAttemptsError
 from graveler.http.auth import MEMORY_S, SESSION_LIFE_S, AuthenticatedUser, Authenticator
 from graveler.http.login_limits import FAILURES_OF_ADDRESS_MAX, FAILURES_OF_KEY_MAX
-from graveler.operations.accounts import set_up
+from graveler.operations.accounts import installation
 from graveler.ports import Credential, ExternalPrincipal, User
 from tests.support.fakes.memory import FixedClock, MemoryAccountStore
 
@@ -33,7 +33,7 @@ def clock():
 @pytest.fixture
 def accounts():
     accounts = CountingAccounts()
-    set_up.set_up(accounts, User("ann", 1), Credential(KEY, SECRET, "ann", 1))
+    installation.set_up(accounts, User("ann", 1), Credential(KEY, SECRET, "ann", 1))
     return accounts
 
 

@@ -73,7 +73,7 @@ def report_pull_request(engine: Engine) -> None:
     """Create a pull request, change its title, and merge it."""
     upload(engine, b"e", b"5", "source")
     commit(engine, "source")
-    asked = pulls.PullRequestCreation("somebody", "source", "main", "title")
+    asked = pulls.NewPullRequest("somebody", "source", "main", "title")
     pull = pulls.create(engine, REPO, asked)
     pulls.update(engine, REPO, pull.id, PullRequestUpdate("new"), "somebody")
     pulls.merge(engine, REPO, pull.id, "somebody")

@@ -1,4 +1,4 @@
-"""The lake that most tests of operations begin with; a module may bring a world of its own."""
+"""The lake with which most tests of operations begin; a module may have its own world."""
 
 import pytest
 

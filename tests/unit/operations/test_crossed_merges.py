@@ -58,7 +58,7 @@ def by_a_request_that_leaves_it_to_a_task(world, source, branch):
 
 
 def by_pull_request(world, source, branch):
-    asked = pulls.PullRequestCreation("somebody", source, branch, "title")
+    asked = pulls.NewPullRequest("somebody", source, branch, "title")
     pulls.merge(world.engine(), REPO, pulls.create(world.engine(), REPO, asked).id, "somebody")
 
 

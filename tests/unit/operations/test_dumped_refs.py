@@ -9,8 +9,8 @@ from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
+from graveler.branches.complete_listings import every_branch
 from graveler.branches.lookup import read_repository
-from graveler.branches.pages import every_branch
 from graveler.dump.files import read
 from graveler.dump.records import BRANCHES, TAGS
 from graveler.engine import Engine

@@ -38,7 +38,7 @@ def install(engine: Engine, *made: str, on: str = "pre-commit", name: str = "qua
 
 def runs(engine: Engine, **of: str) -> list[Run]:
     where = {"branch": "", "commit_id": ""} | of
-    return list(hooks.listed(engine, REPO, "", 100, **where).results)
+    return list(hooks.list_page(engine, REPO, "", 100, **where).results)
 
 
 def output(engine: Engine, run: Run, number: int = 0) -> str:
@@ -502,8 +502,8 @@ def test_runs_are_listed_newest_first_and_paged(world, engine):
         run_all(world.task_queue, engine)
     everything = [run.event for run in runs(engine)]
     assert everything == ["post-commit", "pre-commit", "prepare-commit"] * 3
-    page = hooks.listed(engine, REPO, "", 4, branch="main", commit_id="")
-    rest = hooks.listed(engine, REPO, page.next_after, 100, branch="main", commit_id="")
+    page = hooks.list_page(engine, REPO, "", 4, branch="main", commit_id="")
+    rest = hooks.list_page(engine, REPO, page.next_after, 100, branch="main", commit_id="")
     assert [run.event for run in (*page.results, *rest.results)] == everything
 
 

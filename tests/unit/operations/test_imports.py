@@ -31,7 +31,7 @@ from graveler.times import NS_PER_S
 from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run_all
 from tests.support.faults.counting import Port
-from tests.support.worlds.imports import Recorder, StoppedError, imported
+from tests.support.worlds.imports import Recorder, TaskStoppedError, imported
 from tests.support.worlds.lake import (
     NAMESPACE,
     REPO,
@@ -331,7 +331,7 @@ def test_a_stopped_listing_continues_where_it_was_saved(world, pages, breaking):
     world.clock.step_ns = step_ns
     # One report for each object, one for each page, and one for the source.
     stopped = Recorder(stop_after=1001 * pages + 1)
-    with pytest.raises(StoppedError):
+    with pytest.raises(TaskStoppedError):
         imports.list_sources(small, found, asked, stopped)
     saved = stopped.saved[-1] if stopped.saved else Found()
     rest = Recorder()

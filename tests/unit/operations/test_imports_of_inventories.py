@@ -10,7 +10,7 @@ from graveler.committed.store import Breaking, Committed
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.imports.runs import Found
 from graveler.operations import imports, objects, repositories
-from tests.support.worlds.imports import Recorder, StoppedError, imported
+from tests.support.worlds.imports import Recorder, TaskStoppedError, imported
 from tests.support.worlds.inventories import MANIFEST, put_inventory
 from tests.support.worlds.lake import NAMESPACE, REPO, commit, paths, upload
 
@@ -86,7 +86,7 @@ def test_a_stopped_import_of_an_inventory_continues(world, monkeypatch, reports)
         f"to/{key}".encode() for key in keys
     )
     stopped = WithoutOrder(stop_after=reports)
-    with pytest.raises(StoppedError):
+    with pytest.raises(TaskStoppedError):
         imports.list_sources(engine, found, asked, stopped)
     saved = stopped.saved[-1] if stopped.saved else Found()
     rest = WithoutOrder()

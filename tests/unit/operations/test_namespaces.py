@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from graveler.branches import pages
+from graveler.branches import complete_listings
 from graveler.errors import InvalidInputError, NotFoundError
 from graveler.operations import objects, repositories, writes
 from graveler.ports import ListedObject
@@ -112,7 +112,7 @@ def test_a_read_only_repository_blocks_no_namespace(engine):
 
 
 def test_repositories_of_all_pages_are_checked(engine, monkeypatch):
-    monkeypatch.setattr(pages, "PAGE_AMOUNT_MAX", 2)
+    monkeypatch.setattr(complete_listings, "PAGE_AMOUNT_MAX", 2)
     for number in range(5):
         create(engine, name=f"repo-{number}", namespace=f"s3://bucket/{number}")
     with pytest.raises(InvalidInputError, match="'repo-4'"):

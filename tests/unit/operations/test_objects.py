@@ -28,9 +28,9 @@ from graveler.operations import (
     diffs,
     links,
     objects,
-    prepared,
+    presigned_uploads,
     repositories,
-    uploads,
+    two_step_writes,
     writes,
 )
 from graveler.ports import UploadedPart
@@ -246,12 +246,12 @@ def test_a_conditional_delete_keeps_what_another_wrote_meanwhile(world):
 
 
 def test_a_prepared_address_becomes_the_object_when_its_data_are_stored(world, engine):
-    made_room = prepared.prepare(engine, REPO, "main", b"p", metadata={}, requirement=ABSENT)
+    made_room = two_step_writes.prepare(engine, REPO, "main", b"p", metadata={}, requirement=ABSENT)
     assert made_room.uri.startswith(f"{NAMESPACE}/data/")
     info = world.objects.put(made_room.uri, b"streamed", "t")
 
     def finish():
-        return prepared.finish(
+        return two_step_writes.finish(
             engine,
             made_room,
             size_bytes=8,
@@ -300,7 +300,7 @@ def test_a_write_that_took_long_is_refused_by_what_changed_meanwhile(
     world, engine, branch, change, refused
 ):
     branches.create(engine, REPO, name="side", source="main")
-    begun = prepared.prepare(engine, REPO, branch, b"p", metadata={})
+    begun = two_step_writes.prepare(engine, REPO, branch, b"p", metadata={})
     change(world)
     world.clock.tick(10)
     with pytest.raises(refused):
@@ -308,7 +308,7 @@ def test_a_write_that_took_long_is_refused_by_what_changed_meanwhile(
 
 
 def test_a_write_that_took_long_is_staged_on_the_branch_as_it_is_by_then(world, engine):
-    begun = prepared.prepare(engine, REPO, "main", b"p", metadata={})
+    begun = two_step_writes.prepare(engine, REPO, "main", b"p", metadata={})
     put(engine, b"other")
     commit(engine)
     world.clock.tick(10)
@@ -317,14 +317,14 @@ def test_a_write_that_took_long_is_staged_on_the_branch_as_it_is_by_then(world, 
 
 
 def test_a_write_that_took_as_long_as_a_collection_waits_is_refused(world, engine):
-    begun = prepared.prepare(engine, REPO, "main", b"p", metadata={})
+    begun = two_step_writes.prepare(engine, REPO, "main", b"p", metadata={})
     world.clock.tick(WRITE_LIFE_S + 1)
     with pytest.raises(ThrottledError):
         _finish(engine, begun)
 
 
 def _finish(engine, begun):
-    return prepared.finish(
+    return two_step_writes.finish(
         engine,
         begun,
         size_bytes=1,
@@ -417,14 +417,14 @@ def test_a_conditional_link_over_an_object_is_refused(engine):
 
 def test_a_multipart_upload_becomes_one_object(world, engine):
     upload(engine, b"source", b"0123456789")
-    begun = uploads.create(engine, REPO, "main", b"p", parts=2)
+    begun = presigned_uploads.create(engine, REPO, "main", b"p", parts=2)
     assert len(begun.presigned_urls) == 2
     where: dict[str, Any] = {"physical_address": begun.physical_address}
     checksums = [world.objects.request_presigned(begun.presigned_urls[0], b"first ").decode()]
-    url = uploads.presign_part(engine, REPO, "main", b"p", begun.upload_id, 2, **where)
+    url = presigned_uploads.presign_part(engine, REPO, "main", b"p", begun.upload_id, 2, **where)
     checksums.append(world.objects.request_presigned(url, b"second ").decode())
     checksums.append(
-        uploads.copy_part(
+        presigned_uploads.copy_part(
             engine,
             REPO,
             "main",
@@ -438,7 +438,7 @@ def test_a_multipart_upload_becomes_one_object(world, engine):
         ).checksum
     )
     parts = [UploadedPart(number, checksum) for number, checksum in enumerate(checksums, 1)]
-    stat = uploads.complete(
+    stat = presigned_uploads.complete(
         engine, REPO, "main", b"p", begun.upload_id, parts=parts, metadata={"k": "v"}, **where
     )
     assert content(engine, "main", b"p") == b"first second 234"
@@ -446,32 +446,32 @@ def test_a_multipart_upload_becomes_one_object(world, engine):
 
 
 def test_an_upload_is_changed_by_its_own_address_only(world, engine):
-    begun = uploads.create(engine, REPO, "main", b"p")
+    begun = presigned_uploads.create(engine, REPO, "main", b"p")
     for path, address in (
         (b"q", begun.physical_address),
         (b"p", begun.physical_address.partition(",")[0]),
         (b"p", "s3://elsewhere/key"),
     ):
         for touch in (
-            lambda p, a: uploads.abort(
+            lambda p, a: presigned_uploads.abort(
                 engine, REPO, "main", p, begun.upload_id, physical_address=a
             ),
-            lambda p, a: uploads.presign_part(
+            lambda p, a: presigned_uploads.presign_part(
                 engine, REPO, "main", p, begun.upload_id, 1, physical_address=a
             ),
         ):
             with pytest.raises(InvalidInputError):
                 touch(path, address)
     abort = {"physical_address": begun.physical_address}
-    uploads.abort(engine, REPO, "main", b"p", begun.upload_id, **abort)
+    presigned_uploads.abort(engine, REPO, "main", b"p", begun.upload_id, **abort)
     with pytest.raises(NotFoundError):
-        uploads.abort(engine, REPO, "main", b"p", begun.upload_id, **abort)
+        presigned_uploads.abort(engine, REPO, "main", b"p", begun.upload_id, **abort)
 
 
 @pytest.mark.parametrize("parts", [-1, 10_001])
 def test_an_upload_has_at_most_10000_parts(engine, parts):
     with pytest.raises(InvalidInputError):
-        uploads.create(engine, REPO, "main", b"p", parts=parts)
+        presigned_uploads.create(engine, REPO, "main", b"p", parts=parts)
 
 
 # Reading with cached tokens

@@ -15,8 +15,8 @@ from graveler.limits import PULL_REQUEST_BYTES_MAX
 from graveler.model.pulls import PullRequestStatus, PullRequestUpdate
 from graveler.model.tasks import TaskSettings, TaskState
 from graveler.operations import branches, pulls, repositories, tags
-from graveler.operations.tasks.requests import cancel, listed
-from graveler.operations.tasks.waiting import Patience
+from graveler.operations.tasks.requests import cancel, list_page
+from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.tasks import run_all
 from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import REPO, apart, commit, content, named, upload
@@ -33,7 +33,7 @@ def pull(engine):
 
 
 def create(engine, source="source", destination="main", title="title", **more):
-    asked = pulls.PullRequestCreation("ann", source, destination, title, **more)
+    asked = pulls.NewPullRequest("ann", source, destination, title, **more)
     return pulls.create(engine, REPO, asked)
 
 
@@ -59,9 +59,9 @@ def test_a_new_pull_request_is_open_and_its_authors(engine, pull):
 def test_the_newest_pull_request_is_listed_first(world, engine, pull):
     world.clock.tick(1)
     newer = create(engine)
-    page = pulls.listed(engine, REPO, "", "", 1)
+    page = pulls.list_page(engine, REPO, "", "", 1)
     assert page.results == (newer,)
-    assert pulls.listed(engine, REPO, "", page.next_after, 1).results == (pull,)
+    assert pulls.list_page(engine, REPO, "", page.next_after, 1).results == (pull,)
 
 
 def test_merged_pull_requests_are_listed_as_closed(engine, pull):
@@ -69,7 +69,7 @@ def test_merged_pull_requests_are_listed_as_closed(engine, pull):
     pulls.merge(engine, REPO, merged.id, "ann")
     set_status(engine, closed, CLOSED)
     ids = {
-        name: {each.id for each in pulls.listed(engine, REPO, "", "", 10, name).results}
+        name: {each.id for each in pulls.list_page(engine, REPO, "", "", 10, name).results}
         for name in ("open", "closed", "all")
     }
     assert ids["open"] == {pull.id}
@@ -217,7 +217,7 @@ def test_an_unknown_pull_request_is_not_found(engine):
 def test_a_new_repository_of_the_name_has_none_of_the_old_pull_requests(engine, pull):
     repositories.delete(engine, REPO)
     repositories.create(engine, name=REPO, storage_namespace="s3://bucket/other")
-    assert pulls.listed(engine, REPO, "", "", 10).results == ()
+    assert pulls.list_page(engine, REPO, "", "", 10).results == ()
     with pytest.raises(NotFoundError):
         pulls.get(engine, REPO, pull.id)
 
@@ -273,7 +273,7 @@ class TestTasks:
 
     def test_a_repeated_request_joins_the_task_and_gets_its_commit(self, world, pull, left):
         with pytest.raises(StillRunningError) as caught:
-            pulls.merge(world.engine(), REPO, pull.id, "ann", Patience(left))
+            pulls.merge(world.engine(), REPO, pull.id, "ann", ClientWait(left))
         assert caught.value.task_id == left
         run_all(world.task_queue, world.engine())
         made = pulls.merge(world.engine(), REPO, pull.id, "ann")
@@ -292,7 +292,7 @@ class TestTasks:
         head = named(world.engine(), "main")
         set_status(world.engine(), pull, CLOSED)
         run_all(world.task_queue, world.engine())
-        (task,) = listed(world.engine(), REPO, "", 10).results
+        (task,) = list_page(world.engine(), REPO, "", 10).results
         assert task.state is TaskState.FAILED
         assert task.failure.message == "bad pull request status"
         assert named(world.engine(), "main") == head

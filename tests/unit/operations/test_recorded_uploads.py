@@ -25,7 +25,7 @@ from graveler.errors import (
 from graveler.model import ProtectionRule, Requirement
 from graveler.model.recorded_uploads import Upload
 from graveler.operations import branches, commits, objects, recorded_uploads, repositories, writes
-from graveler.operations.upload_listing import list_uploads
+from graveler.operations.recorded_uploads import list_uploads
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.fakes.engines import MemoryWorld

@@ -9,7 +9,7 @@ from graveler.engine import Engine
 from graveler.errors import DataReplacedError, PreconditionFailedError
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.model import AddressType
-from graveler.operations import links, objects, uploads, writes
+from graveler.operations import links, objects, presigned_uploads, writes
 from graveler.operations.prefixes.requests import PrefixRequest, start_copy
 from graveler.ports import ObjectInfo
 from graveler.times import NS_PER_S
@@ -45,8 +45,8 @@ def _copy(engine: Engine, path: bytes, *, shallow: bool = False) -> object:
 
 
 def _copy_part(engine: Engine) -> object:
-    made = uploads.create(engine, REPO, "main", b"parts")
-    return uploads.copy_part(
+    made = presigned_uploads.create(engine, REPO, "main", b"parts")
+    return presigned_uploads.copy_part(
         engine, REPO, "main", b"parts", made.upload_id, 1,
         physical_address=made.physical_address, source_ref="main", source_path=b"a",
     )  # fmt: skip

@@ -114,4 +114,4 @@ def test_dumps_of_two_users_are_two(engine):
     for user in ("ann", "bob"):
         with pytest.raises(StillRunningError):
             dumps.dump(impatient, REPO, user)
-    assert len(requests.listed(engine, REPO, "", 10).results) == 2
+    assert len(requests.list_page(engine, REPO, "", 10).results) == 2

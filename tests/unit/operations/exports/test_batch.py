@@ -18,7 +18,7 @@ from graveler.export.record import ExportRequest, ExportState, Progress
 from graveler.export.slices import slices_of
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
-from graveler.operations.exports.lease import Lease, StoppedError, UnwantedError
+from graveler.operations.exports.lease import ExportLease, ExportStoppedError, ExportUnwantedError
 from graveler.operations.exports.run import work_of
 from graveler.operations.exports.slices import ObservedLease, RunSpec, carry_out_slice
 from tests.support.fakes.clocks import SkewedClock
@@ -249,7 +249,7 @@ def begun(world: ExportWorld) -> tuple[RunSpec, Callable[[], object]]:
     attempt(world, is_job=True, name="job", calls_max=25)
     record = world.record
     assert record is not None
-    lease = Lease(world.engine(), world.repository, record, world.world.clock.moment())
+    lease = ExportLease(world.engine(), world.repository, record, world.world.clock.moment())
     work = work_of(lease)
     assert lease.run.id == run_id
     part = slices_of(work, Progress(), 1)[0]
@@ -270,7 +270,7 @@ def test_a_worker_stops_when_its_runner_does_not_renew_the_lease() -> None:
     assert world.writes
     world.world.clock.tick(LEASE_S - LEASE_MARGIN_S)
     world.writes.clear()
-    assert isinstance(carry_out(), StoppedError)
+    assert isinstance(carry_out(), ExportStoppedError)
     assert world.writes == []
 
 
@@ -283,7 +283,7 @@ def test_a_worker_whose_clock_jumps_does_not_believe_an_old_lease(jump_s: int) -
     lease.check()
     world.world.clock.tick(LEASE_S - LEASE_MARGIN_S)
     clock.step(jump_s)
-    with pytest.raises(StoppedError):
+    with pytest.raises(ExportStoppedError):
         lease.check()
 
 
@@ -299,9 +299,9 @@ def test_a_renewal_counts_from_before_it_was_stored() -> None:
 
     engine, record = engine_around(world.engine(), slowly), world.record
     assert record is not None
-    lease = Lease(engine, world.repository, record, engine.clock.moment())
+    lease = ExportLease(engine, world.repository, record, engine.clock.moment())
     lease.renew(Progress())
-    with pytest.raises(StoppedError):
+    with pytest.raises(ExportStoppedError):
         lease.check()
 
 
@@ -311,11 +311,11 @@ def test_a_runner_whose_clock_goes_back_step_by_step_does_not_renew() -> None:
     clock, record = SkewedClock(world.world.clock, 0), world.record
     assert record is not None
     engine = replace(world.engine(), clock=clock)
-    lease = Lease(engine, world.repository, record, clock.moment())
+    lease = ExportLease(engine, world.repository, record, clock.moment())
     clock.step(-4)
     lease.renew(Progress())
     clock.step(-4)
-    with pytest.raises(StoppedError, match="the clock was set back"):
+    with pytest.raises(ExportStoppedError, match="the clock was set back"):
         lease.renew(Progress())
 
 
@@ -323,14 +323,14 @@ def test_a_worker_stops_when_another_runner_holds_the_run_or_it_is_unwanted() ->
     world = changed_branch()
     _, carry_out = begun(world)
     world.configure("s3://out/elsewhere", patterns=PATTERNS, status_path="s3://out/status")
-    assert isinstance(carry_out(), UnwantedError)
+    assert isinstance(carry_out(), ExportUnwantedError)
     world.configure(patterns=PATTERNS, status_path="s3://out/status")
     world.world.clock.tick(LEASE_S)
     attempt(world, is_job=False, name="function", calls_max=10)
     world.writes.clear()
     problem = carry_out()
-    assert isinstance(problem, StoppedError)
-    assert not isinstance(problem, UnwantedError)
+    assert isinstance(problem, ExportStoppedError)
+    assert not isinstance(problem, ExportUnwantedError)
     assert world.writes == []
 
 
@@ -341,7 +341,7 @@ def test_a_worker_reads_the_lease_as_often_as_it_is_renewed_not_for_each_object(
     engine = engine_around(world.engine(), calls)
     record = world.record
     assert record is not None
-    work = work_of(Lease(engine, world.repository, record, engine.clock.moment()))
+    work = work_of(ExportLease(engine, world.repository, record, engine.clock.moment()))
     world.runner = "job"
     carry_out_slice(engine, run, slices_of(work, Progress(), 1000)[0])
     assert calls.counts()["objects.copy"] > 8

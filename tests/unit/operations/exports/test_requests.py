@@ -106,7 +106,7 @@ def test_an_export_must_not_overlap_with_the_storage_of_its_repository(lake, uri
 
 
 def test_an_export_must_not_overlap_with_the_storage_of_any_repository(lake, monkeypatch):
-    monkeypatch.setattr("graveler.branches.pages.PAGE_AMOUNT_MAX", 1)
+    monkeypatch.setattr("graveler.branches.complete_listings.PAGE_AMOUNT_MAX", 1)
     for name in ("aaa", "zzz"):
         repositories.create(lake.engine(), name=name, storage_namespace=f"s3://bucket/{name}")
     with pytest.raises(InvalidInputError, match="repository 'zzz'"):

@@ -21,7 +21,7 @@ from graveler.model.tasks import Task, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits, imports, merges, pulls, replays
 from graveler.operations.prefixes.requests import PrefixRequest, start_copy, start_move
 from graveler.operations.tasks.requests import cancel
-from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience
+from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
@@ -38,8 +38,8 @@ _, MERGE, REVERT, CHERRY_PICK, MERGE_PULL = SCENARIOS
 COMMIT = TaskScenario(
     "commit",
     "clean",
-    lambda engine, patience: commits.commit(
-        engine, REPO, "clean", commits.CommitRequest("commit", "somebody"), patience
+    lambda engine, wait: commits.commit(
+        engine, REPO, "clean", commits.CommitRequest("commit", "somebody"), wait
     ),
 )
 REPEATED = [COMMIT, MERGE, REVERT, CHERRY_PICK]
@@ -73,7 +73,7 @@ def at_once(world: MemoryWorld) -> Engine:
 def left_to_task(scenario: TaskScenario, world: MemoryWorld, *, is_last: bool = True) -> str:
     """Ask without waiting; return the ID of the task that does the work."""
     with pytest.raises(StillRunningError) as raised:
-        scenario.ask(impatient(world), Patience(is_last=is_last))
+        scenario.ask(impatient(world), ClientWait(is_last=is_last))
     return raised.value.task_id
 
 
@@ -245,8 +245,8 @@ def test_a_task_that_an_earlier_version_stored_still_answers():
 def picking(ref: str) -> TaskScenario:
     return replace(
         CHERRY_PICK,
-        ask=lambda engine, patience: replays.cherry_pick(
-            engine, REPO, "clean", replays.CherryPickRequest(ref, "somebody"), patience
+        ask=lambda engine, wait: replays.cherry_pick(
+            engine, REPO, "clean", replays.CherryPickRequest(ref, "somebody"), wait
         ),
     )
 
@@ -254,8 +254,8 @@ def picking(ref: str) -> TaskScenario:
 def reverting(ref: str) -> TaskScenario:
     return replace(
         REVERT,
-        ask=lambda engine, patience: replays.revert(
-            engine, REPO, "dev", replays.RevertRequest(ref, "somebody"), patience
+        ask=lambda engine, wait: replays.revert(
+            engine, REPO, "dev", replays.RevertRequest(ref, "somebody"), wait
         ),
     )
 
@@ -442,7 +442,7 @@ def test_a_redirect_to_a_task_of_a_deleted_branch_leads_to_no_other_branch(scena
         run_tasks(world)
     recreate(world, scenario.branch, before)
     with pytest.raises(NotFoundError) as raised:
-        scenario.ask(at_once(world), Patience(named))
+        scenario.ask(at_once(world), ClientWait(named))
     assert ANOTHER in raised.value.details
     assert head(world, scenario.branch) == before
 

@@ -6,7 +6,7 @@ from graveler.errors import NotFoundError, StillRunningError
 from graveler.model import Commit
 from graveler.model.tasks import TaskSettings
 from graveler.operations import branches, dumps, merges, replays
-from graveler.operations.tasks.waiting import FIRST_REQUEST, Patience
+from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run_all
 from tests.support.worlds import scenarios
@@ -35,13 +35,13 @@ def world() -> MemoryWorld:
     return world
 
 
-def revert(world: MemoryWorld, patience: Patience) -> Commit:
+def revert(world: MemoryWorld, wait: ClientWait) -> Commit:
     request = replays.RevertRequest("main~1", "somebody")
-    return replays.revert(world.engine(), REPO, "main", request, patience)
+    return replays.revert(world.engine(), REPO, "main", request, wait)
 
 
-def merge(world: MemoryWorld, patience: Patience) -> Commit:
-    return merges.merge(world.engine(), REPO, "dev", "main", MERGE, patience)
+def merge(world: MemoryWorld, wait: ClientWait) -> Commit:
+    return merges.merge(world.engine(), REPO, "dev", "main", MERGE, wait)
 
 
 def run_tasks(world: MemoryWorld) -> None:
@@ -51,9 +51,9 @@ def run_tasks(world: MemoryWorld) -> None:
 @pytest.mark.parametrize("is_named", [True, False], ids=["redirected", "repeated"])
 def test_a_commit_before_the_head_is_reverted_once(world, is_named):
     with pytest.raises(StillRunningError) as still:
-        revert(world, Patience(is_last=not is_named))
+        revert(world, ClientWait(is_last=not is_named))
     run_tasks(world)
-    made = revert(world, Patience(still.value.task_id) if is_named else FIRST_REQUEST)
+    made = revert(world, ClientWait(still.value.task_id) if is_named else FIRST_REQUEST)
     assert history(world.engine(), "main")[0] == made.id
     assert paths(world.engine(), "main") == [b"1", b"2", b"4"]
     assert len(history(world.engine(), "main")) == 6
@@ -62,7 +62,7 @@ def test_a_commit_before_the_head_is_reverted_once(world, is_named):
 @pytest.mark.parametrize("source", ["moved", "deleted"])
 def test_a_merge_is_made_once_whatever_happens_to_its_source(world, source):
     with pytest.raises(StillRunningError) as still:
-        merge(world, Patience(is_last=False))
+        merge(world, ClientWait(is_last=False))
     world.task_settings = BY_HAND
     if source == "moved":
         upload(world.engine(), b"later", b"later", "dev")
@@ -71,20 +71,20 @@ def test_a_merge_is_made_once_whatever_happens_to_its_source(world, source):
         branches.delete(world.engine(), REPO, "dev")
     world.task_settings = IMPATIENT
     run_tasks(world)
-    made = merge(world, Patience(still.value.task_id))
+    made = merge(world, ClientWait(still.value.task_id))
     assert history(world.engine(), "main")[0] == made.id
     assert paths(world.engine(), "main") == [b"1", b"2", b"3", b"4", b"dev"]
 
 
 def test_a_new_merge_of_a_source_that_moved_is_another_one(world):
     with pytest.raises(StillRunningError):
-        merge(world, Patience(is_last=False))
+        merge(world, ClientWait(is_last=False))
     world.task_settings = BY_HAND
     upload(world.engine(), b"later", b"later", "dev")
     commit(world.engine(), "dev")
     world.task_settings = IMPATIENT
     with pytest.raises(StillRunningError):
-        merge(world, Patience(is_last=False))
+        merge(world, ClientWait(is_last=False))
     run_tasks(world)
     assert b"later" in paths(world.engine(), "main")
 
@@ -102,8 +102,8 @@ def test_a_restore_that_ended_meanwhile_is_a_success(is_named):
     make_bare(world.engine())
     world.task_settings = IMPATIENT
     with pytest.raises(StillRunningError) as still:
-        dumps.restore(world.engine(), "bare", dumped, patience=Patience(is_last=not is_named))
+        dumps.restore(world.engine(), "bare", dumped, wait=ClientWait(is_last=not is_named))
     run_tasks(world)
-    patience = Patience(still.value.task_id) if is_named else FIRST_REQUEST
-    dumps.restore(world.engine(), "bare", dumped, patience=patience)
+    wait = ClientWait(still.value.task_id) if is_named else FIRST_REQUEST
+    dumps.restore(world.engine(), "bare", dumped, wait=wait)
     assert refs_of(world.engine(), "bare") == refs_of(world.engine(), scenarios.REPO)

@@ -20,7 +20,7 @@ from graveler.model import ProtectionRule
 from graveler.model.tasks import TaskKind, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits, dumps, repositories, retention, tags
 from graveler.operations.tasks.requests import cancel
-from graveler.operations.tasks.waiting import FIRST_REQUEST, OUTCOME_LIFE_S, Patience
+from graveler.operations.tasks.waiting import FIRST_REQUEST, OUTCOME_LIFE_S, ClientWait
 from graveler.retention.rules import RetentionRules
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run, run_all
@@ -67,7 +67,7 @@ def told_to_come_again(
 ) -> str:
     """Ask for the operation without waiting; return the ID of the task that does it."""
     with pytest.raises(StillRunningError) as raised:
-        scenario.ask(impatient(world), Patience(task_id, is_last))
+        scenario.ask(impatient(world), ClientWait(task_id, is_last))
     return raised.value.task_id
 
 
@@ -79,7 +79,7 @@ def message_of(message: str) -> TaskScenario:
     """Return a commit with another message."""
     request = commits.CommitRequest(message, "somebody")
     return replace(
-        COMMIT, ask=lambda engine, patience: commits.commit(engine, REPO, "main", request, patience)
+        COMMIT, ask=lambda engine, wait: commits.commit(engine, REPO, "main", request, wait)
     )
 
 
@@ -127,7 +127,7 @@ def test_a_client_that_follows_a_redirect_waits_for_the_task_that_it_names(world
     named = told_to_come_again(COMMIT, world, is_last=False)
     assert told_to_come_again(COMMIT, world, task_id=named, is_last=False) == named
     run_tasks(world)
-    made = COMMIT.ask(impatient(world), Patience(named))
+    made = COMMIT.ask(impatient(world), ClientWait(named))
     assert effects(world, "main") == [made.id]
 
 
@@ -150,8 +150,8 @@ def test_a_request_after_something_else_was_staged_makes_a_commit_that_includes_
     runner = engine_around(world.engine(), Meanwhile(12, stage_and_ask))
     run(runner, TaskMessage(REPO, first))
     run_tasks(world)
-    one = COMMIT.ask(world.engine(), Patience(first))
-    other = COMMIT.ask(world.engine(), Patience(second[0]))
+    one = COMMIT.ask(world.engine(), ClientWait(first))
+    other = COMMIT.ask(world.engine(), ClientWait(second[0]))
     assert effects(world, "main") == [one.id, other.id]
     assert b"later" not in contents(world.engine(), one.id)
     assert b"later" in contents(world.engine(), other.id)
@@ -167,7 +167,7 @@ def test_a_commit_that_waits_takes_what_another_one_seals_and_leaves_it_nothing(
     (made,) = effects(world, "main")
     assert b"later" in contents(world.engine(), made)
     with pytest.raises(InvalidInputError, match="no changes"):
-        COMMIT.ask(world.engine(), Patience(second))
+        COMMIT.ask(world.engine(), ClientWait(second))
 
 
 def test_a_request_with_another_message_gets_a_task_of_its_own(world):
@@ -277,7 +277,7 @@ def test_a_task_that_fails_answers_like_the_request_itself(world, scenario, spoi
     named = told_to_come_again(scenario, world)
     spoil(world)
     with pytest.raises(expected) as raised:
-        scenario.ask(world.engine(), Patience(named))
+        scenario.ask(world.engine(), ClientWait(named))
     assert type(raised.value) is type(alone.value) is expected
     assert str(raised.value) == str(alone.value)
 
@@ -360,10 +360,10 @@ def test_dumps_restores_and_prepared_commits_are_left_to_tasks_too(world):
 def test_a_dump_includes_what_was_made_before_it_was_asked_for(world):
     told = impatient(world)
     with pytest.raises(StillRunningError):
-        dumps.dump(told, REPO, patience=Patience(is_last=False))
+        dumps.dump(told, REPO, wait=ClientWait(is_last=False))
     tags.create(world.engine(), REPO, name="new", ref="main")
     with pytest.raises(StillRunningError):
-        dumps.dump(told, REPO, patience=Patience(is_last=False))
+        dumps.dump(told, REPO, wait=ClientWait(is_last=False))
     assert len(tasks_of(world.engine())) == 2
 
 

@@ -1,7 +1,7 @@
 """Writes in two steps: an address for the data, and then their entry.
 
-Between the steps, a client may send its content for hours. So the last step checks again what the
-first one allowed, unless that was a moment ago.
+Between the steps, a client may send its content for hours. So the last step repeats the checks of
+the first one, unless that was a moment ago.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from graveler.limits import USER_METADATA_BYTES_MAX, WRITE_LIFE_S
 from graveler.model import NO_REQUIREMENT, AddressType, Branch, Entry, Repository, Requirement
 from graveler.times import Moment
 
-# As old as what readers may remember of a repository.
+# The age that the cached record of a repository may have, too.
 _CHECK_AGE_MAX_S = 5
 
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
@@ -70,7 +70,7 @@ def prepare(
     requirement: Requirement = NO_REQUIREMENT,
     force: bool = False,
 ) -> Prepared:
-    """Return where to store data for the path, so that `finish` makes them its object.
+    """Return a new address for the path's data; `finish` makes them its object.
 
     All checks are made here, so that the content of a refused write is not read.
 
@@ -99,7 +99,7 @@ def prepare(
 def branch_now(engine: Engine, prepared: Prepared) -> tuple[Repository, Branch, StagedRead | None]:
     """Return the repository and the branch on which a prepared write may be staged now.
 
-    The third is what was read of the path together with the branch, if anything.
+    The third is the staged change that was read together with the branch, if any.
 
     Raises:
         NotFoundError: the repository or the branch was deleted.

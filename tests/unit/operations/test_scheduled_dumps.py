@@ -9,8 +9,8 @@ from graveler.dump.files import RefsDump
 from graveler.errors import GravelerError, ThrottledError
 from graveler.model import MetaRangeID
 from graveler.model.tasks import LEASE_S, TaskState
-from graveler.operations import dumps, kept_dumps, repositories
-from graveler.operations.tasks.requests import listed, status
+from graveler.operations import dumps, repositories, scheduled_dumps
+from graveler.operations.tasks.requests import list_page, status
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Crash
@@ -32,10 +32,10 @@ def engine(world):
 
 def kept(engine, name=REPO):
     """Return where the newest dump of a repository is kept, and its manifest."""
-    newest = listed(engine, name, "", 1).results[0]
+    newest = list_page(engine, name, "", 1).results[0]
     assert newest.state is TaskState.COMPLETED
     folder = newest.result[dumps.KEPT_AT]
-    return folder, json.loads(engine.objects.get(f"{folder}/{kept_dumps.MANIFEST}"))
+    return folder, json.loads(engine.objects.get(f"{folder}/{scheduled_dumps.MANIFEST}"))
 
 
 def dump_in(manifest):
@@ -50,7 +50,7 @@ def dump_in(manifest):
 def test_every_repository_but_bare_ones_is_dumped_and_copied(world, engine):
     repositories.create(engine, name="other", storage_namespace="s3://bucket/other")
     make_bare(engine)
-    assert kept_dumps.start_all(engine) == 2
+    assert scheduled_dumps.start_all(engine) == 2
     run_all(world.task_queue, engine)
     for name, namespace in ((REPO, NAMESPACE), ("other", "s3://bucket/other")):
         folder, manifest = kept(engine, name)
@@ -62,7 +62,7 @@ def test_every_repository_but_bare_ones_is_dumped_and_copied(world, engine):
 
 def test_a_copy_restores_without_the_bucket_it_came_from(world, engine):
     before = refs_of(engine, REPO)
-    kept_dumps.start_all(engine)
+    scheduled_dumps.start_all(engine)
     run_all(world.task_queue, engine)
     folder, manifest = kept(engine)
     ids = [file_id for namespace, file_id in world.files.files if namespace == NAMESPACE]
@@ -83,15 +83,15 @@ def test_each_copy_is_a_folder_of_its_own(world, engine):
     for number in range(2):
         upload(engine, f"new/{number}".encode())
         commit(engine)
-        kept_dumps.start_all(engine)
+        scheduled_dumps.start_all(engine)
         run_all(world.task_queue, engine)
         folders.append(kept(engine)[0])
     assert folders[0] < folders[1]  # by time
 
 
 def test_a_repeated_message_joins_the_open_tasks(world, engine):
-    assert kept_dumps.start_all(engine) == kept_dumps.start_all(engine) == 1
-    assert len(listed(engine, REPO, "", 10).results) == 1
+    assert scheduled_dumps.start_all(engine) == scheduled_dumps.start_all(engine) == 1
+    assert len(list_page(engine, REPO, "", 10).results) == 1
 
 
 def test_the_dump_of_a_user_is_not_copied(world, engine):
@@ -103,17 +103,17 @@ def test_the_dump_of_a_user_is_not_copied(world, engine):
 
 
 def test_the_api_shows_the_ids_of_a_kept_dump(world, engine):
-    kept_dumps.start_all(engine)
+    scheduled_dumps.start_all(engine)
     run_all(world.task_queue, engine)
     _, manifest = kept(engine)
-    newest = listed(engine, REPO, "", 1).results[0]
+    newest = list_page(engine, REPO, "", 1).results[0]
     assert dumps.dump_of(newest) == dump_in(manifest)
 
 
 def test_without_a_place_nothing_is_dumped(world):
     engine = world.engine()
-    assert kept_dumps.start_all(engine) == 0
-    assert listed(engine, REPO, "", 1).results == ()
+    assert scheduled_dumps.start_all(engine) == 0
+    assert list_page(engine, REPO, "", 1).results == ()
 
 
 def test_one_failure_does_not_stop_the_other_repositories(world, engine):
@@ -128,17 +128,17 @@ def test_one_failure_does_not_stop_the_other_repositories(world, engine):
 
     faulty = engine_around(engine, fail_once)
     with pytest.raises(GravelerError):
-        kept_dumps.start_all(faulty)
-    started = [name for name in ("aaa", REPO) if listed(engine, name, "", 1).results]
+        scheduled_dumps.start_all(faulty)
+    started = [name for name in ("aaa", REPO) if list_page(engine, name, "", 1).results]
     assert started == [REPO]
-    assert kept_dumps.start_all(engine) == 2
+    assert scheduled_dumps.start_all(engine) == 2
 
 
 @pytest.mark.parametrize("number", range(1, 6))
 def test_a_runner_that_dies_while_it_copies_leaves_one_whole_copy_to_the_next(
     world, engine, number
 ):
-    kept_dumps.start_all(engine)
+    scheduled_dumps.start_all(engine)
     (_, message), *_ = world.task_queue.waiting
     puts = []
 

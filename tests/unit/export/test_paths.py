@@ -3,7 +3,7 @@
 import pytest
 
 from graveler.errors import InvalidInputError
-from graveler.export.addresses import allowed_location, is_within, object_uri, overlap
+from graveler.export.paths import allowed_location, is_within, object_uri, overlap
 from tests.support.checks.cases import for_each
 
 

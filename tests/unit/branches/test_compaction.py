@@ -11,7 +11,7 @@ from itertools import count
 import pytest
 
 from graveler.branches import heads
-from graveler.branches.changes import Staged
+from graveler.branches.changes import StagedSource
 from graveler.branches.lookup import current_branch
 from graveler.branches.views import view_of_branch
 from graveler.engine import Engine
@@ -255,7 +255,7 @@ def test_a_crowded_branch_can_be_reset(world, engine):
 def test_readers_and_slices_that_hold_the_branch_from_before_go_on_reading(full):
     engine = full.engine()
     repository, before = current_branch(engine, REPO, "main")
-    staged = Staged(before.sealed_tokens, before.version)
+    staged = StagedSource(before.sealed_tokens, before.version)
     base = engine.content(repository, before.commit_id)
     changes = list(staged.changes(engine, repository, base)(b"", None))
     assert seal(full.engine()).sealed_tokens[1:] != before.sealed_tokens

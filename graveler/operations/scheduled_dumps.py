@@ -1,14 +1,14 @@
 """Scheduled dumps: a task dumps each repository, and copies the dump to the deployment's place.
 
-The place is meant to be a bucket of another region. A copy is a folder of its own, with all files
-of the dump below `_lakefs/` and the manifest beside it. So a rule of the bucket may delete copies
-by age, and no copy needs another one. The manifest is stored last: a folder with one is whole.
+The place is meant to be a bucket of another region. A copy is a folder: all files of the dump are
+below `_lakefs/`, and the manifest is beside it. No copy needs another one, so a rule of the bucket
+may delete copies by age. The manifest is stored last: a folder with one is whole.
 """
 
 from collections.abc import Mapping
 from json import dumps as to_json
 
-from graveler.branches.pages import every_repository
+from graveler.branches.complete_listings import every_repository
 from graveler.dump.files import RefsDump, file_ids
 from graveler.engine import Engine
 from graveler.errors import GravelerError, NotFoundError
@@ -66,7 +66,7 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         GravelerError: as dumps.dump, or the place cannot be written to.
-        StoppedError: this runner must not continue.
+        TaskStoppedError: this runner must not continue.
     """
     result = dumps.run_dump(hold)
     if not (hold.task.request.get("is_kept") and hold.engine.dump_place):
@@ -81,7 +81,7 @@ def _keep(hold: Hold, result: Mapping[str, str]) -> str:
     dumped = RefsDump(**{name: MetaRangeID(text) for name, text in result.items()})
     for file_id in hold.watched(file_ids(engine.committed, source, dumped)):
         content = engine.committed.read_once(source, file_id)
-        # Past the cache of files: who restores the copy must read the stored bytes.
+        # Past the cache of files: a restore of the copy must read the stored bytes.
         engine.objects.put(committed_uri(target, file_id), content, "application/octet-stream")
     about = {
         "repository": repository.name,

@@ -1,4 +1,4 @@
-"""Complete listings, fetched page by page, of what a repository has, and its changes."""
+"""Complete listings, page by page: repositories; a repository's refs, tasks, commits and events."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -38,7 +38,7 @@ def every_task(engine: Engine, repository: Repository) -> Iterator[Task]:
 
 
 class NewEvents:
-    """The events of a repository since this was made; no clock decides what is new."""
+    """The events of a repository since this was made; no clock decides which are new."""
 
     def __init__(self, engine: Engine, repository: Repository) -> None:
         since_s = engine.now_s() - EVENTS_MARGIN_S
@@ -56,8 +56,8 @@ class NewEvents:
 def closed_commits(engine: Engine, repository: Repository) -> Iterator[Commit]:
     """Yield each commit once, in no order, and never without its ancestors.
 
-    All commits that exist when the iteration begins are included, so also all that a branch or a
-    tag named before. A later commit may be included.
+    The iteration includes all commits that exist when it begins, also those that a branch or a tag
+    named before. It may include later ones.
 
     Raises:
         CorruptDataError: a parent does not exist.

@@ -24,9 +24,9 @@ def set_up(accounts: AccountStore, user: User, credential: Credential) -> None:
 
 
 def upgrade(accounts: AccountStore, now_s: int, access_key_id: str) -> None:
-    """Give an installation from before groups existed what set-up makes today.
+    """Add the standard groups and policies to an installation from before groups existed.
 
-    Its users become administrators. A key pair in the old form, found by a log-in, is the sign
-    that this is needed; afterwards there is none.
+    Its users become administrators. A log-in that finds a key pair in the old form calls this; then
+    no such key pair is left.
     """
     accounts.upgrade(standard_access(now_s), access_key_id)

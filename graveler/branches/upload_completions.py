@@ -1,15 +1,15 @@
 """Completing a recorded upload: its entry is staged once, in the transaction that completes it.
 
-The rules of `protocol.staging` hold. The record of the upload is one more condition: it is open. So
-of several completions and aborts, exactly one succeeds, and a repeated one finds the record of the
+The rules of `branches.staging` hold. The record of the upload is one more condition: it is open. So
+of several completions and aborts, exactly one succeeds. A repeated one finds the record of the
 first.
 """
 
 from contextlib import suppress
 
-from graveler.branches.heads import read_branch
+from graveler.branches.lookup import reread_branch, shown
 from graveler.branches.retries import retry_stale
-from graveler.branches.staging import after_seal, check_requirement, confirm, shown
+from graveler.branches.staging import after_seal, check_requirement, confirm
 from graveler.branches.views import View
 from graveler.engine import Engine
 from graveler.entries import entry_value
@@ -83,7 +83,7 @@ def _newer(
     engine: Engine, repository: Repository, branch: Branch, requirement: Requirement
 ) -> Branch:
     """Return the branch as it is after an attempt failed, with an open token if that matters."""
-    now = read_branch(engine, repository, branch)
+    now = reread_branch(engine, repository, branch)
     if requirement == NO_REQUIREMENT and now.staging_token == branch.staging_token:
         return after_seal(engine, repository, branch)
     return now

@@ -1,4 +1,4 @@
-"""Presigned multipart uploads: clients send the parts straight to the object store."""
+"""Presigned multipart uploads: clients send the parts directly to the object store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from graveler.operations.links import (
     stage_data,
 )
 from graveler.operations.objects import stat
-from graveler.operations.prepared import DEFAULT_CONTENT_TYPE, check_user_metadata
+from graveler.operations.two_step_writes import DEFAULT_CONTENT_TYPE, check_user_metadata
 from graveler.ports import CopiedPart, UploadedPart
 
 

@@ -1,4 +1,4 @@
-"""Requests of an export to the object store: checked against the lease, and retried."""
+"""Requests of an export to the object store: each try checks the lease first."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError
-from graveler.operations.exports.lease import StoppedError
+from graveler.operations.exports.lease import ExportStoppedError
 from graveler.threads import ContextThreads
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class RetriedRequests:
             self.before_request()
             try:
                 return request()
-            except StoppedError:
+            except ExportStoppedError:
                 raise
             except (GoneError, InvalidInputError) as error:
                 problem = error  # another try would fail as well
@@ -93,7 +93,7 @@ def _delay_s(uri: str, number: int) -> float:
 
 @contextmanager
 def pool_of(at_once: int) -> Iterator[ThreadPoolExecutor | None]:
-    """Provide threads for so many requests at once; None for one request at a time."""
+    """Provide threads for this many requests at once; None for one request at a time."""
     if at_once == 1:
         yield None
         return

@@ -1,6 +1,6 @@
-"""Which hooks are due at an event: they follow from the action files in a repository's content.
+"""The hooks that are due at an event, by the action files in a repository's content.
 
-lakeFS's rules say which content holds the action files:
+lakeFS's rules decide which content holds the action files:
 
 operation               events                       content                     branches: match
 commit                  prepare-commit, pre-commit   the branch, staged changes  the branch
@@ -84,7 +84,7 @@ class ActionFiles:
 NO_FILES = ActionFiles()
 
 
-def committed_files(
+def committed_action_files(
     engine: Engine, repository: Repository, content: MetaRange, event: str
 ) -> ActionFiles:
     """Return the action files in committed content; event is for messages.
@@ -100,12 +100,12 @@ def committed_files(
     return _loaded(engine, repository, content.few_records(_FOLDER, _FOLDER_END), event)
 
 
-def staged_files(engine: Engine, token: StagingToken) -> Sequence[Change]:
+def staged_action_files(engine: Engine, token: StagingToken) -> Sequence[Change]:
     """Return the changes of action files under the token."""
     return tuple(engine.staging.scan(token, _FOLDER, _FOLDER_END))
 
 
-def branch_files(
+def branch_action_files(
     engine: Engine,
     repository: Repository,
     branch: Branch,
@@ -114,8 +114,8 @@ def branch_files(
 ) -> ActionFiles:
     """Return the action files that a reader of the branch sees, staged ones included.
 
-    It costs a request for each of the branch's staging tokens. staged returns the changes under the
-    newest one, if they have been read.
+    It costs a request for each of the branch's staging tokens. `staged` returns the changes under
+    the newest one, if they have been read.
 
     Raises:
         PreconditionFailedError: an action file is malformed.
@@ -123,7 +123,7 @@ def branch_files(
     if runs_no_hooks(engine, repository):
         return NO_FILES
     committed = engine.content(repository, branch.commit_id)
-    newest = staged(branch) if staged else staged_files(engine, branch.staging_token)
+    newest = staged(branch) if staged else staged_action_files(engine, branch.staging_token)
     sealed = View(engine, repository, branch.sealed_tokens, committed)
     changes = {**dict(sealed.changes(_FOLDER, _FOLDER_END)), **dict(newest)}
     kept = (
