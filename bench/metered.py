@@ -11,7 +11,7 @@ import msgspec
 
 from bench.prices import Usage
 from graveler.aws import connect, wiring
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.exchanges.whole import Answer, Pending
 from graveler.aws.s3.client import S3
@@ -48,7 +48,7 @@ class _Metered:
         self._pending.abandon()
 
 
-class _MeteredHttp(HttpClient):
+class _MeteredHttp(DynamoDBHttpClient):
     """Asks DynamoDB for the capacity of each request; local servers do not check signatures."""
 
     def __init__(self, endpoint: str, units: Counter[str]) -> None:

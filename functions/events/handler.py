@@ -15,7 +15,7 @@ with uncollected():
 
     from functions.telemetry import Record, Telemetry
     from graveler.aws import wiring
-    from graveler.aws.dynamodb.records import event_of
+    from graveler.aws.dynamodb.outbox import event_of
     from graveler.model import Event
 
 telemetry = Telemetry("graveler-events")

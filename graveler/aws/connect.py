@@ -11,7 +11,7 @@ from botocore.config import Config
 from botocore.session import Session
 
 from graveler.aws.dynamodb.client import DynamoDB
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.environment import import_function
 from graveler.aws.exchanges.whole import Pending
 from graveler.aws.functions import LambdaClient
@@ -129,12 +129,12 @@ def dynamodb(
     observe: Callable[[str], None] | None = None,
 ) -> DynamoDB:
     """Return a client of the deployment's DynamoDB."""
-    http = HttpClient(settings.dynamodb_endpoint or dynamodb_endpoint(settings.region))
+    http = DynamoDBHttpClient(settings.dynamodb_endpoint or dynamodb_endpoint(settings.region))
     return dynamodb_over(http, Signer(settings.region, credentials()), retries, observe)
 
 
 def dynamodb_over(
-    http: HttpClient,
+    http: DynamoDBHttpClient,
     signer: Signer,
     retries: Retries | None = None,
     observe: Callable[[str], None] | None = None,

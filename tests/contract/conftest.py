@@ -17,7 +17,7 @@ from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.exports import DynamoExportStore
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
@@ -61,7 +61,7 @@ class LostAnswer(Pending):
         self._pending.abandon()
 
 
-class LossyHttp(HttpClient):
+class LossyHttp(DynamoDBHttpClient):
     """Requests arrive and have their effect, but answers to chosen operations get lost."""
 
     def __init__(self, endpoint: str) -> None:

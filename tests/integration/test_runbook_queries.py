@@ -19,7 +19,7 @@ from functions.events.handler import handler as publish
 from gateway.server.log import Record
 from graveler.aws import wiring
 from graveler.aws.bus import Published
-from graveler.aws.dynamodb.cleanup import Swept
+from graveler.aws.dynamodb.cleanup import SweepResult
 from graveler.errors import CorruptDataError
 from graveler.export.model import BranchExport, ExportConfiguration, ExportRun, ExportState
 from graveler.model import CommitID, MetaRangeID
@@ -119,8 +119,8 @@ def _of_the_api(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 def _of_the_cleanup(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     class Store:
-        def sweep(self, *_: object) -> Swept:
-            return Swept(0)
+        def sweep(self, *_: object) -> SweepResult:
+            return SweepResult(0)
 
     class Heartbeats:
         def beat(self, now_ns: int) -> None:

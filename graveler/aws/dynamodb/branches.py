@@ -18,8 +18,9 @@ from graveler.aws.dynamodb.models import (
     StagedItem,
     partition_of,
 )
+from graveler.aws.dynamodb.outbox import outbox_item
 from graveler.aws.dynamodb.pulls import pull_replacement
-from graveler.aws.dynamodb.records import Records, cleanup_item, outbox_item
+from graveler.aws.dynamodb.records import RefsRecords, cleanup_item
 from graveler.aws.dynamodb.tables import Raw, Tables, key
 from graveler.aws.dynamodb.tasks import task_creation, task_key, task_of, task_replacement
 from graveler.aws.errors import ConditionFailedError
@@ -76,7 +77,7 @@ def branch_key(repository: Repository, name: str) -> Raw:
     return key(partition_of(repository), BRANCH + name)
 
 
-def meeting_at(repository: Repository, branch: str) -> str:
+def subject_of(repository: Repository, branch: str) -> str:
     """Return the subject of reads of the branch and of what belongs to it."""
     return f"{partition_of(repository)}/{branch}"
 
@@ -108,14 +109,14 @@ def branch_deletion(
     return [{"Delete": delete}, {"Put": cleanup}]
 
 
-class BranchRecords(Records):
+class BranchRecords(RefsRecords):
     """The part of RefStore that stores branches."""
 
     __slots__ = ()
 
     def branch(self, repository: Repository, name: str) -> Branch | None:
         wanted = [(self.tables.refs, branch_key(repository, name))]
-        (raw,) = self.tables.get_together(meeting_at(repository, name), wanted)
+        (raw,) = self.tables.get_together(subject_of(repository, name), wanted)
         return None if raw is None else branch_of(raw)
 
     def branches(

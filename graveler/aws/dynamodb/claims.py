@@ -7,7 +7,7 @@ import msgspec
 
 from graveler.aws import deadlines
 from graveler.aws.dynamodb.models import CLAIM, ClaimItem, partition_of
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.errors import UnknownOutcomeError
 from graveler.model import Repository
 
@@ -15,7 +15,7 @@ from graveler.model import Repository
 _ADDRESSES_IN_ITEM_MAX = 2_000
 
 
-class ClaimRecords(Records):
+class ClaimRecords(RefsRecords):
     """`graveler.ports.ClaimStore` over the refs table."""
 
     __slots__ = ()

@@ -43,7 +43,7 @@ class Cleanup:
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweepResult:
     """The result of a sweep: how many pieces are done, and the errors of the others."""
 
     done: int
@@ -81,7 +81,7 @@ class CleanupStore:
         """Remove the work from the register."""
         self._tables.dynamodb.call("DeleteItem", self._tables.delete(key(CLEANUPS, cleanup.id)))
 
-    def sweep(self, now_ns: int, amount: int) -> Swept:
+    def sweep(self, now_ns: int, amount: int) -> SweepResult:
         """Try up to amount pieces of due work, and postpone those that fail.
 
         Fewer pieces mean that no more are due.
@@ -94,7 +94,7 @@ class CleanupStore:
             except Exception as error:  # noqa: BLE001 - one failure must not stop the others
                 self._postpone(cleanup, now_ns + POSTPONED_NS)
                 failures.append(error)
-        return Swept(len(cleanups) - len(failures), tuple(failures))
+        return SweepResult(len(cleanups) - len(failures), tuple(failures))
 
     def _end_offer(self, offer: Cleanup) -> bool:
         """End the offer, so that no branch can take the token; return False if one has."""

@@ -29,7 +29,7 @@ import msgspec
 
 from graveler.aws import deadlines, traces, usage
 from graveler.aws.clock import moment
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.errors import (
     CONDITION_FAILED,
     THROTTLING_CODES,
@@ -61,7 +61,7 @@ class _TooLateError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DynamoDBCall:
     """One request: an operation of the API, its parameters, and the decoder of its answer."""
 
     operation: str
@@ -77,7 +77,7 @@ class DynamoDB:
 
     def __init__(
         self,
-        http: HttpClient,
+        http: DynamoDBHttpClient,
         signer: Signer,
         retries: Retries | None = None,
         observe: Callable[[str], None] | None = None,
@@ -109,9 +109,9 @@ class DynamoDB:
         if self._observe is not None:
             self._observe(operation)
         with traces.call("DynamoDB", operation):
-            return self._settle(Call(operation, request, decoder), None)
+            return self._settle(DynamoDBCall(operation, request, decoder), None)
 
-    def call_together(self, first: Call, second: Call) -> tuple[Any, Any]:
+    def call_together(self, first: DynamoDBCall, second: DynamoDBCall) -> tuple[Any, Any]:
         """Return the answers to two reads sent at the same time; raises as `call` does."""
         operations = f"{first.operation}+{second.operation}"
         if self._observe is not None:
@@ -138,19 +138,19 @@ class DynamoDB:
             raise _TooLateError
         return self._http.begin(signed, body)
 
-    def _try_begin(self, call: Call) -> Pending | None:
+    def _try_begin(self, call: DynamoDBCall) -> Pending | None:
         try:
             return self._begin(call.operation, msgspec.json.encode(call.request))
         except (NotSentError, NoAnswerError):
             return None  # _settle tries again
 
-    def _settle(self, call: Call, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
+    def _settle(self, call: DynamoDBCall, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
         if call.operation in _READS:
             return self._attempts(call, begun)
         with deadlines.keeping(_READ_BACK_S):
             return self._attempts(call, begun)
 
-    def _attempts(self, call: Call, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
+    def _attempts(self, call: DynamoDBCall, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
         body = msgspec.json.encode(call.request)
         may_have_landed = False
         problem = "no time is left"

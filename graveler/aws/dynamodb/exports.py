@@ -20,7 +20,8 @@ from graveler.aws.dynamodb.models import (
     partition_named,
     partition_of,
 )
-from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, Request, key
 from graveler.aws.dynamodb.tasks import task_creation
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
@@ -32,7 +33,7 @@ from graveler.tasks import TaskStart
 
 
 @dataclass(frozen=True, slots=True)
-class DynamoExportStore(Records):
+class DynamoExportStore(RefsRecords):
     """`graveler.export.ports.ExportStore` in the refs table."""
 
     def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:

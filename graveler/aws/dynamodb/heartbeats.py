@@ -16,11 +16,11 @@ from graveler.aws.dynamodb.models import (
     BeatItem,
     RefsItem,
 )
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.errors import ConditionFailedError
 
 
-class HeartbeatStore(Records):
+class HeartbeatStore(RefsRecords):
     """The partition of signs of life."""
 
     __slots__ = ()

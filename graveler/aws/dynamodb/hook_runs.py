@@ -14,7 +14,7 @@ from graveler.aws.dynamodb.models import (
     ListedHookRunItem,
     partition_of,
 )
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.hooks import Run
 from graveler.limits import HOOK_RUN_LIFE_S
@@ -31,7 +31,7 @@ def _run_id_of(raw: Raw) -> str:
     return run_id
 
 
-class HookRunRecords(Records):
+class HookRunRecords(RefsRecords):
     """`graveler.ports.HookRunStore` over the refs table."""
 
     __slots__ = ()

@@ -13,7 +13,7 @@ from graveler.aws.exchanges.whole import Pending, begin
 from graveler.aws.retries import DYNAMODB_ATTEMPT_S
 
 
-class HttpClient:
+class DynamoDBHttpClient:
     """Sends to one endpoint; shared by all threads."""
 
     def __init__(self, endpoint: str) -> None:

@@ -2,13 +2,14 @@
 
 from graveler.aws.dynamodb.heartbeats import HeartbeatStore
 from graveler.aws.dynamodb.models import LEASE, LeaseItem, partition_of
-from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import key
 from graveler.aws.errors import ConditionFailedError
 from graveler.model import Event, Repository
 
 
-class DynamoJobStore(Records):
+class DynamoJobStore(RefsRecords):
     """`graveler.ports.jobs.JobStore` over the refs table."""
 
     __slots__ = ()

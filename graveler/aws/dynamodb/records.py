@@ -10,37 +10,26 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import uuid4
 
-import msgspec
-
 from graveler.aws.dynamodb.models import (
     CLEANUPS,
-    OUTBOX,
     REPOSITORIES,
     CleanupItem,
-    OutboxItem,
     RefsItem,
     RepositoryItem,
-    partition_of,
 )
 from graveler.aws.dynamodb.tables import Raw, Tables, key
 from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
-from graveler.model import Event, Page, Repository, StagingToken
-from graveler.times import NS_PER_S
+from graveler.model import Page, Repository, StagingToken
 
 T = TypeVar("T")
-
-# The stream keeps records for a day. The item stays longer, so that a person can examine it.
-_OUTBOX_LIFE_S = 7 * 24 * 60 * 60
 
 # A transaction has at most 100 writes; one of them checks the repository.
 _NAMES_AT_ONCE = 99
 
-_EVENT = msgspec.json.Decoder(Event)
-
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class RefsRecords:
     """Access to the refs table."""
 
     tables: Tables
@@ -123,27 +112,6 @@ class Records:
 
     def _exists(self, item: RefsItem) -> bool:
         return self.tables.get(item.partition, item.sort) is not None
-
-
-def outbox_item(repository: Repository, event: Event) -> OutboxItem:
-    """Return the outbox item of the event. Its key follows from the event's ID."""
-    return OutboxItem(
-        partition_of(repository),
-        OUTBOX + event.id,
-        event=msgspec.json.encode(event).decode(),
-        expires_at=event.time_ns // NS_PER_S + _OUTBOX_LIFE_S,
-    )
-
-
-def event_of(raw: Raw) -> Event | None:
-    """Return the event in the raw item; None if it is not an outbox item.
-
-    Raises:
-        KeyError, msgspec.MsgspecError: the item has another form.
-    """
-    if not raw["sort"]["S"].startswith(OUTBOX):
-        return None
-    return _EVENT.decode(raw["event"]["S"])
 
 
 def cleanup_item(

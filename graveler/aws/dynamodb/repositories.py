@@ -20,7 +20,8 @@ from graveler.aws.dynamodb.models import (
     RepositoryItem,
     partition_of,
 )
-from graveler.aws.dynamodb.records import Records, cleanup_item, outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords, cleanup_item
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import (
@@ -76,7 +77,7 @@ def repository_key(name: str) -> Raw:
     return key(REPOSITORIES, name)
 
 
-class RepositoryRecords(Records):
+class RepositoryRecords(RefsRecords):
     """The part of RefStore that stores repositories."""
 
     __slots__ = ()

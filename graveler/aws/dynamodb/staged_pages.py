@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from graveler.aws.dynamodb.client import Call
+from graveler.aws.dynamodb.client import DynamoDBCall
 from graveler.aws.dynamodb.tables import Request, Tables
 from graveler.limits import PATH_BYTES_MAX
 from graveler.model import StagingToken
@@ -68,9 +68,9 @@ RESTORED_PATHS: Request = {
 
 def first_page(
     tables: Tables, token: StagingToken, start: bytes, end: bytes | None, limit: int
-) -> Call:
+) -> DynamoDBCall:
     """Return the query of the first page of the changes with start <= path < end."""
-    return Call("Query", _request(tables, token, start, end, CHANGES, limit), _PAGE)
+    return DynamoDBCall("Query", _request(tables, token, start, end, CHANGES, limit), _PAGE)
 
 
 def pages(

@@ -5,7 +5,7 @@ DynamoDB cancels transactions that touch one item at the same time, even if they
 a token has several gates (`dynamodb.gates`). A write is a transaction that puts its entry and
 checks one gate, which a path's hash selects. Closing a token closes its gates one after the other,
 so each of them tells whether it is closed. Writes at different gates do not conflict; a write that
-conflicts is sent again. Writes of threads that meet share a transaction (`dynamodb.meetings`).
+conflicts is sent again. Writes of threads that meet share a transaction (`dynamodb.coalescing`).
 
 A transaction carries a client request token, so a repeated request has no second effect.
 """
@@ -18,17 +18,17 @@ from pynamodb.expressions.condition import Condition
 
 from graveler.aws import deadlines
 from graveler.aws.dynamodb import gates
-from graveler.aws.dynamodb.batches import batches_of, fits
 from graveler.aws.dynamodb.branches import (
     branch_key,
     branch_of,
     is_unchanged,
-    meeting_at,
     restored_item,
+    subject_of,
 )
-from graveler.aws.dynamodb.client import Call, binary
-from graveler.aws.dynamodb.meetings import Kind
+from graveler.aws.dynamodb.client import DynamoDBCall, binary
+from graveler.aws.dynamodb.coalescing import BatchCall
 from graveler.aws.dynamodb.models import BranchItem, StagedItem, partition_of
+from graveler.aws.dynamodb.recorded_uploads import has_completed, upload_completion
 from graveler.aws.dynamodb.repositories import repository_key, repository_of
 from graveler.aws.dynamodb.staged_pages import (
     CHANGES,
@@ -40,7 +40,6 @@ from graveler.aws.dynamodb.staged_pages import (
 )
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
-from graveler.aws.dynamodb.uploads import has_completed, upload_completion
 from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, Change, Repository, StagingToken
@@ -84,7 +83,7 @@ class DynamoStagingStore:
             (self._tables.refs, branch_key(repository, branch)),
             (self._tables.staging, _key(token, path)),
         ]
-        found, staged = self._tables.get_together(meeting_at(repository, branch), wanted)
+        found, staged = self._tables.get_together(subject_of(repository, branch), wanted)
         return (
             None if found is None else branch_of(found),
             None if staged is None else _staged_of(staged),
@@ -96,7 +95,7 @@ class DynamoStagingStore:
         refs = self._tables.refs
         wanted = [(refs, repository_key(repository.name)), (refs, branch_key(repository, branch))]
         wanted.append((self._tables.staging, _key(token, path)))
-        current, found, staged = self._tables.get_together(meeting_at(repository, branch), wanted)
+        current, found, staged = self._tables.get_together(subject_of(repository, branch), wanted)
         return (
             None if current is None else repository_of(current),
             None if found is None else branch_of(found),
@@ -106,7 +105,7 @@ class DynamoStagingStore:
     def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
         if len(changes) == 1:
             return self._stage_together(token, changes[0])
-        batches = list(batches_of(changes))
+        batches = list(gates.batches_of(changes))
         with ContextThreads(_TRANSACTIONS_AT_ONCE) as pool:
             is_staged = pool.map(lambda batch: self._stage_at_once(token, batch), batches)
             return [
@@ -124,7 +123,7 @@ class DynamoStagingStore:
 
         subject = (self._tables.staging, token)
         try:
-            is_staged = self._tables.meetings.join(subject, Kind(send, fits), change)
+            is_staged = self._tables.coalescer.call(subject, BatchCall(send, gates.fits), change)
         except UnknownOutcomeError:
             deadlines.write_landed()
             raise
@@ -253,7 +252,7 @@ class DynamoStagingStore:
         return False
 
     def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
-        for batch in batches_of(changes):
+        for batch in gates.batches_of(changes):
             update = self._tables.update(
                 branch_key(repository, branch.name),
                 [
@@ -318,7 +317,8 @@ class DynamoStagingStore:
             raw = self._dynamodb.call("GetItem", branch_request).get("Item")
             return (None if raw is None else branch_of(raw)), iter(())
         answer, first = self._dynamodb.call_together(
-            Call("GetItem", branch_request), first_page(self._tables, token, start, end, amount)
+            DynamoDBCall("GetItem", branch_request),
+            first_page(self._tables, token, start, end, amount),
         )
         raw = answer.get("Item")
         found = pages(self._tables, token, start, end, CHANGES, amount, first)

@@ -10,7 +10,7 @@ from pynamodb.expressions.update import Action, Update
 from pynamodb.models import Model
 
 from graveler.aws.dynamodb.client import DynamoDB, binary
-from graveler.aws.dynamodb.meetings import Kind, Meetings
+from graveler.aws.dynamodb.coalescing import BatchCall, Coalescer
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION, RefsItem
 from graveler.aws.errors import RequestRefusedError
 from graveler.errors import ThrottledError, UnknownOutcomeError
@@ -24,7 +24,7 @@ Wanted = Sequence[tuple[str, Raw]]
 
 _BATCH_READ_MAX = 100
 # Of keys that requests which meet read at once: more would wait long for their items.
-_MET_MAX = 50
+_COALESCED_KEYS_MAX = 50
 _BATCH_WRITE_MAX = 25
 _BATCHES_AT_ONCE = 8
 
@@ -41,7 +41,7 @@ class Tables:
     refs: str
     staging: str
     dynamodb: DynamoDB
-    meetings: Meetings = field(default_factory=Meetings, compare=False)
+    coalescer: Coalescer = field(default_factory=Coalescer, compare=False)
 
     # Parts of requests
 
@@ -114,11 +114,12 @@ class Tables:
         Raises:
             ThrottledError: DynamoDB does not answer in time.
         """
-        kind = Kind(
-            self._get_each, lambda asked, more: sum(map(len, asked)) + len(more) <= _MET_MAX
+        batch = BatchCall(
+            self._get_each,
+            lambda asked, more: sum(map(len, asked)) + len(more) <= _COALESCED_KEYS_MAX,
         )
         try:
-            return self.meetings.join((self.refs, subject), kind, wanted)
+            return self.coalescer.call((self.refs, subject), batch, wanted)
         except UnknownOutcomeError as error:
             raise ThrottledError(f"a read was not answered: retry later ({error})") from error
 

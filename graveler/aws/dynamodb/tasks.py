@@ -12,7 +12,8 @@ from graveler.aws.dynamodb.models import (
     TaskItem,
     partition_of,
 )
-from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
@@ -69,7 +70,7 @@ def task_key(task_id: str) -> str:
     return TASK + task_id[-_XID_LENGTH:]
 
 
-class TaskRecords(Records):
+class TaskRecords(RefsRecords):
     """`graveler.ports.TaskStore` over the refs table."""
 
     __slots__ = ()

@@ -13,7 +13,7 @@ from botocore.awsrequest import AWSPreparedRequest
 from graveler.aws.clock import SystemClock
 from graveler.aws.connect import dynamodb_over, observe_requests, s3_config
 from graveler.aws.dynamodb.exports import DynamoExportStore
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
@@ -86,12 +86,12 @@ class ServerWorld:
     s3_endpoint: str | None = None
     s3_keys: Keys = Keys()
     memory: MemoryWorld = field(default_factory=memory_world, compare=False)
-    _clients: list[HttpClient] = field(default_factory=list, compare=False)
+    _clients: list[DynamoDBHttpClient] = field(default_factory=list, compare=False)
 
     def tables(self, observe: Callable[[str], None] | None = None) -> Tables:
         """The two tables, which `create` makes."""
         signer = Signer(REGION, Keys)
-        http = HttpClient(self.dynamodb_endpoint)
+        http = DynamoDBHttpClient(self.dynamodb_endpoint)
         self._clients.append(http)
         return Tables("refs", "staging", dynamodb_over(http, signer, observe=observe))
 

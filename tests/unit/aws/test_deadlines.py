@@ -11,8 +11,8 @@ from botocore.config import Config
 
 from graveler.aws import connect, deadlines, retries
 from graveler.aws.dynamodb import http_client
-from graveler.aws.dynamodb.client import Call, DynamoDB
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.client import DynamoDB, DynamoDBCall
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.errors import repeated
 from graveler.aws.exchanges import for_urllib3
 from graveler.aws.exchanges import patience as patience_module
@@ -57,7 +57,7 @@ def table_server() -> Iterator[FaultyServer]:
 
 @pytest.fixture
 def table(table_server: FaultyServer) -> DynamoDB:
-    return DynamoDB(HttpClient(table_server.endpoint), Signer("eu-west-1", Keys))
+    return DynamoDB(DynamoDBHttpClient(table_server.endpoint), Signer("eu-west-1", Keys))
 
 
 @pytest.fixture
@@ -98,7 +98,10 @@ def test_a_connection_that_fails_does_not_fail_two_reads_together(
 ) -> None:
     item = {"Item": {"a": {"S": "b"}}}
     table_server.fail("Query", fault)
-    assert table.call_together(Call("GetItem", {}), Call("Query", {})) == (item, item)
+    assert table.call_together(DynamoDBCall("GetItem", {}), DynamoDBCall("Query", {})) == (
+        item,
+        item,
+    )
 
 
 @pytest.mark.parametrize("fault", Fault)
@@ -208,7 +211,7 @@ def test_a_server_that_takes_no_bytes_is_given_up(monkeypatch: pytest.MonkeyPatc
     content = bytes(20 * 1024 * 1024)  # more than the buffers of both sides
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        client = HttpClient(f"http://127.0.0.1:{port}")
+        client = DynamoDBHttpClient(f"http://127.0.0.1:{port}")
         monkeypatch.setattr(patience_module, "BYTES_PER_S_MIN", 10**12)
         with pytest.raises(NoAnswerError):
             client.begin({"host": client.host}, content)

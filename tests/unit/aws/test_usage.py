@@ -7,7 +7,7 @@ from threading import Barrier
 import pytest
 
 from graveler.aws import usage
-from graveler.aws.dynamodb.client import Call, DynamoDB
+from graveler.aws.dynamodb.client import DynamoDB, DynamoDBCall
 from graveler.aws.exchanges.whole import Answer as HttpAnswer
 from graveler.aws.exchanges.whole import NoAnswerError
 from graveler.aws.s3.file_cache import CachedFiles
@@ -33,7 +33,7 @@ def test_every_request_to_dynamodb_counts_repeated_ones_too() -> None:
     with usage.measured() as used:
         client.call("GetItem", {})
         assert used == {Counted.DYNAMODB_REQUESTS: 2}
-        client.call_together(Call("GetItem", {}), Call("Query", {}))
+        client.call_together(DynamoDBCall("GetItem", {}), DynamoDBCall("Query", {}))
         assert used == {Counted.DYNAMODB_REQUESTS: 4}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from functions.cleanup.handler import handler
 from graveler.aws import wiring
-from graveler.aws.dynamodb.cleanup import Swept
+from graveler.aws.dynamodb.cleanup import SweepResult
 from graveler.errors import ThrottledError
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.invocation import Context
@@ -23,13 +23,13 @@ class Store:
     failing: int = 0
     asked: list[int] = field(default_factory=list)
 
-    def sweep(self, now_ns: int, pieces_max: int) -> Swept:
+    def sweep(self, now_ns: int, pieces_max: int) -> SweepResult:
         assert now_ns > 0
         self.asked.append(pieces_max)
         swept = min(self.due, pieces_max)
         self.due -= swept
         failed, self.failing = self.failing, 0
-        return Swept(swept - failed, tuple(ThrottledError(f"{n}") for n in range(failed)))
+        return SweepResult(swept - failed, tuple(ThrottledError(f"{n}") for n in range(failed)))
 
 
 @dataclass

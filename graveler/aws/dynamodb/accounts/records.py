@@ -21,7 +21,7 @@ from graveler.aws.dynamodb.models import (
     InstallationItem,
     RefsItem,
 )
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import ContentionError, UnknownOutcomeError
@@ -48,7 +48,7 @@ class Memo:
 
 
 @dataclass(frozen=True, slots=True)
-class AccountRecords(Records):
+class AccountRecords(RefsRecords):
     """Access to the accounts partition."""
 
     cipher: Cipher

@@ -8,7 +8,7 @@ from zlib import crc32
 import pytest
 
 from graveler.aws.dynamodb import client as client_module
-from graveler.aws.dynamodb.client import Call, DynamoDB
+from graveler.aws.dynamodb.client import DynamoDB, DynamoDBCall
 from graveler.aws.errors import (
     ConditionFailedError,
     RequestRefusedError,
@@ -190,7 +190,7 @@ def test_two_reads_together_are_one_round_trip() -> None:
     seen: list[str] = []
     first, second = Answer(200, {}, b"1"), Answer(200, {}, b"2")
     client = dynamodb(first, second, observe=seen.append)
-    assert client.call_together(Call("GetItem", {}), Call("Query", {})) == (1, 2)
+    assert client.call_together(DynamoDBCall("GetItem", {}), DynamoDBCall("Query", {})) == (1, 2)
     assert seen == ["GetItem+Query"]
 
 
@@ -198,4 +198,7 @@ def test_two_reads_together_are_one_round_trip() -> None:
 def test_of_two_reads_together_each_is_tried_again(step: Step) -> None:
     client = dynamodb(step, step, OK)
     item = {"Item": {"a": {"S": "b"}}}
-    assert client.call_together(Call("GetItem", {}), Call("Query", {})) == (item, item)
+    assert client.call_together(DynamoDBCall("GetItem", {}), DynamoDBCall("Query", {})) == (
+        item,
+        item,
+    )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from graveler.aws import deadlines
-from graveler.aws.dynamodb.meetings import Kind, Meetings
+from graveler.aws.dynamodb.coalescing import BatchCall, Coalescer
 from graveler.aws.errors import RequestRefusedError
 from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
 
@@ -23,8 +23,8 @@ class Store:
         self.most = 100
         self._begun = threading.Semaphore(0)
         self._may_end = threading.Semaphore(0)
-        self.meetings = Meetings()
-        self.kind = Kind(self._send, self._takes)
+        self.coalescer = Coalescer()
+        self.batch = BatchCall(self._send, self._takes)
 
     def _send(self, asked: Sequence[str]) -> Sequence[str]:
         self.requests.append(list(asked))
@@ -36,7 +36,7 @@ class Store:
         return len(asked) < self.most and more not in asked
 
     def ask(self, what: str, subject: str = "s") -> str:
-        return self.meetings.join(subject, self.kind, what)
+        return self.coalescer.call(subject, self.batch, what)
 
     def wait_for_request(self) -> None:
         assert self._begun.acquire(timeout=10)
@@ -44,10 +44,10 @@ class Store:
     def wait_for(self, amount: int, subject: str = "s") -> None:
         """Return when so many wait for the request under way."""
         for _ in range(2_000):
-            if len(self.meetings._waiting.get(subject, ())) == amount:
+            if len(self.coalescer._waiting.get(subject, ())) == amount:
                 return
             time.sleep(0.005)
-        raise AssertionError(self.meetings._waiting)
+        raise AssertionError(self.coalescer._waiting)
 
     def go_on(self, requests: int = 1) -> None:
         self._may_end.release(requests)
@@ -84,7 +84,7 @@ def test_one_thread_asks_alone_and_leaves_nothing_behind(store: Store) -> None:
     store.go_on(2)
     assert (store.ask("a"), store.ask("b")) == ("a!", "b!")
     assert store.requests == [["a"], ["b"]]
-    assert store.meetings._waiting == {}
+    assert store.coalescer._waiting == {}
 
 
 def test_who_comes_during_a_request_shares_the_next_one(
@@ -96,7 +96,7 @@ def test_who_comes_during_a_request_shares_the_next_one(
         assert first.result(10) == "first!"
         assert [other.result(10) for other in others] == ["a!", "b!", "c!", "d!"]
     assert store.requests == [["first"], ["a", "b", "c", "d"]]
-    assert store.meetings._waiting == {}
+    assert store.coalescer._waiting == {}
 
 
 def test_a_request_takes_no_more_than_fits(store: Store, pool: ThreadPoolExecutor) -> None:
@@ -135,7 +135,7 @@ def test_all_who_share_a_request_share_its_failure(
         for other in others:
             with pytest.raises(type(error)):
                 other.result(10)
-    assert store.meetings._waiting == {}
+    assert store.coalescer._waiting == {}
     assert store.requests == [["first"], ["a", "b"]]
 
 
@@ -175,7 +175,7 @@ def test_if_the_sending_thread_is_stopped_the_others_learn_that_they_know_nothin
             sender.result(10)
         with pytest.raises(UnknownOutcomeError):
             other.result(10)
-    assert store.meetings._waiting == {}
+    assert store.coalescer._waiting == {}
 
 
 def _within(seconds: float, work: Callable[[], str]) -> str:
@@ -210,7 +210,7 @@ def test_who_has_no_time_left_during_its_request_does_not_know_its_outcome(
             late.result(10)
         store.go_on()
         assert sender.result(10) == "sender!"
-    assert store.meetings._waiting == {}
+    assert store.coalescer._waiting == {}
 
 
 def test_who_has_little_time_left_does_not_send_for_others(
@@ -231,7 +231,7 @@ def test_who_has_little_time_left_does_not_send_for_others(
         with pytest.raises(ThrottledError):
             late.result(10)
         assert [other.result(10) for other in others] == ["a!", "b!"]
-    assert store.meetings._waiting == {}
+    assert store.coalescer._waiting == {}
 
 
 @pytest.mark.parametrize("is_chosen", [False, True])
@@ -261,11 +261,11 @@ def test_who_is_interrupted_while_it_waits_keeps_nobody_waiting(
         with pytest.raises(KeyboardInterrupt):
             gone.result(10)
         assert pool.submit(_within, 5, lambda: store.ask("next")).result(10) == "next!"
-    assert store.meetings._waiting == {}
+    assert store.coalescer._waiting == {}
 
 
 def test_everybody_gets_its_own_result_from_a_request_that_began_after_it_asked() -> None:
-    meetings = Meetings()
+    coalescer = Coalescer()
     clock = iter(range(10**9))
     lock = threading.Lock()
 
@@ -278,13 +278,13 @@ def test_everybody_gets_its_own_result_from_a_request_that_began_after_it_asked(
         time.sleep(0.0005)
         return [(each, began) for each in asked]
 
-    kind: Kind[int, tuple[int, int]] = Kind(send, lambda asked, _: len(asked) < 5)
+    batch: BatchCall[int, tuple[int, int]] = BatchCall(send, lambda asked, _: len(asked) < 5)
 
     def ask(number: int) -> bool:
         asked_at = now()
-        result, began = meetings.join(number % 3, kind, number)
+        result, began = coalescer.call(number % 3, batch, number)
         return result == number and began > asked_at
 
     with ThreadPoolExecutor(16) as pool:
         assert all(pool.map(ask, range(2_000)))
-    assert meetings._waiting == {}
+    assert coalescer._waiting == {}

@@ -1,4 +1,4 @@
-"""Records of multipart uploads in DynamoDB.
+"""RefsRecords of multipart uploads in DynamoDB.
 
 They are in the partition of the repository, in the order of their keys. A key is any bytes, but a
 sort key is text of at most 1,024 bytes. So the text of a long key is cut, and the few uploads whose
@@ -11,7 +11,7 @@ from itertools import groupby
 import msgspec
 
 from graveler.aws.dynamodb.models import UPLOAD, UploadItem, partition_of
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import UnknownOutcomeError, UploadNotFoundError
@@ -76,7 +76,7 @@ def has_completed(tables: Tables, repository: Repository, completed: Upload) -> 
     return now.completed is not None
 
 
-class UploadRecords(Records):
+class UploadRecords(RefsRecords):
     """`graveler.ports.UploadStore` over the refs table."""
 
     __slots__ = ()
