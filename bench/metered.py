@@ -13,7 +13,7 @@ from bench.prices import Usage
 from graveler.aws import connect, wiring
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.exchanges.whole import Answer, Pending
+from graveler.aws.exchanges.buffered import BufferedResponse, Pending
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.file_cache import CachedFiles
@@ -36,7 +36,7 @@ class _Metered:
         self._operation = operation
         self._units = units
 
-    def finish(self) -> Answer:
+    def finish(self) -> BufferedResponse:
         answer = self._pending.finish()
         consumed = msgspec.json.decode(answer.body).get("ConsumedCapacity") or []
         for each in consumed if isinstance(consumed, list) else [consumed]:

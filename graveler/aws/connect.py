@@ -10,17 +10,17 @@ import msgspec
 from botocore.config import Config
 from botocore.session import Session
 
+from graveler.aws.boto3_timeouts import bounded
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.environment import import_function
-from graveler.aws.exchanges.whole import Pending
+from graveler.aws.exchanges.buffered import Pending
 from graveler.aws.functions import LambdaClient
 from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
 from graveler.aws.s3.direct import DirectRequests, Observer
 from graveler.aws.s3.requests import Endpoint, S3Requests
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
-from graveler.aws.timeouts import bounded
 from graveler.times import Moment
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, Pending
+from graveler.aws.exchanges.buffered import BufferedResponse, Pending, ResponseLostError
 from graveler.aws.retries import Retries
 from graveler.aws.signing import Signer
 from graveler.export.ports import ExportStore
@@ -52,10 +52,10 @@ class LostAnswer(Pending):
         self._pending = pending
         self._meanwhile = meanwhile
 
-    def finish(self, *, needs_end: bool = True) -> Answer:
+    def finish(self, *, needs_end: bool = True) -> BufferedResponse:
         self._pending.finish(needs_end=needs_end)
         self._meanwhile()
-        raise NoAnswerError("the answer was lost on its way")
+        raise ResponseLostError("the answer was lost on its way")
 
     def abandon(self) -> None:
         self._pending.abandon()

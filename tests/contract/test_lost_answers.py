@@ -17,7 +17,7 @@ import pytest
 from graveler import tasks
 from graveler.aws.dynamodb.coalescing import Coalescer
 from graveler.aws.dynamodb.staging import DynamoStagingStore
-from graveler.aws.exchanges.whole import Answer
+from graveler.aws.exchanges.buffered import BufferedResponse
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, Change, CommitID, Repository, Tag
 from graveler.ports import Staged
@@ -387,8 +387,8 @@ def test_threads_whose_shared_read_has_no_answer_read_again(
 
 
 class _Refused:
-    def finish(self) -> Answer:
-        return Answer(400, {}, b'{"__type":"x#UnrecognizedClientException"}')
+    def finish(self) -> BufferedResponse:
+        return BufferedResponse(400, {}, b'{"__type":"x#UnrecognizedClientException"}')
 
     def abandon(self) -> None:
         """It holds nothing."""

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, Pending
+from graveler.aws.exchanges.buffered import BufferedResponse, Pending, ResponseLostError
 from graveler.errors import (
     AlreadyExistsError,
     ContentionError,
@@ -51,9 +51,9 @@ class _Lost:
     def __init__(self, pending: Pending) -> None:
         self._pending = pending
 
-    def finish(self, *, needs_end: bool = True) -> Answer:
+    def finish(self, *, needs_end: bool = True) -> BufferedResponse:
         self._pending.finish(needs_end=needs_end)
-        raise NoAnswerError("the answer was lost on its way")
+        raise ResponseLostError("the answer was lost on its way")
 
     def abandon(self) -> None:
         self._pending.abandon()

@@ -37,7 +37,12 @@ from graveler.aws.errors import (
     RequestRefusedError,
     TransactionCancelledError,
 )
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError, Pending
+from graveler.aws.exchanges.buffered import (
+    BufferedResponse,
+    Pending,
+    RequestNotSentError,
+    ResponseLostError,
+)
 from graveler.aws.retries import Retries
 from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted
@@ -141,7 +146,7 @@ class DynamoDB:
     def _try_begin(self, call: DynamoDBCall) -> Pending | None:
         try:
             return self._begin(call.operation, msgspec.json.encode(call.request))
-        except (NotSentError, NoAnswerError):
+        except (RequestNotSentError, ResponseLostError):
             return None  # _settle tries again
 
     def _settle(self, call: DynamoDBCall, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
@@ -161,10 +166,10 @@ class DynamoDB:
                 answer = (pending or self._begin(call.operation, body, since)).finish()
             except _TooLateError:
                 break
-            except NotSentError as error:
+            except RequestNotSentError as error:
                 problem = str(error)
                 continue
-            except NoAnswerError as error:
+            except ResponseLostError as error:
                 problem, may_have_landed = str(error), True
                 continue
             if answer.status == 200 and _is_whole(answer):
@@ -188,12 +193,12 @@ class DynamoDB:
         raise ThrottledError(f"DynamoDB cannot serve this now: retry later ({problem})")
 
 
-def _is_whole(answer: Answer) -> bool:
+def _is_whole(answer: BufferedResponse) -> bool:
     expected = answer.headers.get("x-amz-crc32")
     return expected is None or int(expected) == crc32(answer.body)
 
 
-def _throttling(operation: str, answer: Answer) -> str:
+def _throttling(operation: str, answer: BufferedResponse) -> str:
     """Return the refusal's text if another attempt may succeed; else raise its error."""
     try:
         document = ANYTHING.decode(answer.body)

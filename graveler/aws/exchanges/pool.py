@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from graveler.aws.clock import moment
-from graveler.aws.exchanges.connection import Connection, Host, opened
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.connection import Host, HttpConnection, opened
+from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.aws.retries import CONNECT_TIMEOUT_S
 from graveler.times import Moment
 
@@ -25,27 +25,27 @@ class Pool:
     """
 
     def __init__(
-        self, patience: Callable[[], Patience], connect_s: float = CONNECT_TIMEOUT_S
+        self, budget: Callable[[], TimeBudget], connect_s: float = CONNECT_TIMEOUT_S
     ) -> None:
-        """Patience makes that of an exchange; connect_s is for a connection to one address."""
-        self._patience = patience
+        """TimeBudget makes that of an exchange; connect_s is for a connection to one address."""
+        self._budget = budget
         self._connect_s = connect_s
         self._lock = threading.Lock()
         # With the moment at which each became idle.
-        self._idle: dict[Host, list[tuple[Connection, Moment]]] = defaultdict(list)
+        self._idle: dict[Host, list[tuple[HttpConnection, Moment]]] = defaultdict(list)
         self._swept_at = moment()
 
-    def take(self, host: Host) -> Connection:
+    def take(self, host: Host) -> HttpConnection:
         """Return a connection to the host for an exchange that begins now.
 
         Raises:
             OSError: no connection can be made.
         """
         connection = self._idle_one(host) or opened(host, self._connect_s)
-        connection.patience = self._patience()
+        connection.budget = self._budget()
         return connection
 
-    def _idle_one(self, host: Host) -> Connection | None:
+    def _idle_one(self, host: Host) -> HttpConnection | None:
         while True:
             with self._lock:
                 idle = self._idle[host]
@@ -56,7 +56,7 @@ class Pool:
                 return connection
             connection.close()
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: HttpConnection) -> None:
         """Keep the connection for the next exchange, or close it if none may follow."""
         self._sweep()
         if connection.is_reusable:

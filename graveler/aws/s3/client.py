@@ -26,8 +26,8 @@ from botocore.parsers import ResponseParserError
 
 from graveler.aws import long_work, traces, usage
 from graveler.aws.errors import THROTTLING_CODES
-from graveler.aws.exchanges.patience import silence_of
-from graveler.aws.exchanges.whole import NoAnswerError, NotSentError
+from graveler.aws.exchanges.buffered import RequestNotSentError, ResponseLostError
+from graveler.aws.exchanges.time_budget import silence_of
 from graveler.aws.long_work import READS
 from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
 from graveler.aws.s3.direct import HEADERS, DirectRequests, ElsewhereError
@@ -46,14 +46,14 @@ _NOT_SENT = (
     ConnectTimeoutError,
     EndpointConnectionError,
     ProxyConnectionError,
-    NotSentError,
+    RequestNotSentError,
 )
 _NO_ANSWER = (
     HTTPClientError,
     IncompleteReadError,
     ResponseParserError,
     SSLError,
-    NoAnswerError,
+    ResponseLostError,
 )
 
 # Retried like throttling: another writer of the same key is not done yet.

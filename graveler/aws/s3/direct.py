@@ -12,10 +12,10 @@ from xml.etree import ElementTree as ET
 
 from botocore.exceptions import ClientError
 
+from graveler.aws.exchanges.buffered import begin
 from graveler.aws.exchanges.connection import Host
-from graveler.aws.exchanges.patience import of_answer
 from graveler.aws.exchanges.pool import Pool
-from graveler.aws.exchanges.whole import begin
+from graveler.aws.exchanges.time_budget import response_budget
 from graveler.aws.retries import READ_TIMEOUT_S
 from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, S3Requests, SignedRequest
 
@@ -60,7 +60,7 @@ class DirectRequests:
         self._requests = requests
         self._signs_content = signs_content
         self._observe = observe
-        self._pool = Pool(lambda: of_answer(READ_TIMEOUT_S))
+        self._pool = Pool(lambda: response_budget(READ_TIMEOUT_S))
         self._elsewhere: set[str] = set()
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class DirectRequests:
 
         Raises:
             ClientError: S3 refused.
-            NotSentError, NoAnswerError: it did not answer.
+            RequestNotSentError, ResponseLostError: it did not answer.
             ElsewhereError: boto3 has to send it.
         """
         method, name = _METHODS[operation]

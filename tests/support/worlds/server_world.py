@@ -10,6 +10,7 @@ from uuid import uuid4
 import boto3
 from botocore.awsrequest import AWSPreparedRequest
 
+from graveler.aws.boto3_timeouts import bounded
 from graveler.aws.clock import SystemClock
 from graveler.aws.connect import dynamodb_over, observe_requests, s3_config
 from graveler.aws.dynamodb.exports import DynamoExportStore
@@ -23,7 +24,6 @@ from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.signing import Signer
-from graveler.aws.timeouts import bounded
 from graveler.committed.store import Breaking, Committed
 from graveler.operations import repositories
 from graveler.operations.engine import Engine

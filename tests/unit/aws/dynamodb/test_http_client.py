@@ -12,7 +12,7 @@ import pytest
 from graveler.aws.dynamodb import http_client
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.exchanges import pool
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError
+from graveler.aws.exchanges.buffered import BufferedResponse, RequestNotSentError, ResponseLostError
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -92,7 +92,7 @@ def client(server: Server) -> Iterator[DynamoDBHttpClient]:
     client.close()
 
 
-def exchange(client: DynamoDBHttpClient, body: bytes = b"body") -> Answer:
+def exchange(client: DynamoDBHttpClient, body: bytes = b"body") -> BufferedResponse:
     return client.begin({"host": client.host, "x-name": "value"}, body).finish()
 
 
@@ -102,7 +102,7 @@ def test_a_request_arrives_whole_and_so_does_its_answer(
     server.answers.append(
         (b"HTTP/1.1 404 Not Found\r\nX-A: b c\r\nContent-Length: 3\r\n\r\nabc", False)
     )
-    assert exchange(client) == Answer(404, {"x-a": "b c", "content-length": "3"}, b"abc")
+    assert exchange(client) == BufferedResponse(404, {"x-a": "b c", "content-length": "3"}, b"abc")
     (request,) = server.requests
     head, _, body = request.partition(b"\r\n\r\n")
     first, *headers = head.decode().split("\r\n")
@@ -181,7 +181,7 @@ def test_answers_without_a_body_end_with_their_headers(
 )
 def test_half_an_answer_is_none(server: Server, client: DynamoDBHttpClient, broken: bytes) -> None:
     server.answers.append((broken, True))
-    with pytest.raises(NoAnswerError):
+    with pytest.raises(ResponseLostError):
         exchange(client)
     assert exchange(client).body == b"ok"
     assert server.connections == 2
@@ -192,7 +192,7 @@ def test_a_silent_server_is_given_up(
 ) -> None:
     monkeypatch.setattr(http_client, "DYNAMODB_ATTEMPT_S", 0.05)
     server.answers.append((b"HTTP/1.1 200 OK\r\n", False))
-    with pytest.raises(NoAnswerError):
+    with pytest.raises(ResponseLostError):
         exchange(client)
 
 
@@ -203,7 +203,7 @@ def test_a_connection_that_was_closed_while_idle_is_not_used(
     assert exchange(client).body == b"ok"
     # The closing arrives a moment after the answer.
     (((idle, _),),) = client._pool._idle.values()
-    connected: Any = idle._channel
+    connected: Any = idle._socket
     assert select.select([connected._socket], [], [], 5.0)[0]
     assert exchange(client).body == b"ok"
     assert (server.connections, len(server.requests)) == (2, 2)
@@ -236,7 +236,7 @@ def test_an_abandoned_answer_spoils_nothing(server: Server, client: DynamoDBHttp
 def test_without_a_listener_nothing_was_sent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with pytest.raises(NotSentError):
+    with pytest.raises(RequestNotSentError):
         exchange(DynamoDBHttpClient(f"http://127.0.0.1:{port}"))
 
 

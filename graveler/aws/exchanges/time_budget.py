@@ -14,7 +14,7 @@ BYTES_PER_S_MIN = 50_000
 _silence_s: ContextVar[float | None] = ContextVar("silence_s", default=None)
 
 
-class Patience:
+class TimeBudget:
     """How long an exchange may still take: limit_s at most, in which no byte passes.
 
     An exchange that is slower than BYTES_PER_S_MIN uses up its limit even if bytes do pass, unless
@@ -37,7 +37,7 @@ class Patience:
             raise TimeoutError("timed out")
         return left_s
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Give the server the whole limit again: somebody else took the time until now."""
         self._until_s = time.monotonic() + self._limit_s
 
@@ -62,7 +62,7 @@ def silence_of(limit_s: float) -> Iterator[None]:
         _silence_s.reset(token)
 
 
-def of_answer(limit_s: float) -> Patience:
+def response_budget(limit_s: float) -> TimeBudget:
     """Return the patience for an answer: that of the block of `silence_of`, else of limit_s."""
     silence_s = _silence_s.get()
-    return Patience(limit_s) if silence_s is None else Patience(silence_s, is_silence=True)
+    return TimeBudget(limit_s) if silence_s is None else TimeBudget(silence_s, is_silence=True)

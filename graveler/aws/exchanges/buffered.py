@@ -7,20 +7,20 @@ After a complete answer a connection goes back to the pool. After anything else 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graveler.aws.exchanges.connection import Connection, Host
+from graveler.aws.exchanges.connection import Host, HttpConnection
 from graveler.aws.exchanges.pool import Pool
 
 
-class NotSentError(OSError):
+class RequestNotSentError(OSError):
     """No connection could be made: the request had no effect."""
 
 
-class NoAnswerError(OSError):
+class ResponseLostError(OSError):
     """The connection failed before the whole answer arrived: the request may have had effect."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BufferedResponse:
     """A complete answer; header names are in lower case."""
 
     status: int
@@ -31,19 +31,19 @@ class Answer:
 class Pending:
     """A request that was sent; `finish` reads its answer, once."""
 
-    def __init__(self, pool: Pool, connection: Connection) -> None:
+    def __init__(self, pool: Pool, connection: HttpConnection) -> None:
         self._pool = pool
         self._connection = connection
         self._is_finished = False
 
-    def finish(self, *, needs_end: bool = True) -> Answer:
+    def finish(self, *, needs_end: bool = True) -> BufferedResponse:
         """Return the whole answer when it has arrived.
 
         needs_end: whether an answer counts only if its body says where it ends. Without that, a
             whole body and a truncated one look the same.
 
         Raises:
-            NoAnswerError: it did not arrive.
+            ResponseLostError: it did not arrive.
         """
         self._is_finished = True
         try:
@@ -54,12 +54,12 @@ class Pending:
         except OSError as error:
             self._connection.close()
             host = self._connection.host.header
-            raise NoAnswerError(f"{host} did not answer: {error!r}") from error
+            raise ResponseLostError(f"{host} did not answer: {error!r}") from error
         except BaseException:  # an interrupt must not put a half-read connection into the pool
             self._connection.close()
             raise
         self._pool.give_back(self._connection)
-        return Answer(answer.status, answer.headers, body)
+        return BufferedResponse(answer.status, answer.headers, body)
 
     def abandon(self) -> None:
         """Close the connection without reading the answer; does nothing after `finish`."""
@@ -74,18 +74,18 @@ def begin(
     """Send a request; headers include Host, and Content-Length if there is any content.
 
     Raises:
-        NotSentError: no connection could be made.
-        NoAnswerError: the connection failed while sending.
+        RequestNotSentError: no connection could be made.
+        ResponseLostError: the connection failed while sending.
     """
     try:
         connection = pool.take(host)
     except OSError as error:
-        raise NotSentError(f"cannot connect to {host.header}: {error}") from error
+        raise RequestNotSentError(f"cannot connect to {host.header}: {error}") from error
     try:
         connection.send(method, target, headers, content)
     except OSError as error:
         connection.close()
-        raise NoAnswerError(f"{host.header} closed the connection: {error}") from error
+        raise ResponseLostError(f"{host.header} closed the connection: {error}") from error
     except BaseException:
         connection.close()
         raise

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graveler.aws.exchanges.heads import Head, MalformedAnswerError
+from graveler.aws.exchanges.response_parser import MalformedAnswerError, ResponseParser
 
 ANSWER = (
     b'HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nETag: "e"\r\nX-A: b\r\nx-a:  c \r\n\r\n'
@@ -14,8 +14,8 @@ ANSWER = (
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-def fed(*pieces: bytes) -> Head:
-    head = Head()
+def fed(*pieces: bytes) -> ResponseParser:
+    head = ResponseParser()
     for piece in pieces:
         head.feed(piece)
     return head
@@ -101,7 +101,7 @@ def test_an_answer_without_a_body_ends_with_its_headers(data: bytes, is_reusable
 def test_a_body_behind_an_answer_to_head_is_not_the_beginning_of_another_answer(
     headers: bytes, is_reusable: bool
 ) -> None:
-    head = Head(is_of_head=True)
+    head = ResponseParser(is_of_head=True)
     head.feed(b"HTTP/1.1 200 OK\r\n" + headers)
     assert (head.is_over, head.pieces) == (True, [])
     assert head.is_reusable is is_reusable
@@ -109,7 +109,7 @@ def test_a_body_behind_an_answer_to_head_is_not_the_beginning_of_another_answer(
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_answer_or_an_error(data: bytes) -> None:
-    head = Head()
+    head = ResponseParser()
     try:
         head.feed(data)
     except MalformedAnswerError:

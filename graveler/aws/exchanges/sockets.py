@@ -1,4 +1,4 @@
-"""Bytes to and from a server, in time.
+"""Sockets that connect, send and receive in time.
 
 A socket with a time-out of Python's own asks the kernel to poll before each call. Such a call
 releases the interpreter's lock twice, and each time other threads may take it. So a plain socket
@@ -13,11 +13,13 @@ import socket
 import ssl
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from io import BufferedReader, RawIOBase
 from typing import Any, Protocol, TypeVar
 
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.time_budget import TimeBudget
+from graveler.aws.retries import CONNECT_TIMEOUT_S
 
 T = TypeVar("T")
 
@@ -31,16 +33,60 @@ _TIME = struct.Struct("@ll")
 WHOLE = getattr(socket, "MSG_WAITALL", 0)
 
 
-class Channel(Protocol):
+@cache
+def tls() -> ssl.SSLContext:
+    """Return the context that checks certificates and host names.
+
+    There is one, because to make it reads all certificates of the system.
+    """
+    return ssl.create_default_context()
+
+
+def connected(
+    host: str,
+    port: int,
+    options: Sequence[tuple[int, int, int | bytes]] = (),
+    limit_s: float = CONNECT_TIMEOUT_S,
+) -> socket.socket:
+    """Return a socket connected to the first address of the host that answers.
+
+    Each address has limit_s, and all of them until the deadline.
+
+    Raises:
+        OSError: no address answers in time.
+    """
+    failure: OSError = OSError(f"{host} has no address")
+    for family, kind, protocol, _, address in socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM
+    ):
+        try:
+            made = socket.socket(family, kind, protocol)
+        except OSError as error:  # the machine has no such network, such as IPv6
+            failure = error
+            continue
+        try:
+            for option in options:
+                made.setsockopt(*option)
+            made.settimeout(TimeBudget(limit_s).left_s())
+            made.connect(address)
+        except OSError as error:
+            made.close()
+            failure = error
+        else:
+            return made
+    raise failure
+
+
+class TimedSocket(Protocol):
     """A connected socket; all methods raise OSError if the time is over or the other side gone."""
 
-    def send(self, data: bytes | bytearray | memoryview, patience: Patience) -> None:
+    def send(self, data: bytes | bytearray | memoryview, budget: TimeBudget) -> None:
         """Send all of the data."""
 
-    def receive(self, most_bytes: int, patience: Patience) -> bytes:
+    def receive(self, most_bytes: int, budget: TimeBudget) -> bytes:
         """Return the next bytes that arrive; b"" if the server sends no more."""
 
-    def receive_all(self, size_bytes: int, patience: Patience) -> bytes:
+    def receive_all(self, size_bytes: int, budget: TimeBudget) -> bytes:
         """Return so many bytes; fewer if the server ends the connection."""
 
     def is_open_and_silent(self) -> bool:
@@ -49,7 +95,7 @@ class Channel(Protocol):
     def close(self) -> None: ...
 
 
-def channel_of(connected: socket.socket) -> Channel:
+def timed_socket(connected: socket.socket) -> TimedSocket:
     """Return the channel of a connected socket."""
     if isinstance(connected, ssl.SSLSocket):
         return _Tls(connected)
@@ -70,27 +116,27 @@ class _Plain:
         connected.setblocking(True)  # noqa: FBT003 - socket's own
         self._limits_s = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}
 
-    def send(self, data: bytes | bytearray | memoryview, patience: Patience) -> None:
+    def send(self, data: bytes | bytearray | memoryview, budget: TimeBudget) -> None:
         rest = memoryview(data)
         while rest:
-            sent = self._in_time(socket.SO_SNDTIMEO, patience, self._socket.send, rest)
-            patience.passed(sent)
+            sent = self._in_time(socket.SO_SNDTIMEO, budget, self._socket.send, rest)
+            budget.passed(sent)
             rest = rest[sent:]
 
-    def receive(self, most_bytes: int, patience: Patience) -> bytes:
-        received = self._in_time(socket.SO_RCVTIMEO, patience, self._socket.recv, most_bytes)
-        patience.passed(len(received))
+    def receive(self, most_bytes: int, budget: TimeBudget) -> bytes:
+        received = self._in_time(socket.SO_RCVTIMEO, budget, self._socket.recv, most_bytes)
+        budget.passed(len(received))
         return received
 
-    def receive_all(self, size_bytes: int, patience: Patience) -> bytes:
+    def receive_all(self, size_bytes: int, budget: TimeBudget) -> bytes:
         pieces = []
         while size_bytes:
             received = self._in_time(
-                socket.SO_RCVTIMEO, patience, self._socket.recv, size_bytes, WHOLE
+                socket.SO_RCVTIMEO, budget, self._socket.recv, size_bytes, WHOLE
             )
             if not received:
                 break
-            patience.passed(len(received))
+            budget.passed(len(received))
             pieces.append(received)
             size_bytes -= len(received)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
@@ -102,10 +148,10 @@ class _Plain:
         self._socket.close()
 
     def _in_time(
-        self, option: int, patience: Patience, call: Callable[..., T], *arguments: object
+        self, option: int, budget: TimeBudget, call: Callable[..., T], *arguments: object
     ) -> T:
         """Return what the socket's method returns; the option limits how long it blocks."""
-        left_s = patience.left_s()
+        left_s = budget.left_s()
         if abs(left_s - self._limits_s[option]) > left_s * _TOLERANCE:
             self._limits_s[option] = left_s
             self._socket.setsockopt(socket.SOL_SOCKET, option, kernel_time(left_s))
@@ -121,18 +167,18 @@ class _Tls:
     def __init__(self, connected: ssl.SSLSocket) -> None:
         self._socket = connected
 
-    def send(self, data: bytes | bytearray | memoryview, patience: Patience) -> None:
-        send_in_time(self._socket, data, patience)
+    def send(self, data: bytes | bytearray | memoryview, budget: TimeBudget) -> None:
+        send_in_time(self._socket, data, budget)
 
-    def receive(self, most_bytes: int, patience: Patience) -> bytes:
-        self._socket.settimeout(patience.left_s())
+    def receive(self, most_bytes: int, budget: TimeBudget) -> bytes:
+        self._socket.settimeout(budget.left_s())
         received = self._socket.recv(most_bytes)
-        patience.passed(len(received))
+        budget.passed(len(received))
         return received
 
-    def receive_all(self, size_bytes: int, patience: Patience) -> bytes:
+    def receive_all(self, size_bytes: int, budget: TimeBudget) -> bytes:
         # It reads into the bytes that it returns: a copy would cost as much as the rest.
-        return BufferedReader(_Incoming(self._socket, patience), 1).read(size_bytes)
+        return BufferedReader(_Incoming(self._socket, budget), 1).read(size_bytes)
 
     def is_open_and_silent(self) -> bool:
         # Bytes that came together with the last answer: poll() does not see them.
@@ -145,22 +191,22 @@ class _Tls:
 class _Incoming(RawIOBase):
     """What a socket receives in time."""
 
-    def __init__(self, connected: socket.socket, patience: Patience) -> None:
+    def __init__(self, connected: socket.socket, budget: TimeBudget) -> None:
         self._socket = connected
-        self._patience = patience
+        self._budget = budget
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any buffer
-        self._socket.settimeout(self._patience.left_s())
+        self._socket.settimeout(self._budget.left_s())
         received = self._socket.recv_into(buffer)
-        self._patience.passed(received)
+        self._budget.passed(received)
         return received
 
 
 def send_in_time(
-    connected: socket.socket, data: bytes | bytearray | memoryview, patience: Patience
+    connected: socket.socket, data: bytes | bytearray | memoryview, budget: TimeBudget
 ) -> None:
     """Send all of the data by a socket with Python's time-outs.
 
@@ -170,9 +216,9 @@ def send_in_time(
     at_once = _SENT_BYTES if isinstance(connected, ssl.SSLSocket) else sys.maxsize
     rest = memoryview(data)
     while rest:
-        connected.settimeout(patience.left_s())
+        connected.settimeout(budget.left_s())
         sent = connected.send(rest[:at_once])
-        patience.passed(sent)
+        budget.passed(sent)
         rest = rest[sent:]
 
 

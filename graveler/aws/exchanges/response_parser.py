@@ -10,7 +10,7 @@ class MalformedAnswerError(OSError):
     """What arrived is not an answer of HTTP/1.1."""
 
 
-class Head:
+class ResponseParser:
     """An answer's status and headers, and what came with them; `feed` takes what arrives.
 
     is_complete: status and headers are whole; names are in lower case.
