@@ -25,7 +25,7 @@ from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
 from graveler.aws.settings import Settings
 from graveler.limits import UPLOAD_PARTS_MAX
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 from graveler.data_headers import NO_HEADERS, DataHeaders
 from graveler.errors import GravelerError
 from graveler.model import NO_REQUIREMENT, Page, Requirement
@@ -106,7 +106,7 @@ class Writing(Protocol):
     @property
     def takes_checksums(self) -> bool: ...
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         """Return the request that stores the content; it has no Content-Length yet."""
 
     def finish(self, stored: Stored) -> Object:
@@ -119,7 +119,7 @@ class Sending(Protocol):
     @property
     def takes_checksums(self) -> bool: ...
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         """Return the request that stores the part; it has no Content-Length yet."""
 
 
@@ -171,7 +171,7 @@ class Lake(Protocol):
 
     def reading(
         self, found: Object, *, with_checksums: bool = False
-    ) -> Callable[[int, int], SignedRequest]:
+    ) -> Callable[[int, int], SignedS3Request]:
         """Return what makes requests for the bytes from first to last of the object.
 
         S3 answers with_checksums if they are all bytes.

@@ -8,7 +8,7 @@ from graveler.aws.exchanges import connection
 from graveler.aws.exchanges.connection import Host, HttpConnection
 from graveler.aws.exchanges.pool import Pool
 from graveler.aws.exchanges.time_budget import TimeBudget
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 
 # S3 may take so long for any byte of an exchange. It answers within seconds.
 _SILENCE_S = 30.0
@@ -85,7 +85,7 @@ def store_pool(silence_s: float = _SILENCE_S) -> Pool:
     return Pool(lambda: TimeBudget(silence_s, is_silence=True), _CONNECT_S)
 
 
-def send(pool: Pool, request: SignedRequest, content: bytes | Iterable[bytes] = b"") -> Answer:
+def send(pool: Pool, request: SignedS3Request, content: bytes | Iterable[bytes] = b"") -> Answer:
     """Send the request with its content; return the answer.
 
     If the iterable raises, the connection is closed, so S3 stores nothing of a content whose
@@ -112,7 +112,7 @@ def send(pool: Pool, request: SignedRequest, content: bytes | Iterable[bytes] = 
     return Answer(answer, used, pool)
 
 
-def _sent(used: HttpConnection, request: SignedRequest, content: bytes | Iterable[bytes]) -> bool:
+def _sent(used: HttpConnection, request: SignedS3Request, content: bytes | Iterable[bytes]) -> bool:
     """Send the request; return whether S3 took all of it."""
     # A small content goes out together with the headers.
     first = content if isinstance(content, bytes) else b""

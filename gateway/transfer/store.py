@@ -16,14 +16,14 @@ from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.exchange import Answer, NoAnswerError, NotSentError, send
 from gateway.transfer.refusals import is_passing, refusal_of
 from graveler.aws.exchanges.pool import Pool
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 from graveler.data_headers import of_read, of_write
 
 _TRIES_MAX = 5
 _PAUSE_FIRST_S = 0.05
 
 # Return the request for the bytes from first to last inclusive.
-RangeRequest = Callable[[int, int], SignedRequest]
+RangeRequest = Callable[[int, int], SignedS3Request]
 
 
 class DataMissingError(Exception):
@@ -84,7 +84,7 @@ class Transfers:
             raise DataMissingError if refusal.code is Code.NO_SUCH_KEY else refusal
 
     def write(
-        self, request: Callable[[], SignedRequest], content: bytes | Iterable[bytes]
+        self, request: Callable[[], SignedS3Request], content: bytes | Iterable[bytes]
     ) -> Written:
         """Store the content; each try has a new request.
 
@@ -115,7 +115,9 @@ class Transfers:
             self.pause(number)
         raise AssertionError("the last try returns or raises")
 
-    def _sent_once(self, request: Callable[[], SignedRequest], content: Iterable[bytes]) -> Answer:
+    def _sent_once(
+        self, request: Callable[[], SignedS3Request], content: Iterable[bytes]
+    ) -> Answer:
         for number in range(1, _TRIES_MAX + 1):
             try:
                 return send(self._pool, request(), content)

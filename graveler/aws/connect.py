@@ -17,8 +17,8 @@ from graveler.aws.environment import import_function
 from graveler.aws.exchanges.buffered import Pending
 from graveler.aws.functions import LambdaClient
 from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
-from graveler.aws.s3.direct import DirectRequests, Observer
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.direct_client import DirectClient, Observer
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
 from graveler.aws.settings import Settings
 from graveler.aws.signing import Credentials, Signer
 from graveler.times import Moment
@@ -156,12 +156,12 @@ def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
     return client
 
 
-def direct_s3(settings: Settings, endpoint: Endpoint) -> DirectRequests:
+def direct_s3(settings: Settings, endpoint: Endpoint) -> DirectClient:
     """Return what sends the most frequent requests to S3 without boto3."""
     # The embedded stack's server would take half of its time to hash signed content.
     signs_content = not settings.s3_endpoint
     requests = S3Requests(endpoint, credentials())
-    return DirectRequests(requests, signs_content=signs_content, observe=_observer())
+    return DirectClient(requests, signs_content=signs_content, observe=_observer())
 
 
 def s3_config(endpoint: str | None) -> Config:

@@ -37,7 +37,7 @@ from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.file_cache import CachedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.regions import BucketRegions
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
 from graveler.aws.settings import Settings
 from graveler.aws.sts import Sts
 from graveler.committed.store import Breaking, CacheSizes, Committed

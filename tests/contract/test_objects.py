@@ -11,10 +11,10 @@ import requests
 from gateway.protocol.bodies.algorithms import ALGORITHMS
 from graveler.aws.retries import Retries
 from graveler.aws.s3.client import S3
-from graveler.aws.s3.direct import DirectRequests
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.direct_client import DirectClient
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
+from graveler.aws.s3.uris import Location
 from graveler.data_headers import DataHeaders
 from graveler.errors import (
     BadPartsError,
@@ -62,7 +62,7 @@ class World:
 def s3_of(endpoint: str, keys: Keys = STACK_KEYS, *, directly: bool = False) -> S3:
     retries = Retries(total_s_max=60.0, first_pause_s=0.005)
     requests = S3Requests(Endpoint(endpoint, "us-east-1"), lambda: keys)
-    direct = DirectRequests(requests, signs_content=True) if directly else None
+    direct = DirectClient(requests, signs_content=True) if directly else None
     return S3(s3_client(endpoint, keys), retries, direct)
 
 

@@ -10,7 +10,7 @@ import requests
 
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, Endpoint, S3Requests, SignedRequest
+from graveler.aws.s3.signed_requests import UNSIGNED_PAYLOAD, Endpoint, S3Requests, SignedS3Request
 from graveler.ports import UploadedPart
 from tests.support.servers.stack import BUCKET, KEYS
 from tests.support.worlds.server_world import REGION, Keys, s3_client
@@ -35,7 +35,7 @@ def uri(request: pytest.FixtureRequest) -> str:
     return f"s3://{BUCKET}/{uuid4().hex}/{request.param}"
 
 
-def send(request: SignedRequest, content: bytes = b"") -> tuple[int, Mapping[str, str], bytes]:
+def send(request: SignedS3Request, content: bytes = b"") -> tuple[int, Mapping[str, str], bytes]:
     """Return status, headers and body of the answer."""
     connection = HTTPConnection(request.host, request.port, timeout=300)
     try:

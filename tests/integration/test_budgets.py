@@ -26,7 +26,7 @@ from graveler.aws.exchanges.connection import Host, HttpConnection
 from graveler.aws.exchanges.pool import Pool
 from graveler.aws.exchanges.sockets import connected, timed_socket
 from graveler.aws.exchanges.time_budget import TimeBudget
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
 from graveler.http.access import RIGHTS_AGE_MAX_S, Authorizer
 from graveler.http.auth import MEMORY_S, Authenticator
 from graveler.model import Commit

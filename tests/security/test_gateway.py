@@ -12,7 +12,7 @@ from gateway.lake.port import KeyPair
 from gateway.protocol.head import Head
 from gateway.protocol.signatures.verified import ChunkSeed
 from gateway.protocol.signatures.version2 import sign
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.fakes.access import EVERYTHING, allowing, denying
 from tests.support.worlds.gateway_stack import HOST, REPO, CutBody, GatewayStack, Reply
@@ -337,7 +337,7 @@ def test_no_secret_reaches_the_log(
     [
         KeyPair("AKIA", "secret-text", "ann"),
         ChunkSeed(b"secret-text", "20261123T000000Z", "scope", "signature"),
-        SignedRequest("GET", "https", "s3", 443, "/?X-Amz-Signature=secret-text", {}),
+        SignedS3Request("GET", "https", "s3", 443, "/?X-Amz-Signature=secret-text", {}),
     ],
     ids=lambda holder: type(holder).__name__,
 )

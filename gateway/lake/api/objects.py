@@ -16,7 +16,7 @@ from gateway.lake.api.rows import (
     object_of,
 )
 from gateway.lake.port import Description, Object, Place, Stored
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 from graveler.errors import (
     AccessDeniedError,
     ContentionError,
@@ -64,7 +64,7 @@ class ApiWriting:
         self._requirement = requirement
         self._address = ""
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:  # noqa: ARG002 - a presigned URL signs no hash
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:  # noqa: ARG002 - a presigned URL signs no hash
         given = self._description.headers
         kept, encryption = given.kept or {}, given.encryption
         location = self._requests.ask(
@@ -158,10 +158,10 @@ class ApiObjects:
         found: Object,
         *,
         with_checksums: bool = False,  # noqa: ARG002 - a presigned URL asks for none
-    ) -> Callable[[int, int], SignedRequest]:
+    ) -> Callable[[int, int], SignedS3Request]:
         assert isinstance(found, PlacedObject)
 
-        def request(first: int, last: int) -> SignedRequest:
+        def request(first: int, last: int) -> SignedS3Request:
             # Anew for each request: a URL expires, and a slow reader may resume after that.
             row = self._stat(found.place, presign=True)
             seen = object_of(row, found.place.repository, found.place.ref)

@@ -17,7 +17,7 @@ from gateway.lake.api.rows import (
     part_of,
 )
 from gateway.lake.port import Description, Object, Part, Place, Upload
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 from graveler.data_headers import of_write
 from graveler.errors import UploadNotFoundError
 from graveler.model import NO_REQUIREMENT, Requirement
@@ -50,7 +50,7 @@ class ApiSending:
     def _presigned(self) -> str:
         return self._requests.ask(PartLocation, "PUT", self._names, self._query).presigned_url
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:  # noqa: ARG002 - a presigned URL signs no hash
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:  # noqa: ARG002 - a presigned URL signs no hash
         url, self._url = self._url or self._presigned(), ""
         return request_of("PUT", url, headers)
 

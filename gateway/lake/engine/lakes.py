@@ -10,7 +10,7 @@ from gateway.lake.engine.uploads import EngineUploads
 from gateway.lake.port import KeyPair, Lake, Repository
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
-from graveler.aws.s3.requests import S3Requests
+from graveler.aws.s3.signed_requests import S3Requests
 from graveler.errors import AuthenticationError, InvalidInputError, NotFoundError
 from graveler.http.access import Access, Authorizer
 from graveler.http.auth import Authenticator

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, Place, Stored
-from graveler.aws.s3.requests import S3Requests, SignedRequest
+from graveler.aws.s3.signed_requests import S3Requests, SignedS3Request
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS
 from graveler.errors import GravelerError, InvalidInputError
 from graveler.http.access import Access
@@ -77,7 +77,7 @@ class EngineWriting:
     requirement: Requirement
     takes_checksums: bool = True
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         sent = {**self.description.headers.sent, **headers}
         return self.requests.sign_put(self.prepared.uri, sent, payload_hash)
 
@@ -124,8 +124,8 @@ class EngineObjects:
 
     def reading(
         self, found: Object, *, with_checksums: bool = False
-    ) -> Callable[[int, int], SignedRequest]:
-        def request(first: int, last: int) -> SignedRequest:
+    ) -> Callable[[int, int], SignedS3Request]:
+        def request(first: int, last: int) -> SignedS3Request:
             headers = {"range": f"bytes={first}-{last}"}
             if stat_of(found).if_match:
                 headers["if-match"] = f'"{stat_of(found).if_match}"'

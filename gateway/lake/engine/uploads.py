@@ -7,7 +7,7 @@ from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.engine.objects import object_of, stat_of, text_of
 from gateway.lake.port import Description, Object, Part, Place, Upload
-from graveler.aws.s3.requests import S3Requests, SignedRequest
+from graveler.aws.s3.signed_requests import S3Requests, SignedS3Request
 from graveler.http.access import Access
 from graveler.model import NO_REQUIREMENT, Requirement
 from graveler.operations import recorded_uploads, upload_listing
@@ -27,7 +27,7 @@ class EngineSending:
     number: int
     takes_checksums: bool
 
-    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+    def request(self, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         return self.requests.sign_part(self.uri, self.store_id, self.number, headers, payload_hash)
 
 

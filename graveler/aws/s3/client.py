@@ -30,8 +30,8 @@ from graveler.aws.exchanges.buffered import RequestNotSentError, ResponseLostErr
 from graveler.aws.exchanges.time_budget import silence_of
 from graveler.aws.long_work import READS
 from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
-from graveler.aws.s3.direct import HEADERS, DirectRequests, ElsewhereError
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.direct_client import HEADERS, DirectClient, ElsewhereError
+from graveler.aws.s3.uris import Location
 from graveler.aws.usage import Counted
 from graveler.errors import (
     BucketRefusedError,
@@ -92,7 +92,7 @@ class S3:
         self,
         client: "S3Client",
         retries: Retries | None = None,
-        directly: DirectRequests | None = None,
+        directly: DirectClient | None = None,
     ) -> None:
         """Send what `directly` serves through it, and the rest through boto3's client."""
         for operation in ("PutObject", "UploadPart"):

@@ -1,4 +1,4 @@
-"""The ObjectStore on S3: single objects here, the rest in `uploads`, `listing`, `presigning`."""
+"""The ObjectStore on S3: single objects here, the rest in the modules of its base classes."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from graveler.aws import usage
-from graveler.aws.s3.answers import (
+from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.direct_client import HEADERS
+from graveler.aws.s3.listing import S3Listing
+from graveler.aws.s3.multipart_uploads import S3Uploads
+from graveler.aws.s3.object_metadata import content_type_parameters, parameters_of_copy
+from graveler.aws.s3.presigning import S3Presigning
+from graveler.aws.s3.responses import (
     checksum_headers_of,
     checksum_of,
     condition,
@@ -22,14 +28,8 @@ from graveler.aws.s3.answers import (
     refused,
     time_ns,
 )
-from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.descriptions import content_type_parameters, parameters_of_copy
-from graveler.aws.s3.direct import HEADERS
-from graveler.aws.s3.listing import S3Listing
-from graveler.aws.s3.locations import Location, range_header
-from graveler.aws.s3.presigning import S3Presigning
-from graveler.aws.s3.requests import S3Requests
-from graveler.aws.s3.uploads import S3Uploads
+from graveler.aws.s3.signed_requests import S3Requests
+from graveler.aws.s3.uris import Location, range_header
 from graveler.aws.signing import Credentials
 from graveler.aws.usage import Counted
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS, DataHeaders, of_read, of_write

@@ -14,8 +14,8 @@ from hmac import compare_digest, digest
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlsplit
 
-from graveler.aws.s3.locations import Location
-from graveler.aws.s3.requests import S3Requests
+from graveler.aws.s3.signed_requests import S3Requests
+from graveler.aws.s3.uris import Location
 from graveler.aws.signing import ALGORITHM, Credentials, derived_key
 
 if TYPE_CHECKING:

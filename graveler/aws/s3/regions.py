@@ -3,7 +3,7 @@
 from botocore.exceptions import ClientError
 
 from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.cache import BoundedCache
 from graveler.errors import InvalidInputError
 

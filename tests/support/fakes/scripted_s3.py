@@ -8,7 +8,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 
 _PIECE_BYTES = 65_536
 
@@ -56,18 +56,18 @@ class ScriptedS3:
         self._accepted: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def request(self, first: int = 0, last: int = 0) -> SignedRequest:
+    def request(self, first: int = 0, last: int = 0) -> SignedS3Request:
         """Return a request for a range of the object."""
         return self._request("GET", {"range": f"bytes={first}-{last}"})
 
-    def put(self, length_bytes: int) -> SignedRequest:
+    def put(self, length_bytes: int) -> SignedS3Request:
         """Return a request that stores so many bytes."""
         return self._request("PUT", {"content-length": str(length_bytes)})
 
-    def _request(self, method: str, headers: dict[str, str]) -> SignedRequest:
+    def _request(self, method: str, headers: dict[str, str]) -> SignedS3Request:
         port = self._listener.getsockname()[1]
         headers = {"host": f"127.0.0.1:{port}", **headers}
-        return SignedRequest(method, "http", "127.0.0.1", port, "/bucket/key", headers)
+        return SignedS3Request(method, "http", "127.0.0.1", port, "/bucket/key", headers)
 
     def wait_for(self, amount: int) -> list[Got]:
         """Return the requests, once so many have ended."""

@@ -22,7 +22,7 @@ from gateway.server.log import Record
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
 from graveler.http.access import RIGHTS_AGE_MAX_S
 from graveler.http.auth import Authenticator
 from graveler.model import ProtectionRule

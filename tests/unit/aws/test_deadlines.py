@@ -21,7 +21,7 @@ from graveler.aws.exchanges.time_budget import BYTES_PER_S_MIN, TimeBudget
 from graveler.aws.retries import Retries
 from graveler.aws.s3 import client as s3_module
 from graveler.aws.s3.client import S3
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.aws.signing import Signer
 from graveler.errors import ThrottledError, UnknownOutcomeError
 from graveler.threads import ContextThreads

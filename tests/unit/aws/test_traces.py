@@ -10,7 +10,7 @@ import pytest
 from graveler.aws import traces
 from graveler.aws.exchanges.buffered import BufferedResponse
 from graveler.aws.s3.client import S3Error
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.errors import ThrottledError
 from graveler.threads import ContextThreads
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal

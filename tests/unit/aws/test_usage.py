@@ -10,7 +10,7 @@ from graveler.aws import usage
 from graveler.aws.dynamodb.client import DynamoDB, DynamoDBCall
 from graveler.aws.exchanges.buffered import BufferedResponse, ResponseLostError
 from graveler.aws.s3.file_cache import CachedFiles
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted
 from graveler.ports import ObjectDescription

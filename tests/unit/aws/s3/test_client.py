@@ -18,13 +18,13 @@ from botocore.exceptions import (
 from graveler.aws import connect
 from graveler.aws.long_work import patient, patient_reads
 from graveler.aws.retries import CONNECT_TIMEOUT_S, LONG_READ_TIMEOUT_S, Retries
-from graveler.aws.s3 import direct
+from graveler.aws.s3 import direct_client
 from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.committed_files import S3CommittedFiles
-from graveler.aws.s3.direct import DirectRequests
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.direct_client import DirectClient
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
+from graveler.aws.s3.uris import Location
 from graveler.errors import (
     BadPartsError,
     GoneError,
@@ -313,7 +313,7 @@ def test_a_patient_read_waits_for_an_answer_that_others_give_up(
 ) -> None:
     brief = connect._CONFIG.merge(Config(read_timeout=0.02))
     monkeypatch.setattr(connect, "_CONFIG", brief)
-    monkeypatch.setattr(direct, "READ_TIMEOUT_S", 0.02)
+    monkeypatch.setattr(direct_client, "READ_TIMEOUT_S", 0.02)
 
     def answer(_: Arrived) -> bytes:
         sleep(0.2)
@@ -322,7 +322,7 @@ def test_a_patient_read_waits_for_an_answer_that_others_give_up(
     server = FaultyServer(answer)
     keys = Keys()
     requests = S3Requests(Endpoint(server.endpoint, "us-east-1"), lambda: keys)
-    directly = DirectRequests(requests, signs_content=True) if is_direct else None
+    directly = DirectClient(requests, signs_content=True) if is_direct else None
     s3 = S3(s3_client(server.endpoint, keys), Retries(total_s_max=0.0), directly)
     with pytest.raises(ThrottledError):
         s3.call("get_object", AT)

@@ -8,7 +8,7 @@ import pytest
 from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 
 _HOST = "127.0.0.1"
 
@@ -38,8 +38,8 @@ def hanging():
         each.close()
 
 
-def _request(method: str, port: int) -> SignedRequest:
-    return SignedRequest(method, "http", _HOST, port, "/b/k", {"host": _HOST})
+def _request(method: str, port: int) -> SignedS3Request:
+    return SignedS3Request(method, "http", _HOST, port, "/b/k", {"host": _HOST})
 
 
 @pytest.mark.parametrize("status", [b"200 OK", b"403 Forbidden", b"404 Not Found"])

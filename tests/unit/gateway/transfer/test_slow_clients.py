@@ -10,7 +10,7 @@ import pytest
 from gateway.protocol.errors import Code, S3Error
 from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import Transfers
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 
 _SILENCE_S = 0.3
 _CONTENT = bytes(3 * 1024 * 1024)
@@ -52,11 +52,11 @@ class Store:
                 got = got[-3:] + connection.recv(65_536)
             connection.sendall(b"HTTP/1.1 200 OK\r\nETag: x\r\nContent-Length: 0\r\n\r\n")
 
-    def request(self, method: str, size_bytes: int = 0) -> SignedRequest:
+    def request(self, method: str, size_bytes: int = 0) -> SignedS3Request:
         headers = {"host": "store"}
         if size_bytes:
             headers["content-length"] = str(size_bytes)
-        return SignedRequest(method, "http", "127.0.0.1", self.port, "/b/k", headers)
+        return SignedS3Request(method, "http", "127.0.0.1", self.port, "/b/k", headers)
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)

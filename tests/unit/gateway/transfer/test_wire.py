@@ -11,7 +11,7 @@ from gateway.protocol.errors import S3Error
 from gateway.transfer.exchange import store_pool
 from gateway.transfer.store import DataMissingError, Transfers
 from graveler.aws.exchanges.pool import Pool
-from graveler.aws.s3.requests import SignedRequest
+from graveler.aws.s3.signed_requests import SignedS3Request
 
 _STORED = b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 0\r\n\r\n'
 _BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n"
@@ -50,9 +50,9 @@ class Wire:
         self._listening.close()
         self._thread.join()
 
-    def request(self, method: str, **headers: str) -> SignedRequest:
+    def request(self, method: str, **headers: str) -> SignedS3Request:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return SignedRequest(method, "http", "127.0.0.1", self.port, "/key", named)
+        return SignedS3Request(method, "http", "127.0.0.1", self.port, "/key", named)
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def wire(answers: list[bytes], *, ends: bool = True) -> Iterator[tuple[Wire, Poo
 def read(made: Wire, transfers: Transfers, size_bytes: int) -> list[bytes]:
     got: list[bytes] = []
 
-    def request(first: int, last: int) -> SignedRequest:
+    def request(first: int, last: int) -> SignedS3Request:
         return made.request("GET", range=f"bytes={first}-{last}")
 
     with transfers.read(request, 0, size_bytes - 1) as reading:

@@ -6,9 +6,9 @@ import pytest
 
 from graveler.aws.retries import Retries
 from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.direct import DirectRequests
-from graveler.aws.s3.locations import Location
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.direct_client import DirectClient
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
+from graveler.aws.s3.uris import Location
 from graveler.errors import ThrottledError
 from tests.support.fakes.scripted_s3 import Act, ScriptedS3, answer_of
 from tests.support.worlds.server_world import Keys, s3_client
@@ -35,7 +35,7 @@ def s3(server: ScriptedS3) -> S3:
     return S3(
         s3_client(endpoint, KEYS),
         Retries(total_s_max=1.0, first_pause_s=0.005),
-        DirectRequests(requests, signs_content=True),
+        DirectClient(requests, signs_content=True),
     )
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from graveler.aws.s3.answers import headers_of
-from graveler.aws.s3.direct import HEADERS
+from graveler.aws.s3.direct_client import HEADERS
+from graveler.aws.s3.responses import headers_of
 from graveler.data_headers import DataHeaders, kept_in_store
 from graveler.errors import InvalidInputError
 from graveler.ports import ObjectDescription

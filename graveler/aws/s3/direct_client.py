@@ -17,7 +17,7 @@ from graveler.aws.exchanges.connection import Host
 from graveler.aws.exchanges.pool import Pool
 from graveler.aws.exchanges.time_budget import response_budget
 from graveler.aws.retries import READ_TIMEOUT_S
-from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, S3Requests, SignedRequest
+from graveler.aws.s3.signed_requests import UNSIGNED_PAYLOAD, S3Requests, SignedS3Request
 
 # Gets each request's service, operation and parameters.
 Observer = Callable[[str, str, Mapping[str, Any]], None]
@@ -48,7 +48,7 @@ class ElsewhereError(Exception):
     """boto3 has to send this request: S3 says that the bucket is elsewhere."""
 
 
-class DirectRequests:
+class DirectClient:
     """Sends requests for single objects over kept connections; shared by threads.
 
     signs_content: whether S3 checks a hash of the content when it arrives.
@@ -114,7 +114,7 @@ class DirectRequests:
 
     def _signed(
         self, method: str, uri: str, content: bytes, headers: dict[str, str]
-    ) -> SignedRequest:
+    ) -> SignedS3Request:
         if method != "PUT":
             return self._requests.sign_read(method, uri, headers)
         headers["content-length"] = str(len(content))

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graveler.aws.connect import s3_config
-from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, Endpoint, S3Requests, SignedRequest
+from graveler.aws.s3.signed_requests import UNSIGNED_PAYLOAD, Endpoint, S3Requests, SignedS3Request
 from tests.support.worlds.server_world import Keys
 
 NOW_S = 1_800_000_000
@@ -48,12 +48,12 @@ def requests_of(endpoint: Endpoint, keys: Keys = LONG_LIVED) -> S3Requests:
     return S3Requests(endpoint, lambda: keys, now_s=lambda: NOW_S)
 
 
-def url_of(made: SignedRequest) -> str:
+def url_of(made: SignedS3Request) -> str:
     return f"{made.scheme}://{made.headers['host']}{made.target}"
 
 
 def of_botocore(
-    made: SignedRequest, headers: Mapping[str, str], keys: Keys, region: str = REGION
+    made: SignedS3Request, headers: Mapping[str, str], keys: Keys, region: str = REGION
 ) -> dict[str, str]:
     """Return the headers that botocore makes for the same request."""
 

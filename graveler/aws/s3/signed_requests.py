@@ -16,7 +16,7 @@ from hashlib import sha256
 from urllib.parse import quote, urlsplit
 
 from graveler.aws.exchanges.connection import Host
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.aws.signing import (
     ALGORITHM,
     Credentials,
@@ -42,7 +42,7 @@ _KEYS_MAX = 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SignedRequest:
+class SignedS3Request:
     """A request without its body; it has no `repr`, because whoever has it can send it.
 
     target is path and query as they are sent. headers have names in lower case, and Host.
@@ -129,18 +129,18 @@ class S3Requests:
         """The region of the endpoint."""
         return self._endpoint.region
 
-    def sign_get(self, uri: str, headers: Mapping[str, str]) -> SignedRequest:
+    def sign_get(self, uri: str, headers: Mapping[str, str]) -> SignedS3Request:
         """Return a request that reads the object.
 
         Header names of all requests are in lower case, and values are ASCII.
         """
         return self.sign_read("GET", uri, headers)
 
-    def sign_read(self, method: str, uri: str, headers: Mapping[str, str]) -> SignedRequest:
+    def sign_read(self, method: str, uri: str, headers: Mapping[str, str]) -> SignedS3Request:
         """Return a request that reads the object, or its description: GET or HEAD."""
         return self._signed(method, uri, {}, headers, _NO_PAYLOAD)
 
-    def sign_put(self, uri: str, headers: Mapping[str, str], payload_hash: str) -> SignedRequest:
+    def sign_put(self, uri: str, headers: Mapping[str, str], payload_hash: str) -> SignedS3Request:
         """Return a request that stores an object.
 
         payload_hash is the body's SHA-256 in hex, or UNSIGNED_PAYLOAD.
@@ -154,7 +154,7 @@ class S3Requests:
         part_number: int,
         headers: Mapping[str, str],
         payload_hash: str,
-    ) -> SignedRequest:
+    ) -> SignedS3Request:
         """Return a request that stores a part of an upload; payload_hash as in `sign_put`."""
         parameters = {"partNumber": str(part_number), "uploadId": store_upload_id}
         return self._signed("PUT", uri, parameters, headers, payload_hash)
@@ -166,7 +166,7 @@ class S3Requests:
         parameters: Mapping[str, str],
         headers: Mapping[str, str],
         payload_hash: str,
-    ) -> SignedRequest:
+    ) -> SignedS3Request:
         location = Location.of(uri)
         site = self._endpoint.site(location.bucket)
         path = site.path_of(location.key)
@@ -185,7 +185,7 @@ class S3Requests:
         scope = _scope(moment, site.region)
         made = signature(self._key(credentials.secret_key, scope), moment, scope, canonical)
         sent["authorization"] = authorization(credentials.access_key, scope, _names(covered), made)
-        return SignedRequest(
+        return SignedS3Request(
             method,
             *site.host,
             f"{path}?{query}" if query else path,

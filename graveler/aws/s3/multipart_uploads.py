@@ -5,7 +5,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import md5
 
-from graveler.aws.s3.answers import (
+from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.direct_client import HEADERS
+from graveler.aws.s3.object_metadata import content_type_parameters
+from graveler.aws.s3.responses import (
     checksum_of,
     checksums_of,
     condition,
@@ -17,10 +20,7 @@ from graveler.aws.s3.answers import (
     refused,
     time_ns,
 )
-from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.descriptions import content_type_parameters
-from graveler.aws.s3.direct import HEADERS
-from graveler.aws.s3.locations import Location, range_header
+from graveler.aws.s3.uris import Location, range_header
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS, DataHeaders, of_write
 from graveler.errors import (
     BadPartsError,

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.direct import HEADERS
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.direct_client import HEADERS
+from graveler.aws.s3.uris import Location
 from graveler.data_headers import of_read
 from graveler.errors import (
     DataReplacedError,
@@ -18,7 +18,7 @@ from graveler.errors import (
 from graveler.ports import Checksums, ObjectInfo
 from graveler.times import NS_PER_S
 
-Answer = Mapping[str, Any]
+S3Response = Mapping[str, Any]
 
 # What S3's documents put before the names of checksums, and its headers.
 _ELEMENT, _HEADER = "Checksum", "x-amz-checksum-"
@@ -26,7 +26,7 @@ _ELEMENT, _HEADER = "Checksum", "x-amz-checksum-"
 _UNREADABLE = frozenset({"InvalidObjectState", "InvalidRequest"})
 
 
-def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> Answer | None:
+def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> S3Response | None:
     """Return S3's answer to HEAD of the object; None if it does not exist.
 
     Raises:
@@ -42,7 +42,7 @@ def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> Answer 
         raise
 
 
-def find_existing(s3: S3, uri: str, headers: Mapping[str, str] = {}) -> Answer:
+def find_existing(s3: S3, uri: str, headers: Mapping[str, str] = {}) -> S3Response:
     """Return S3's answer to HEAD of the object.
 
     Raises:
@@ -72,7 +72,7 @@ def refused(what: str, error: S3Error) -> GravelerError:
     return kind(f"{what}: {error}")
 
 
-def info_of(answer: Answer) -> ObjectInfo:
+def info_of(answer: S3Response) -> ObjectInfo:
     """Return what an answer to HEAD says of the object."""
     return ObjectInfo(
         size_bytes=answer["ContentLength"],
@@ -88,7 +88,7 @@ def condition(name: str, etag: str) -> Mapping[str, str]:
     return {name: f'"{etag}"'} if etag else {}
 
 
-def headers_of(answer: Answer) -> Mapping[str, str]:
+def headers_of(answer: S3Response) -> Mapping[str, str]:
     """Return the HTTP headers of the answer, with names in lower case."""
     headers: Mapping[str, str] = answer["ResponseMetadata"]["HTTPHeaders"]
     # boto3 takes a time that it cannot read out of the headers.
@@ -96,18 +96,18 @@ def headers_of(answer: Answer) -> Mapping[str, str]:
     return {**headers, "expires": expires} if expires else headers
 
 
-def checksum_of(answer: Answer) -> str:
+def checksum_of(answer: S3Response) -> str:
     """Return the answer's ETag without its quotes."""
     etag: str = answer["ETag"]
     return etag.strip('"')
 
 
-def checksums_of(answer: Answer) -> Checksums:
+def checksums_of(answer: S3Response) -> Checksums:
     """Return the checksums beside the ETag in a part of S3's answer."""
     return {name: text for name, text in answer.items() if name.startswith(_ELEMENT)}
 
 
-def checksum_headers_of(answer: Answer) -> dict[str, str]:
+def checksum_headers_of(answer: S3Response) -> dict[str, str]:
     """Return the checksums in a part of S3's answer as its headers have them."""
     return {
         _HEADER + name.removeprefix(_ELEMENT).lower(): text
