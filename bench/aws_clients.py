@@ -26,7 +26,7 @@ from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.signed_requests import Endpoint, S3Requests
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.limits import UPLOAD_PARTS_MAX
 
 ROUNDS = 7
@@ -92,7 +92,7 @@ def measure_dynamodb(endpoint: str, tables: Tables) -> None:
     )
 
 
-def measure_s3(endpoint: str, settings: Settings, bucket: str) -> None:
+def measure_s3(endpoint: str, settings: DeploymentSettings, bucket: str) -> None:
     by_boto3 = S3(connect.s3_client(settings, endpoint))
     place = Endpoint(endpoint, REGION)
     directly = S3(by_boto3.client, directly=connect.direct_s3(settings, place))
@@ -142,7 +142,7 @@ def measure_s3(endpoint: str, settings: Settings, bucket: str) -> None:
 
 def main(dynamodb_endpoint: str, s3_endpoint: str, bucket: str) -> None:
     suffix = uuid4().hex[:8]
-    settings = Settings(
+    settings = DeploymentSettings(
         region=REGION,
         refs_table=f"bench-refs-{suffix}",
         staging_table=f"bench-staging-{suffix}",

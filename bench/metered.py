@@ -18,7 +18,7 @@ from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.file_cache import CachedFiles
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.aws.signing import Signer
 from graveler.committed.store import Committed
 
@@ -66,7 +66,7 @@ class _MeteredHttp(DynamoDBHttpClient):
 class Meter:
     """An engine on local servers that counts requests."""
 
-    settings: Settings
+    settings: DeploymentSettings
     units: Counter[str] = field(default_factory=Counter)
     to_s3: Counter[str] = field(default_factory=Counter)
     round_trips: int = 0

@@ -10,7 +10,7 @@ from functions.api import key_pairs
 from glue_jobs.session import Deployment, deployment
 from graveler.aws import connect
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from local.ports import free_port
 from local.stores import start_dynamodb, start_s3proxy
 
@@ -43,7 +43,7 @@ def servers_in(
             s3.wait_until_ready()
             os.environ["AWS_ACCESS_KEY_ID"] = keys.access_key_id
             os.environ["AWS_SECRET_ACCESS_KEY"] = keys.secret_access_key
-            settings = Settings(
+            settings = DeploymentSettings(
                 region=_REGION,
                 refs_table="refs",
                 staging_table="staging",

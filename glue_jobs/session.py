@@ -21,16 +21,16 @@ from graveler.aws import connect, wiring
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.operations.engine import Engine
 from graveler.ports import JobStore, ObjectStore, StagingStore
 
 # No client waits: a store that is busy for a minute must not end a job of an hour.
-_RETRIES = Retries().patient(120.0)
+_RETRIES = RetryPolicy().patient(120.0)
 
 # The last line of the Python traceback of an executor's error.
 _RAISED = re.compile(r"^graveler\.errors\.(\w+): (.*)$", re.MULTILINE)
@@ -45,7 +45,7 @@ class Deployment:
 
     engine: Engine
     jobs: JobStore
-    settings: Settings
+    settings: DeploymentSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +58,24 @@ class Stores:
     jobs: JobStore
 
 
-def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
+def job_settings(
+    arguments: Mapping[str, str], environment: Mapping[str, str]
+) -> DeploymentSettings:
     """Return the settings of a job: from its arguments, in lower case, else the environment.
 
     Raises:
         ValueError: one is missing, or is not a valid number.
     """
-    names = {each.name for each in fields(Settings)} - {"region", *_NOT_FOR_JOBS}
+    names = {each.name for each in fields(DeploymentSettings)} - {"region", *_NOT_FOR_JOBS}
     given = {f"GRAVELER_{name.upper()}": arguments[name] for name in names & arguments.keys()}
     if "region" in arguments:
         given["AWS_REGION"] = arguments["region"]
-    settings = Settings.from_environment({**environment, **given})
+    settings = DeploymentSettings.from_environment({**environment, **given})
     # Executors get the settings, so these go nowhere.
     return replace(settings, cipher="", kms_key_id="")
 
 
-def deployment(settings: Settings) -> Deployment:
+def deployment(settings: DeploymentSettings) -> Deployment:
     """Return the stores of the settings, for the driver."""
     tables = _tables(settings)
     # Jobs sign nothing, so they need no permission to decrypt the signing key.
@@ -83,7 +85,7 @@ def deployment(settings: Settings) -> Deployment:
 
 
 @lru_cache(maxsize=1)
-def stores(settings: Settings) -> Stores:
+def stores(settings: DeploymentSettings) -> Stores:
     """Return the stores of the settings, for an executor."""
     s3 = S3(connect.s3_client(settings, settings.s3_endpoint), _RETRIES)
     tables = _tables(settings)
@@ -92,7 +94,7 @@ def stores(settings: Settings) -> Stores:
     )
 
 
-def _tables(settings: Settings) -> Tables:
+def _tables(settings: DeploymentSettings) -> Tables:
     dynamodb = connect.dynamodb(settings, _RETRIES)
     return Tables(settings.refs_table, settings.staging_table, dynamodb)
 

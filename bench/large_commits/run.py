@@ -30,7 +30,7 @@ from bench.repository import FOLDER, NAMESPACE, make_repository, open_repository
 from bench.servers import servers_in
 from glue_jobs.session import Deployment
 from graveler.aws import wiring
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.model import MetaRangeID
 from graveler.operations import commits, repositories
 from graveler.operations.engine import Engine
@@ -60,7 +60,7 @@ def measure(base_objects: int, amount: int, folder: Path) -> Iterator[Figure]:
         yield Figure(f"{name}, peak memory", peak_memory_mb(), "MB")
 
 
-def engine_of(settings: Settings) -> Engine:
+def engine_of(settings: DeploymentSettings) -> Engine:
     """Return the engine of a new function of the deployment."""
     return wiring.engine_over(settings, tables_of(settings), b"signing key")
 
@@ -94,7 +94,7 @@ class Stack:
     def __init__(self, data: Path, port: int) -> None:
         environment = environment_of_stack(data)
         os.environ |= {name: environment[name] for name in environment if name.startswith("AWS_")}
-        self.settings = Settings.from_environment(environment)
+        self.settings = DeploymentSettings.from_environment(environment)
         self.data = data
         self._port = port
         pair = (environment[f"GRAVELER_{name}"] for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"))

@@ -11,7 +11,7 @@ with uncollected():
     from functions.cleanup.settings import Settings
     from functions.telemetry import Record, Telemetry
     from graveler.aws import wiring
-    from graveler.aws.clock import SystemClock
+    from graveler.aws.system import SystemClock
     from graveler.times import NS_PER_S
 
 # A piece is a commit's tokens or a repository. It takes milliseconds, at most seconds.

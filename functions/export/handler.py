@@ -14,7 +14,7 @@ with uncollected():
 
     from functions.telemetry import Record, Telemetry
     from graveler.aws import wiring
-    from graveler.aws.long_work import patient_reads
+    from graveler.aws.background_work import patient_reads
     from graveler.export.model import ExportRequest, ExportRun, ExportState
     from graveler.operations.exports.advance import advance
 

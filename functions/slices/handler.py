@@ -10,7 +10,7 @@ with uncollected():
 
     from functions.telemetry import Telemetry
     from graveler.aws import wiring
-    from graveler.aws.long_work import patient
+    from graveler.aws.background_work import patient
     from graveler.operations.tasks.slices import SliceJob, apply_job
 
 telemetry = Telemetry("graveler-slices")

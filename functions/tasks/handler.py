@@ -14,7 +14,7 @@ with uncollected():
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from functions.telemetry import Record, Telemetry
-    from graveler.aws import long_work, wiring
+    from graveler.aws import background_work, wiring
     from graveler.errors import GravelerError
     from graveler.operations.kept_dumps import SCHEDULED, start_all
     from graveler.operations.task_work import WORK
@@ -75,7 +75,7 @@ def _advance(body: str, context: LambdaContext, record: Record) -> None:
         WORK,
         runner=context.aws_request_id,
         time_left_s=lambda: context.get_remaining_time_in_millis() / 1000,
-        at_work=long_work.runner,
+        at_work=background_work.runner,
     )
     if task is None:
         return

@@ -22,8 +22,8 @@ from pyspark.sql import SparkSession
 
 from glue_jobs.export.options import Options
 from glue_jobs.session import Deployment, deployment
-from graveler.aws.long_work import patient_reads
-from graveler.aws.settings import Settings
+from graveler.aws.background_work import patient_reads
+from graveler.aws.settings import DeploymentSettings
 from graveler.export.model import ExportRequest
 from graveler.export.stretches import Stretch, StretchResult
 from graveler.operations.engine import Engine
@@ -60,7 +60,11 @@ class SparkWorkers:
     """`graveler.operations.exports.stretches.Workers` on the executors of a Spark cluster."""
 
     def __init__(
-        self, context: SparkContext, pool: ThreadPoolExecutor, settings: Settings, objects_min: int
+        self,
+        context: SparkContext,
+        pool: ThreadPoolExecutor,
+        settings: DeploymentSettings,
+        objects_min: int,
     ) -> None:
         self.objects_min = objects_min
         self._context = context
@@ -87,12 +91,14 @@ class SparkWorkers:
 
 
 @contextmanager
-def _workers(context: SparkContext, options: Options, settings: Settings) -> Iterator[SparkWorkers]:
+def _workers(
+    context: SparkContext, options: Options, settings: DeploymentSettings
+) -> Iterator[SparkWorkers]:
     with ThreadPoolExecutor(_TASKS_MAX, thread_name_prefix="stretch") as pool:
         yield SparkWorkers(context, pool, settings, options.stretch_objects)
 
 
-def _task(settings: Settings, run: RunSpec, stretch: Stretch) -> StretchResult:
+def _task(settings: DeploymentSettings, run: RunSpec, stretch: Stretch) -> StretchResult:
     """Carry out a stretch on an executor."""
     context = TaskContext.get()
     if context is not None and context.attemptNumber():
@@ -102,6 +108,6 @@ def _task(settings: Settings, run: RunSpec, stretch: Stretch) -> StretchResult:
 
 
 @lru_cache(maxsize=1)
-def _engine(settings: Settings) -> Engine:
+def _engine(settings: DeploymentSettings) -> Engine:
     """Return the engine of this executor process, whose connections and caches outlive a task."""
     return deployment(settings).engine

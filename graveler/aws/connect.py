@@ -15,12 +15,12 @@ from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.environment import import_function
 from graveler.aws.exchanges.buffered import Pending
-from graveler.aws.functions import LambdaClient
-from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
+from graveler.aws.lambda_functions import LambdaClient
+from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, RetryPolicy
 from graveler.aws.s3.direct_client import DirectClient, Observer
 from graveler.aws.s3.signed_requests import Endpoint, S3Requests
-from graveler.aws.settings import Settings
-from graveler.aws.signing import Credentials, Signer
+from graveler.aws.settings import DeploymentSettings
+from graveler.aws.signing import Signer, SigningCredentials
 from graveler.times import Moment
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ def _session() -> Session:
 _clients: WeakSet[Any] = WeakSet()
 
 
-def _client(service: str, settings: Settings, config: Config, endpoint: str | None = None) -> Any:  # noqa: ANN401 - of any service
+def _client(
+    service: str, settings: DeploymentSettings, config: Config, endpoint: str | None = None
+) -> Any:  # noqa: ANN401 - of any service
     """Return a client of the service in the deployment's region, or of an endpoint."""
     client = _session().create_client(
         service, region_name=settings.region, endpoint_url=endpoint, config=config
@@ -111,7 +113,7 @@ class _ObservedDynamoDB(DynamoDB):
         return super()._begin(operation, body, since)
 
 
-def credentials() -> Callable[[], Credentials]:
+def credentials() -> Callable[[], SigningCredentials]:
     """Return a function of the process's current credentials; temporary ones are renewed.
 
     Raises:
@@ -124,8 +126,8 @@ def credentials() -> Callable[[], Credentials]:
 
 
 def dynamodb(
-    settings: Settings,
-    retries: Retries | None = None,
+    settings: DeploymentSettings,
+    retries: RetryPolicy | None = None,
     observe: Callable[[str], None] | None = None,
 ) -> DynamoDB:
     """Return a client of the deployment's DynamoDB."""
@@ -136,7 +138,7 @@ def dynamodb(
 def dynamodb_over(
     http: DynamoDBHttpClient,
     signer: Signer,
-    retries: Retries | None = None,
+    retries: RetryPolicy | None = None,
     observe: Callable[[str], None] | None = None,
 ) -> DynamoDB:
     """Return a client over a connection, which passes its requests to the observer, if any."""
@@ -150,13 +152,13 @@ def dynamodb_endpoint(region: str) -> str:
     return endpoint
 
 
-def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
+def s3_client(settings: DeploymentSettings, endpoint: str | None) -> "S3Client":
     """Return a client of S3 in the deployment's region, or of an S3-compatible endpoint."""
     client: S3Client = _client("s3", settings, s3_config(endpoint), endpoint)
     return client
 
 
-def direct_s3(settings: Settings, endpoint: Endpoint) -> DirectClient:
+def direct_s3(settings: DeploymentSettings, endpoint: Endpoint) -> DirectClient:
     """Return what sends the most frequent requests to S3 without boto3."""
     # The embedded stack's server would take half of its time to hash signed content.
     signs_content = not settings.s3_endpoint
@@ -188,25 +190,25 @@ _ONCE = _CONFIG.merge(Config(retries={"total_max_attempts": 1}))
 _RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
 
-def kms_client(settings: Settings) -> "KMSClient":
+def kms_client(settings: DeploymentSettings) -> "KMSClient":
     """Return a client of KMS in the deployment's region."""
     client: KMSClient = _client("kms", settings, _ONCE)
     return client
 
 
-def events_client(settings: Settings) -> "EventBridgeClient":
+def events_client(settings: DeploymentSettings) -> "EventBridgeClient":
     """Return a client of the deployment's EventBridge."""
     client: EventBridgeClient = _client("events", settings, _RETRIED, settings.events_endpoint)
     return client
 
 
-def sqs_client(settings: Settings) -> "SQSClient":
+def sqs_client(settings: DeploymentSettings) -> "SQSClient":
     """Return a client of the deployment's SQS."""
     client: SQSClient = _client("sqs", settings, _ONCE, settings.sqs_endpoint)
     return client
 
 
-def glue_client(settings: Settings) -> "GlueClient":
+def glue_client(settings: DeploymentSettings) -> "GlueClient":
     """Return a client of the deployment's Glue."""
     client: GlueClient = _client("glue", settings, _ONCE, settings.glue_endpoint)
     return client
@@ -216,7 +218,7 @@ def glue_client(settings: Settings) -> "GlueClient":
 _SLICE_TIMEOUT_S = 15 * 60
 
 
-def lambda_client(settings: Settings) -> LambdaClient:
+def lambda_client(settings: DeploymentSettings) -> LambdaClient:
     """Return a client of Lambda in the deployment's region, which does not retry."""
     config = _CONFIG.merge(
         Config(
@@ -234,7 +236,7 @@ _HOOK_MARGIN_S = 1
 
 
 @lru_cache(maxsize=8)
-def hook_lambda_client(settings: Settings, timeout_s: float) -> LambdaClient:
+def hook_lambda_client(settings: DeploymentSettings, timeout_s: float) -> LambdaClient:
     """Return a client of Lambda that waits so long for an answer, and asks once."""
     config = _CONFIG.merge(
         Config(read_timeout=timeout_s + _HOOK_MARGIN_S, retries={"total_max_attempts": 1})
@@ -244,6 +246,6 @@ def hook_lambda_client(settings: Settings, timeout_s: float) -> LambdaClient:
 
 
 @lru_cache(maxsize=2)
-def secrets_client(settings: Settings, service: str) -> Any:  # noqa: ANN401 - of either service
+def secrets_client(settings: DeploymentSettings, service: str) -> Any:  # noqa: ANN401 - of either service
     """Return a client of Secrets Manager or Systems Manager in the deployment's region."""
     return _client(service, settings, _RETRIED)

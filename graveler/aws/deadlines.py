@@ -28,28 +28,28 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Deadline:
+class WorkDeadline:
     """The end of some work, on time.monotonic's clock."""
 
     at_s: float = math.inf
     has_written: bool = False
 
 
-_NONE = Deadline()
-_current: ContextVar[Deadline] = ContextVar("deadline", default=_NONE)
+_NONE = WorkDeadline()
+_current: ContextVar[WorkDeadline] = ContextVar("deadline", default=_NONE)
 # What calls of the block have to leave for what follows it.
 _kept_s: ContextVar[float] = ContextVar("kept_s", default=0.0)
 _is_unseen: ContextVar[bool] = ContextVar("is_unseen", default=False)
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[Deadline]:
+def within(seconds: float) -> Iterator[WorkDeadline]:
     """Bound the calls in the block, and in its threads, to so many seconds from now.
 
     The deadline of a block around it holds as well.
     """
     outer = _current.get()
-    deadline = Deadline(min(time.monotonic() + seconds, outer.at_s))
+    deadline = WorkDeadline(min(time.monotonic() + seconds, outer.at_s))
     token = _current.set(deadline)
     try:
         yield deadline

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NoConnectionError
 
 from graveler.aws import traces
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.errors import ThrottledError
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ def repeated(service: str, request: Callable[[], T]) -> T:
         ClientError: the service refused the request for good.
     """
     failure = ThrottledError(f"no time is left to ask {service}: retry later")
-    for _ in Retries().attempts():
+    for _ in RetryPolicy().attempts():
         try:
             with service_call(service):
                 return request()

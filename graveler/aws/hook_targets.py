@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from graveler.aws.functions import LambdaClient
+from graveler.aws.lambda_functions import LambdaClient
 from graveler.errors import HookFailedError
 from graveler.limits import HOOK_ANSWER_BYTES_MAX
 

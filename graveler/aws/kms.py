@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class KmsCipher:
-    """`graveler.aws.cipher.Cipher` on a symmetric KMS key."""
+    """The accounts' Cipher on a symmetric KMS key."""
 
     def __init__(self, client: "KMSClient", key_id: str) -> None:
         self._client = client

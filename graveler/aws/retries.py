@@ -20,14 +20,14 @@ RETRY_S_MAX = 8.0
 DYNAMODB_ATTEMPT_S = 2.0
 # S3 may be silent while it copies gigabytes or puts parts together.
 LONG_READ_TIMEOUT_S = 10.0
-# Of work that outlives requests (`long_work.py`).
+# Of work that outlives requests (`background_work.py`).
 PATIENT_READ_TIMEOUT_S = 60.0
 
 _ATTEMPTS_MIN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Retries:
+class RetryPolicy:
     """Exponential backoff with full jitter, within a bounded time.
 
     https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
@@ -41,7 +41,7 @@ class Retries:
     monotonic_s: Callable[[], float] = time.monotonic
     uniform: Callable[[float, float], float] = random.uniform
 
-    def patient(self, seconds: float) -> "Retries":
+    def patient(self, seconds: float) -> "RetryPolicy":
         """Return those that go on for so long, each attempt for half of it at most."""
         timeout_s = min(seconds / 2, PATIENT_READ_TIMEOUT_S)
         return replace(self, total_s_max=seconds, pause_s_max=10.0, read_timeout_s=timeout_s)

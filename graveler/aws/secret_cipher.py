@@ -25,7 +25,7 @@ class _Settings(FromEnvironment):
 
 
 class SecretCipher:
-    """`graveler.aws.cipher.Cipher` under keys that are derived from a secret."""
+    """The accounts' Cipher under keys that are derived from a secret."""
 
     def __init__(self, secret: str) -> None:
         self._stream_key = _hmac(secret.encode(), b"graveler: key stream")

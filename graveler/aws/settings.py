@@ -12,7 +12,7 @@ _EXPORT = ExportSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(FromEnvironment):
+class DeploymentSettings(FromEnvironment):
     """One deployment's settings. None of them is a secret: Spark's executors get them as text."""
 
     region: str = field(metadata={"variables": ("AWS_REGION", "AWS_DEFAULT_REGION")})

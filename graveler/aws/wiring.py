@@ -6,10 +6,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from graveler.aws import connect, hook_targets
-from graveler.aws.bus import EventBus
-from graveler.aws.cipher import Cipher
-from graveler.aws.clock import SystemClock
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
+from graveler.aws.dynamodb.accounts.records import Cipher
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.heartbeats import HeartbeatStore
@@ -18,7 +16,8 @@ from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.environment import import_function
-from graveler.aws.functions import LambdaSliceFunction
+from graveler.aws.eventbridge import EventBridgeBus
+from graveler.aws.glue import GlueBatchJobs, GlueCollectionJobs
 from graveler.aws.hook_targets import (
     EnvironmentSecrets,
     EventBridgeHookBuses,
@@ -27,19 +26,19 @@ from graveler.aws.hook_targets import (
     ParameterStoreSecrets,
     SecretsManagerSecrets,
 )
-from graveler.aws.jobs import GlueBatchJobs, GlueCollectionJobs
 from graveler.aws.kms import KmsCipher
-from graveler.aws.names import SystemNames
+from graveler.aws.lambda_functions import LambdaSliceFunction
 from graveler.aws.outgoing import OutgoingHttp, networks
-from graveler.aws.queue import SqsQueue
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.file_cache import CachedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.s3.regions import BucketRegions
 from graveler.aws.s3.signed_requests import Endpoint, S3Requests
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
+from graveler.aws.sqs import SqsQueue
 from graveler.aws.sts import Sts
+from graveler.aws.system import SystemClock, SystemNames
 from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.export.settings import ExportSettings
 from graveler.hooks import HookSettings
@@ -56,9 +55,9 @@ _READS_AHEAD_MAX = 16
 
 
 @lru_cache(maxsize=1)
-def settings() -> Settings:
+def settings() -> DeploymentSettings:
     """The settings of this deployment."""
-    return Settings.from_environment(os.environ)
+    return DeploymentSettings.from_environment(os.environ)
 
 
 def forget() -> None:
@@ -103,7 +102,7 @@ def identities() -> IdentityService:
     return Sts()
 
 
-def _cipher(deployment: Settings) -> Cipher:
+def _cipher(deployment: DeploymentSettings) -> Cipher:
     """Return KMS's cipher, or the one that the setting's function makes in a stack without KMS."""
     if deployment.cipher == "kms":
         return KmsCipher(connect.kms_client(deployment), deployment.kms_key_id)
@@ -124,9 +123,9 @@ def heartbeats() -> HeartbeatStore:
 
 
 @lru_cache(maxsize=1)
-def event_bus() -> EventBus:
+def event_bus() -> EventBridgeBus:
     """The bus on which the deployment's events are published."""
-    return EventBus(connect.events_client(settings()), settings().event_bus)
+    return EventBridgeBus(connect.events_client(settings()), settings().event_bus)
 
 
 @lru_cache(maxsize=1)
@@ -141,7 +140,7 @@ def s3_requests() -> S3Requests:
 
 
 @lru_cache(maxsize=1)
-def _s3_requests(deployment: Settings) -> S3Requests:
+def _s3_requests(deployment: DeploymentSettings) -> S3Requests:
     public = deployment.s3_public_endpoint
     if deployment.s3_endpoint:
         endpoint = Endpoint(deployment.s3_endpoint, deployment.region)
@@ -156,7 +155,7 @@ def _s3_requests(deployment: Settings) -> S3Requests:
 
 
 @lru_cache(maxsize=1)
-def _s3(deployment: Settings) -> S3:
+def _s3(deployment: DeploymentSettings) -> S3:
     client = connect.s3_client(deployment, deployment.s3_endpoint)
     region = deployment.region
     if deployment.s3_endpoint:
@@ -168,11 +167,11 @@ def _s3(deployment: Settings) -> S3:
 
 
 @lru_cache(maxsize=1)
-def _regions(deployment: Settings) -> BucketRegions:
+def _regions(deployment: DeploymentSettings) -> BucketRegions:
     return BucketRegions(_s3(deployment))
 
 
-def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Engine:
+def engine_over(deployment: DeploymentSettings, stores: Tables, signing_key: bytes) -> Engine:
     """Return an engine over the tables and S3."""
     s3 = _s3(deployment)
     files = CachedFiles(
@@ -227,7 +226,7 @@ def engine_over(deployment: Settings, stores: Tables, signing_key: bytes) -> Eng
     )
 
 
-def _hook_targets(deployment: Settings) -> HookTargets:
+def _hook_targets(deployment: DeploymentSettings) -> HookTargets:
     return HookTargets(
         http=OutgoingHttp(networks(deployment.hook_networks)),
         functions=LambdaHookFunctions(partial(connect.hook_lambda_client, deployment)),
@@ -236,7 +235,7 @@ def _hook_targets(deployment: Settings) -> HookTargets:
     )
 
 
-def _secrets(deployment: Settings) -> SecretStore:
+def _secrets(deployment: DeploymentSettings) -> SecretStore:
     """Return the store of hooks' secrets.
 
     Raises:
@@ -260,7 +259,7 @@ def _secrets(deployment: Settings) -> SecretStore:
     )
 
 
-def _slice_function(deployment: Settings) -> LambdaSliceFunction | None:
+def _slice_function(deployment: DeploymentSettings) -> LambdaSliceFunction | None:
     if not deployment.slice_function:
         return None
     return LambdaSliceFunction(

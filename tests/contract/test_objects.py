@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from gateway.protocol.bodies.algorithms import ALGORITHMS
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.direct_client import DirectClient
 from graveler.aws.s3.objects import S3ObjectStore
@@ -60,7 +60,7 @@ class World:
 
 
 def s3_of(endpoint: str, keys: Keys = STACK_KEYS, *, directly: bool = False) -> S3:
-    retries = Retries(total_s_max=60.0, first_pause_s=0.005)
+    retries = RetryPolicy(total_s_max=60.0, first_pause_s=0.005)
     requests = S3Requests(Endpoint(endpoint, "us-east-1"), lambda: keys)
     direct = DirectClient(requests, signs_content=True) if directly else None
     return S3(s3_client(endpoint, keys), retries, direct)

@@ -8,7 +8,7 @@ import pytest
 
 from graveler.aws import connect, wiring
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.operations import commits, repositories
 from graveler.operations.commits import LogQuery
 from tests.support.servers.moto_server import empty_moto
@@ -61,7 +61,7 @@ def engine(aws, stack, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEYS[0])
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEYS[1])
     connect._session.cache_clear()
-    settings = Settings(
+    settings = DeploymentSettings(
         region=REGION,
         refs_table=stack["Refs48288B5D"],
         staging_table=stack["Staging12D1754E"],

@@ -281,8 +281,8 @@ def test_every_client_works_with_the_services_left_in_botocore(unpacked):
 import sys
 sys.path[:0] = [sys.argv[1]]
 from graveler.aws import connect
-from graveler.aws.settings import Settings
-settings = Settings(region="eu-west-1", refs_table="refs", staging_table="staging")
+from graveler.aws.settings import DeploymentSettings
+settings = DeploymentSettings(region="eu-west-1", refs_table="refs", staging_table="staging")
 connect.dynamodb(settings)
 connect.s3_client(settings, None)
 connect.hook_lambda_client(settings, 1.0)

@@ -9,14 +9,14 @@ import pytest
 from moto import mock_aws
 
 from graveler.aws import connect
-from graveler.aws.bus import EventBus, Published
-from graveler.aws.queue import SqsQueue
-from graveler.aws.settings import Settings
+from graveler.aws.eventbridge import EventBridgeBus, Published
+from graveler.aws.settings import DeploymentSettings
+from graveler.aws.sqs import SqsQueue
 from graveler.export.model import ExportRequest
 from graveler.model import Event
 
 REGION = "eu-west-1"
-SETTINGS = Settings(region=REGION, refs_table="refs", staging_table="staging")
+SETTINGS = DeploymentSettings(region=REGION, refs_table="refs", staging_table="staging")
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def received(queue_url: str) -> list[dict[str, Any]]:
 def test_events_are_taken() -> None:
     boto3.client("events", region_name=REGION).create_event_bus(Name="bus")
     event = Event("d8qj3tkbtms0fh2ok8ng", "tag_created", "lake", 1_795_179_612 * 10**9)
-    bus = EventBus(connect.events_client(SETTINGS), "bus")
+    bus = EventBridgeBus(connect.events_client(SETTINGS), "bus")
     assert bus.publish([event] * 11) == Published(11)
 
 

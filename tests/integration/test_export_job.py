@@ -18,7 +18,7 @@ from glue_jobs.export import run as job_run
 from glue_jobs.export.options import Options
 from glue_jobs.export.run import run
 from graveler.addresses import physical_uri
-from graveler.aws.clock import SystemClock
+from graveler.aws.system import SystemClock
 from graveler.entries import entry_value
 from graveler.errors import ConflictError
 from graveler.export.lifecycle import LEASE_S

@@ -9,8 +9,6 @@ from functions.events.handler import handler
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.standard import ADMINISTRATORS, GROUPS, POLICIES
 from graveler.aws import wiring
-from graveler.aws.bus import Published
-from graveler.aws.clock import SystemClock
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.models import (
     ACCOUNTS,
@@ -23,6 +21,8 @@ from graveler.aws.dynamodb.models import (
     partition_of,
 )
 from graveler.aws.dynamodb.tables import Tables, key
+from graveler.aws.eventbridge import Published
+from graveler.aws.system import SystemClock
 from graveler.errors import AlreadyExistsError, AuthenticationError
 from graveler.http.auth import Authenticator
 from graveler.model import Event

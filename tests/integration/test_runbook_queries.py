@@ -18,8 +18,8 @@ from functions.cleanup.handler import handler as clean_up
 from functions.events.handler import handler as publish
 from gateway.server.log import Record
 from graveler.aws import wiring
-from graveler.aws.bus import Published
 from graveler.aws.dynamodb.cleanup import SweepResult
+from graveler.aws.eventbridge import Published
 from graveler.errors import CorruptDataError
 from graveler.export.model import BranchExport, ExportConfiguration, ExportRun, ExportState
 from graveler.model import CommitID, MetaRangeID

@@ -28,7 +28,6 @@ from zlib import crc32
 import msgspec
 
 from graveler.aws import deadlines, traces, usage
-from graveler.aws.clock import moment
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.errors import (
     CONDITION_FAILED,
@@ -43,8 +42,9 @@ from graveler.aws.exchanges.buffered import (
     RequestNotSentError,
     ResponseLostError,
 )
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.signing import Signer
+from graveler.aws.system import moment
 from graveler.aws.usage import Counted
 from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
 from graveler.times import Moment
@@ -84,12 +84,12 @@ class DynamoDB:
         self,
         http: DynamoDBHttpClient,
         signer: Signer,
-        retries: Retries | None = None,
+        retries: RetryPolicy | None = None,
         observe: Callable[[str], None] | None = None,
     ) -> None:
         self._http = http
         self._signer = signer
-        self.retries = retries or Retries()
+        self.retries = retries or RetryPolicy()
         self._observe = observe
 
     def close(self) -> None:

@@ -4,10 +4,10 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 
-from graveler.aws.clock import moment
 from graveler.aws.exchanges.connection import Host, HttpConnection, opened
 from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.aws.retries import CONNECT_TIMEOUT_S
+from graveler.aws.system import moment
 from graveler.times import Moment
 
 # Stores close idle connections after some time. A request sent while they close may or may not

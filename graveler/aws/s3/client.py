@@ -24,12 +24,12 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from graveler.aws import long_work, traces, usage
+from graveler.aws import background_work, traces, usage
+from graveler.aws.background_work import READS
 from graveler.aws.errors import THROTTLING_CODES
 from graveler.aws.exchanges.buffered import RequestNotSentError, ResponseLostError
 from graveler.aws.exchanges.time_budget import silence_of
-from graveler.aws.long_work import READS
-from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
+from graveler.aws.retries import LONG_READ_TIMEOUT_S, RetryPolicy
 from graveler.aws.s3.direct_client import HEADERS, DirectClient, ElsewhereError
 from graveler.aws.s3.uris import Location
 from graveler.aws.usage import Counted
@@ -91,7 +91,7 @@ class S3:
     def __init__(
         self,
         client: "S3Client",
-        retries: Retries | None = None,
+        retries: RetryPolicy | None = None,
         directly: DirectClient | None = None,
     ) -> None:
         """Send what `directly` serves through it, and the rest through boto3's client."""
@@ -103,7 +103,7 @@ class S3:
         events.register("before-parameter-build.s3", _set_aside, unique_id="graveler-set-aside")
         events.register("before-call.s3", _add_headers, unique_id="graveler-headers")
         self.client = client
-        self._retries = retries or Retries()
+        self._retries = retries or RetryPolicy()
         self._directly = directly
 
     def call(self, operation: str, location: Location, **parameters: object) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class S3:
         """
         may_have_landed = False
         problem = "no time is left"
-        patience_s = long_work.patience_s(operation)
+        patience_s = background_work.patience_s(operation)
         retries = self._retries.patient(patience_s) if patience_s else self._retries
         is_read = operation.startswith(READS)
         silence_s = retries.read_timeout_s if patience_s or is_read else None

@@ -30,7 +30,7 @@ from graveler.aws.s3.responses import (
 )
 from graveler.aws.s3.signed_requests import S3Requests
 from graveler.aws.s3.uris import Location, range_header
-from graveler.aws.signing import Credentials
+from graveler.aws.signing import SigningCredentials
 from graveler.aws.usage import Counted
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS, DataHeaders, of_read, of_write
 from graveler.errors import (
@@ -62,7 +62,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         self,
         s3: S3,
         public_of: "Callable[[str], S3Client] | None" = None,
-        credentials: Callable[[], Credentials] | None = None,
+        credentials: Callable[[], SigningCredentials] | None = None,
         *,
         copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
         signer: S3Requests | None = None,

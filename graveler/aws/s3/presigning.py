@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from graveler.aws.s3.signed_requests import S3Requests
 from graveler.aws.s3.uris import Location
-from graveler.aws.signing import ALGORITHM, Credentials, derived_key
+from graveler.aws.signing import ALGORITHM, SigningCredentials, derived_key
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -41,7 +41,7 @@ class S3Presigning:
     # Returns the client whose URLs lead to the bucket, in the bucket's region.
     _public_of: "Callable[[str], S3Client]"
     # Those that the public clients sign with, if they are known.
-    _credentials: Callable[[], Credentials] | None
+    _credentials: Callable[[], SigningCredentials] | None
     # Signs instead of boto3, if there is one.
     _signer: S3Requests | None
 
@@ -104,7 +104,7 @@ def _attachment(file_name: str) -> str:
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{exact}"
 
 
-def part_urls(first: str, parts: int, credentials: Credentials) -> Sequence[str] | None:
+def part_urls(first: str, parts: int, credentials: SigningCredentials) -> Sequence[str] | None:
     """Return the URLs of the parts from 1 to `parts`, given the URL of part 1.
 
     Returns None if the first URL was not signed like this with these credentials.

@@ -19,7 +19,7 @@ from graveler.aws.exchanges.connection import Host
 from graveler.aws.s3.uris import Location
 from graveler.aws.signing import (
     ALGORITHM,
-    Credentials,
+    SigningCredentials,
     authorization,
     derived_key,
     moment_of,
@@ -113,7 +113,7 @@ class S3Requests:
     def __init__(
         self,
         endpoint: Endpoint,
-        credentials: Callable[[], Credentials],
+        credentials: Callable[[], SigningCredentials],
         public: Endpoint | None = None,
         now_s: Callable[[], float] = time.time,
     ) -> None:

@@ -11,7 +11,6 @@ import boto3
 from botocore.awsrequest import AWSPreparedRequest
 
 from graveler.aws.boto3_timeouts import bounded
-from graveler.aws.clock import SystemClock
 from graveler.aws.connect import dynamodb_over, observe_requests, s3_config
 from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
@@ -19,11 +18,11 @@ from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.names import SystemNames
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.signing import Signer
+from graveler.aws.system import SystemClock, SystemNames
 from graveler.committed.store import Breaking, Committed
 from graveler.operations import repositories
 from graveler.operations.engine import Engine

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from graveler.aws.exchanges.buffered import BufferedResponse, RequestNotSentError, ResponseLostError
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 
 Step = BufferedResponse | type[ResponseLostError] | type[RequestNotSentError]
 
@@ -62,9 +62,9 @@ class FakeTime:
         self.pauses_s.append(seconds)
         self.now_s += seconds
 
-    def retries(self, total_s_max: float = 1.0) -> Retries:
+    def retries(self, total_s_max: float = 1.0) -> RetryPolicy:
         longest: Callable[[float, float], float] = lambda _low, high: high  # noqa: E731
-        return Retries(
+        return RetryPolicy(
             total_s_max=total_s_max,
             sleep=self.sleep,
             monotonic_s=lambda: self.now_s,

@@ -18,7 +18,7 @@ from graveler.aws.errors import repeated
 from graveler.aws.exchanges import time_budget
 from graveler.aws.exchanges.buffered import ResponseLostError
 from graveler.aws.exchanges.time_budget import BYTES_PER_S_MIN, TimeBudget
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3 import client as s3_module
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.uris import Location
@@ -305,12 +305,12 @@ def test_patience_with_silence_begins_anew_at_each_byte(monkeypatch: pytest.Monk
 
 def test_the_pauses_between_attempts_end_with_the_work() -> None:
     slept: list[float] = []
-    patient = Retries(total_s_max=3600, first_pause_s=1.0, sleep=slept.append)
+    patient = RetryPolicy(total_s_max=3600, first_pause_s=1.0, sleep=slept.append)
     with deadlines.within(1.0):
         for _ in patient.attempts():
             time.sleep(0.05)
     assert sum(each > 1.0 for each in slept) == 0
-    assert list(Retries(total_s_max=0).attempts()) == [1, 2]
+    assert list(RetryPolicy(total_s_max=0).attempts()) == [1, 2]
 
 
 def test_an_attempt_is_so_short_that_another_one_follows() -> None:

@@ -16,7 +16,7 @@ from graveler.aws.hook_targets import (
     ParameterStoreSecrets,
     SecretsManagerSecrets,
 )
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.errors import HookFailedError
 
 
@@ -126,7 +126,7 @@ def test_the_environment_has_secrets_where_the_setting_says_so(monkeypatch):
     ],
 )
 def test_the_setting_names_the_store(setting, kind):
-    deployment = Settings(
+    deployment = DeploymentSettings(
         region="eu-west-1", refs_table="r", staging_table="s", hook_secrets=setting
     )
     assert isinstance(wiring._secrets(deployment), kind)
@@ -136,7 +136,7 @@ def test_the_setting_names_the_store(setting, kind):
     "setting", ["vault:x", "secrets-manager:", "parameter-store", "environment:x"]
 )
 def test_another_setting_is_refused(setting):
-    deployment = Settings(
+    deployment = DeploymentSettings(
         region="eu-west-1", refs_table="r", staging_table="s", hook_secrets=setting
     )
     with pytest.raises(ValueError, match="GRAVELER_HOOK_SECRETS is"):

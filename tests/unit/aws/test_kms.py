@@ -14,11 +14,11 @@ from urllib3 import HTTPResponse
 
 from graveler.aws import connect, deadlines
 from graveler.aws.kms import KmsCipher
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.errors import CorruptDataError, ThrottledError
 
 REGION = "eu-west-1"
-SETTINGS = Settings(region=REGION, refs_table="refs", staging_table="staging")
+SETTINGS = DeploymentSettings(region=REGION, refs_table="refs", staging_table="staging")
 CONTEXT = {"purpose": "testing"}
 
 

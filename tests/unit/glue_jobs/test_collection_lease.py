@@ -4,7 +4,7 @@ import pytest
 
 from glue_jobs.garbage_collection.lease import Lease, held
 from glue_jobs.session import Deployment
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.errors import ContentionError
 from graveler.model import Repository
 from graveler.operations.protocol.lookup import read_repository
@@ -21,7 +21,7 @@ def world() -> MemoryWorld:
 
 @pytest.fixture
 def deployment(world: MemoryWorld) -> Deployment:
-    settings = Settings(region="any", refs_table="refs", staging_table="staging")
+    settings = DeploymentSettings(region="any", refs_table="refs", staging_table="staging")
     return Deployment(world.engine(), MemoryJobStore(world.refs), settings)
 
 

@@ -1,15 +1,14 @@
 """Shared by the records of accounts: items by name, references with uids, the signing key."""
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from uuid import uuid4
 
 from pynamodb.attributes import UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition, size
 
-from graveler.aws.cipher import Cipher
 from graveler.aws.dynamodb.client import binary
 from graveler.aws.dynamodb.models import (
     ACCOUNTS,
@@ -37,6 +36,24 @@ TRIES_MAX = 10
 _SIGNING_KEY_BYTES = 32
 _SIGNING_KEY_CONTEXT = {"purpose": "signing-key"}
 _KINDS = {USER: "user", GROUP: "group", POLICY: "policy"}
+
+
+class Cipher(Protocol):
+    """Encrypts small secrets under a key that the tables do not hold.
+
+    The context names the record of the secret. Decrypting under another context fails, so a secret
+    cannot be moved to another record.
+    """
+
+    def encrypt(self, plaintext: bytes, context: Mapping[str, str]) -> bytes:
+        """Return ciphertext that only `decrypt` under an equal context can decrypt."""
+
+    def decrypt(self, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
+        """Return the plaintext.
+
+        Raises:
+            CorruptDataError: these bytes were not encrypted under this key and context.
+        """
 
 
 @dataclass

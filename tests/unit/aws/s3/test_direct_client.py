@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.direct_client import DirectClient
 from graveler.aws.s3.signed_requests import Endpoint, S3Requests
@@ -34,7 +34,7 @@ def s3(server: ScriptedS3) -> S3:
     requests = S3Requests(Endpoint(endpoint, "us-east-1"), lambda: KEYS)
     return S3(
         s3_client(endpoint, KEYS),
-        Retries(total_s_max=1.0, first_pause_s=0.005),
+        RetryPolicy(total_s_max=1.0, first_pause_s=0.005),
         DirectClient(requests, signs_content=True),
     )
 

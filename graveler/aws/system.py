@@ -1,14 +1,37 @@
-"""IDs that need no coordination."""
+"""The machine's clock, and new IDs that need no coordination."""
 
 import itertools
 import os
 import threading
+import time
 from uuid import uuid4
 
 from graveler.addresses import encode_xid
+from graveler.aws import deadlines
 from graveler.model import Repository, StagingToken
 from graveler.ports import Clock
-from graveler.times import NS_PER_S
+from graveler.times import NS_PER_S, Moment
+
+
+def moment() -> Moment:
+    """Return this moment by both clocks of this process."""
+    return Moment(time.time_ns(), time.monotonic_ns())
+
+
+class SystemClock:
+    """`graveler.ports.Clock` on the machine's clock."""
+
+    def now_ns(self) -> int:
+        return time.time_ns()
+
+    def moment(self) -> Moment:
+        return moment()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def left_s(self) -> float:
+        return deadlines.left_s()
 
 
 class SystemNames:

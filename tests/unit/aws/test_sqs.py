@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 
 from graveler.aws import deadlines
-from graveler.aws.queue import SqsQueue
+from graveler.aws.sqs import SqsQueue
 from graveler.errors import ThrottledError
 from graveler.export.model import ExportRequest
 from tests.unit.aws.scripted_service import ScriptedService

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from graveler.aws.functions import LambdaSliceFunction
+from graveler.aws.lambda_functions import LambdaSliceFunction
 from graveler.errors import ThrottledError
 from local.lambda_runtime import Function
 from local.slices import invocations

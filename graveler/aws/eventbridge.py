@@ -30,7 +30,7 @@ class Published:
     problem: str = ""
 
 
-class EventBus:
+class EventBridgeBus:
     """A bus of EventBridge."""
 
     def __init__(self, client: "EventBridgeClient", name: str) -> None:

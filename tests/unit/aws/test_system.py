@@ -5,8 +5,7 @@ from itertools import pairwise
 import pytest
 
 from graveler.addresses import decode_xid
-from graveler.aws.clock import SystemClock
-from graveler.aws.names import SystemNames
+from graveler.aws.system import SystemClock, SystemNames
 from graveler.model import Repository, RepositoryUID
 from tests.support.fakes.memory import FixedClock
 

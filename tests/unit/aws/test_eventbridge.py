@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 
-from graveler.aws.bus import EventBus, Published
+from graveler.aws.eventbridge import EventBridgeBus, Published
 from graveler.events import DETAIL_BYTES_MAX
 from graveler.model import Event
 from tests.unit.aws.scripted_service import ScriptedService
@@ -40,7 +40,7 @@ def ids(service: ScriptedService) -> list[list[str]]:
 
 def test_an_event_is_put_under_its_words() -> None:
     service = ScriptedService("events", answer(TAKEN))
-    assert EventBus(service.client, "lake-bus").publish([EVENT]) == Published(1)
+    assert EventBridgeBus(service.client, "lake-bus").publish([EVENT]) == Published(1)
     (entry,) = service.requests[0]["Entries"]
     detail = json.loads(entry.pop("Detail"))
     assert entry == {
@@ -62,13 +62,13 @@ def test_an_event_is_put_under_its_words() -> None:
 
 def test_nothing_is_sent_for_nothing() -> None:
     service = ScriptedService("events", answer())
-    assert EventBus(service.client, "bus").publish([]) == Published(0)
+    assert EventBridgeBus(service.client, "bus").publish([]) == Published(0)
     assert service.requests == []
 
 
 def test_a_request_carries_ten() -> None:
     service = ScriptedService("events", answer(*[TAKEN] * 10), answer(*[TAKEN] * 10), answer(TAKEN))
-    assert EventBus(service.client, "bus").publish(events(21)) == Published(21)
+    assert EventBridgeBus(service.client, "bus").publish(events(21)) == Published(21)
     assert list(map(len, ids(service))) == [10, 10, 1]
     assert [each for request in ids(service) for each in request] == list(map(str, range(21)))
 
@@ -76,18 +76,18 @@ def test_a_request_carries_ten() -> None:
 def test_a_request_carries_256_kb() -> None:
     half = replace(EVENT, detail={"message": "x" * 127 * 1024})
     service = ScriptedService("events", answer(TAKEN, TAKEN), answer(TAKEN))
-    assert EventBus(service.client, "bus").publish([half] * 3) == Published(3)
+    assert EventBridgeBus(service.client, "bus").publish([half] * 3) == Published(3)
     assert list(map(len, ids(service))) == [2, 1]
     largest = replace(EVENT, detail={"message": "x" * (DETAIL_BYTES_MAX - 200)})
     service = ScriptedService("events", answer(TAKEN))
-    EventBus(service.client, "bus").publish([largest] * 2)
+    EventBridgeBus(service.client, "bus").publish([largest] * 2)
     assert list(map(len, ids(service))) == [1, 1]
 
 
 def test_publishing_stops_at_the_first_refused_event() -> None:
     first, second = answer(*[TAKEN] * 10), answer(TAKEN, TAKEN, REFUSED, TAKEN, *[REFUSED] * 6)
     service = ScriptedService("events", first, second)
-    published = EventBus(service.client, "bus").publish(events(30))
+    published = EventBridgeBus(service.client, "bus").publish(events(30))
     assert published == Published(12, "ThrottlingException: slowly")
     assert len(service.requests) == 2
 
@@ -103,6 +103,6 @@ def test_publishing_stops_at_the_first_refused_event() -> None:
 )
 def test_a_request_that_fails_ends_it_there(problem: tuple[int, str] | Exception) -> None:
     service = ScriptedService("events", answer(*[TAKEN] * 10), problem)
-    published = EventBus(service.client, "bus").publish(events(11))
+    published = EventBridgeBus(service.client, "bus").publish(events(11))
     assert published.count == 10
     assert published.problem

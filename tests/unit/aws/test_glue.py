@@ -5,7 +5,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 
 from glue_jobs.garbage_collection.options import parse
 from graveler.aws import deadlines
-from graveler.aws.jobs import GlueBatchJobs, GlueCollectionJobs
+from graveler.aws.glue import GlueBatchJobs, GlueCollectionJobs
 from graveler.errors import ThrottledError
 from graveler.export.model import ExportRequest
 from tests.unit.aws.scripted_service import ScriptedService
