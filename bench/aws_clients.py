@@ -20,7 +20,7 @@ from botocore.config import Config
 from pynamodb.attributes import BinaryAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
-from graveler.aws import connect
+from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.s3.client import S3
@@ -93,11 +93,12 @@ def measure_dynamodb(endpoint: str, tables: Tables) -> None:
 
 
 def measure_s3(endpoint: str, settings: DeploymentSettings, bucket: str) -> None:
-    by_boto3 = S3(connect.s3_client(settings, endpoint))
+    clients = Clients(settings)
+    by_boto3 = S3(clients.s3)
     place = Endpoint(endpoint, REGION)
-    directly = S3(by_boto3.client, directly=connect.direct_s3(settings, place))
-    signer = S3Requests(place, connect.credentials())
-    objects = S3ObjectStore(directly, credentials=connect.credentials(), signer=signer)
+    directly = S3(by_boto3.client, directly=clients.direct_s3(place))
+    signer = S3Requests(place, clients.credentials)
+    objects = S3ObjectStore(directly, credentials=clients.credentials, signer=signer)
     # Without the credentials, boto3 signs every URL.
     alone = S3ObjectStore(by_boto3)
     config = Config(signature_version="s3v4", s3={"addressing_style": "path"})
@@ -149,7 +150,7 @@ def main(dynamodb_endpoint: str, s3_endpoint: str, bucket: str) -> None:
         dynamodb_endpoint=dynamodb_endpoint,
         s3_endpoint=s3_endpoint,
     )
-    dynamodb = connect.dynamodb(settings)
+    dynamodb = Clients(settings).dynamodb()
     tables = Tables(settings.refs_table, settings.staging_table, dynamodb)
     tables.create()
     print(f"{'ms per call':34} {'cpu':>8} {'wall':>8}")

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from functions.api import key_pairs
 from glue_jobs.session import Deployment, deployment
-from graveler.aws import connect
+from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.settings import DeploymentSettings
 from local.ports import free_port
@@ -51,7 +51,7 @@ def servers_in(
                 s3_endpoint=s3.endpoint,
                 file_cache_folder=str(folder / "cache"),
             )
-            Tables("refs", "staging", connect.dynamodb(settings)).create()
+            Tables("refs", "staging", Clients(settings).dynamodb()).create()
             yield deployment(settings), folder / "objects"
         finally:
             dynamodb.child.kill()

@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from graveler import errors
-from graveler.aws import connect, wiring
+from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
@@ -26,6 +26,7 @@ from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.settings import DeploymentSettings
+from graveler.aws.wiring import Adapters
 from graveler.operations.engine import Engine
 from graveler.ports import JobStore, ObjectStore, StagingStore
 
@@ -77,26 +78,25 @@ def job_settings(
 
 def deployment(settings: DeploymentSettings) -> Deployment:
     """Return the stores of the settings, for the driver."""
-    tables = _tables(settings)
+    tables = _tables(settings, Clients(settings))
     # Jobs sign nothing, so they need no permission to decrypt the signing key.
-    return Deployment(
-        wiring.engine_over(settings, tables, signing_key=b""), DynamoJobStore(tables), settings
-    )
+    engine = Adapters(settings, tables).engine_signing(b"")
+    return Deployment(engine, DynamoJobStore(tables), settings)
 
 
 @lru_cache(maxsize=1)
 def stores(settings: DeploymentSettings) -> Stores:
     """Return the stores of the settings, for an executor."""
-    s3 = S3(connect.s3_client(settings, settings.s3_endpoint), _RETRIES)
-    tables = _tables(settings)
+    clients = Clients(settings)
+    s3 = S3(clients.s3, _RETRIES)
+    tables = _tables(settings, clients)
     return Stores(
         S3ObjectStore(s3), S3CommittedFiles(s3), DynamoStagingStore(tables), DynamoJobStore(tables)
     )
 
 
-def _tables(settings: DeploymentSettings) -> Tables:
-    dynamodb = connect.dynamodb(settings, _RETRIES)
-    return Tables(settings.refs_table, settings.staging_table, dynamodb)
+def _tables(settings: DeploymentSettings, clients: Clients) -> Tables:
+    return Tables(settings.refs_table, settings.staging_table, clients.dynamodb(_RETRIES))
 
 
 def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:

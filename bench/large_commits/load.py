@@ -7,7 +7,7 @@ from multiprocessing import get_context
 from random import Random
 
 from bench.dataset import Dataset
-from graveler.aws import connect
+from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.tables import Raw, Tables
 from graveler.aws.settings import DeploymentSettings
 from graveler.model import Change, StagingToken
@@ -76,4 +76,4 @@ def _put(token: StagingToken, path: bytes, value: bytes | None) -> Raw:
 
 def tables_of(settings: DeploymentSettings) -> Tables:
     """Return the deployment's tables, over a new connection."""
-    return Tables(settings.refs_table, settings.staging_table, connect.dynamodb(settings))
+    return Tables(settings.refs_table, settings.staging_table, Clients(settings).dynamodb())

@@ -23,14 +23,14 @@ from pathlib import Path
 from uuid import uuid4
 
 from bench.figures import Figure, in_fresh_process, peak_memory_mb, spent
-from bench.large_commits.load import Load, additions, random_changes, stage, tables_of
+from bench.large_commits.load import Load, additions, random_changes, stage
 from bench.large_commits.names import ADDITIONS, ANSWERED, CHANGES, changes_name
 from bench.report import Results, Sections, printed
 from bench.repository import FOLDER, NAMESPACE, make_repository, open_repository
 from bench.servers import servers_in
 from glue_jobs.session import Deployment
-from graveler.aws import wiring
 from graveler.aws.settings import DeploymentSettings
+from graveler.aws.wiring import Adapters
 from graveler.model import MetaRangeID
 from graveler.operations import commits, repositories
 from graveler.operations.engine import Engine
@@ -62,7 +62,7 @@ def measure(base_objects: int, amount: int, folder: Path) -> Iterator[Figure]:
 
 def engine_of(settings: DeploymentSettings) -> Engine:
     """Return the engine of a new function of the deployment."""
-    return wiring.engine_over(settings, tables_of(settings), b"signing key")
+    return Adapters(settings).engine_signing(b"signing key")
 
 
 @contextmanager

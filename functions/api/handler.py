@@ -14,17 +14,17 @@ with uncollected():
     from functions.api.gateways import of_any_gateway
     from functions.api.settings import Settings
     from graveler.aws import wiring
-    from graveler.aws.snapshots import after_restore
 
 
 @lru_cache(maxsize=1)
 def _app() -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
+    adapters = wiring.adapters()
     return of_any_gateway(
         build_app(
-            wiring.engine(),
-            wiring.accounts(),
+            adapters.engine,
+            adapters.accounts,
             Settings.from_environment(os.environ),
-            identities=wiring.identities(),
+            identities=adapters.identities,
         )
     )
 
@@ -39,7 +39,7 @@ def _renew() -> None:
 # Built while the process starts: Lambda then gives the most CPU, and no request waits.
 with uncollected():
     _app()
-after_restore(_renew)
+wiring.after_restore(_renew)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

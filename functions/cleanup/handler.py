@@ -48,7 +48,7 @@ def _beat(record: Record) -> Exception | None:
 
     A failure must not stop the sweep.
     """
-    heartbeats, now_ns = wiring.heartbeats(), SystemClock().now_ns()
+    heartbeats, now_ns = wiring.adapters().heartbeats, SystemClock().now_ns()
     watched = Settings.from_environment(os.environ).watched_collections
     try:
         heartbeats.beat(now_ns)
@@ -61,7 +61,7 @@ def _beat(record: Record) -> Exception | None:
 
 
 def _sweep(context: LambdaContext, record: Record) -> tuple[int, list[Exception]]:
-    store = wiring.cleanup()
+    store = wiring.adapters().cleanup
     done = 0
     failures: list[Exception] = []
     while context.get_remaining_time_in_millis() > _TIME_LEFT_MIN_MS:

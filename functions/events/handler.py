@@ -49,7 +49,7 @@ def _publish(records: list[dict[str, Any]], log: Record) -> int:
             break
         if outbox_event is not None:
             found.append((position, outbox_event))
-    published = wiring.event_bus().publish([each for _, each in found])
+    published = wiring.adapters().event_bus.publish([each for _, each in found])
     log.is_idle = not found
     log.measure("EventsPublished", published.count)
     log.measure("EventsFailed", len(found) - published.count)

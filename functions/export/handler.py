@@ -40,7 +40,7 @@ def _advance(body: str, context: LambdaContext, record: Record) -> None:
     record.add(repository=request.repository, ref=request.branch)
     with patient_reads():
         export = advance(
-            wiring.engine(),
+            wiring.adapters().engine,
             request,
             runner=context.aws_request_id,
             time_left_s=lambda: context.get_remaining_time_in_millis() / 1000,

@@ -48,7 +48,7 @@ def _is_sent_again(body: str, error: Exception) -> bool:
     if not isinstance(error, GravelerError) or _starts_dumps(body):
         return False
     try:
-        wiring.engine().task_queue.send(_message_in(body), _PAUSE_S)
+        wiring.adapters().engine.task_queue.send(_message_in(body), _PAUSE_S)
     except GravelerError:
         return False
     return True
@@ -65,12 +65,12 @@ def _starts_dumps(body: str) -> bool:
 
 def _advance(body: str, context: LambdaContext, record: Record) -> None:
     if _starts_dumps(body):
-        record.add(started=start_all(wiring.engine()))
+        record.add(started=start_all(wiring.adapters().engine))
         return
     message = _message_in(body)
     record.add(repository=message.repository, task_id=message.task_id)
     task = advance(
-        wiring.engine(),
+        wiring.adapters().engine,
         message,
         WORK,
         runner=context.aws_request_id,

@@ -30,11 +30,11 @@ Client = TypeVar("Client", bound="BaseClient")
 
 
 class _Incoming(RawIOBase):
-    """What a socket receives in time; a reader of http.client's answers."""
+    """The bytes that a socket receives in time; http.client reads answers from it."""
 
     def __init__(self, connected: socket.socket, budget: TimeBudget) -> None:
         self._socket = connected
-        # It keeps the socket open while the answer is read, if the server closes the connection.
+        # Keeps the socket open while the answer is read, even if http.client closes the connection.
         self._raw = connected.makefile("rb", buffering=0)
         self._budget = budget
         self.has_ended = False
@@ -59,7 +59,7 @@ class _Incoming(RawIOBase):
 
 
 class _Response(HTTPResponse):
-    """An answer whose headers are whole; http.client takes the end of a connection for theirs."""
+    """An answer with complete headers; http.client takes the end of a connection for their end."""
 
     def __init__(self, incoming: _Incoming, **settings: Any) -> None:  # noqa: ANN401 - http.client's
         self._incoming = incoming
@@ -68,14 +68,14 @@ class _Response(HTTPResponse):
 
     def begin(self) -> None:
         super().begin()
-        if self._incoming.has_ended:  # nothing is read behind whole headers
+        if self._incoming.has_ended:  # http.client reads nothing behind complete headers
             raise RemoteDisconnected("the connection ended before the headers did")
 
 
 class TimedConnection(PlainHTTPConnection):
     """A connection that sends and receives in time. Subclasses derive from urllib3's as well.
 
-    A request has READ_TIMEOUT_S. Its answer has the socket's time-out, or the silence of the block.
+    A request has READ_TIMEOUT_S. Its answer has the socket's time-out, or that of `silence_of`.
     """
 
     def send(self, data: Any) -> None:  # noqa: ANN401 - as the base class
@@ -96,7 +96,7 @@ class TimedConnection(PlainHTTPConnection):
 
 
 class _ToAddress:
-    """Connects in time; urllib3's own method gives each address of a host the whole time-out."""
+    """Connects in time. urllib3's own method gives each address of a host the whole time-out."""
 
     def _new_conn(self: Any) -> socket.socket:
         try:
@@ -126,7 +126,7 @@ class _TlsPool(AWSHTTPSConnectionPool):
 def bounded(client: Client) -> Client:
     """Return the client, whose exchanges now end in time."""
     endpoint: Any = client._endpoint  # type: ignore[attr-defined] # noqa: SLF001 - there is no setting
-    # The pools of all hosts, and those of proxies, are made by it later.
+    # The session makes its pools later, those of proxies as well.
     classes: dict[str, type] = endpoint.http_session._pool_classes_by_scheme  # noqa: SLF001
     classes.update(http=_PlainPool, https=_TlsPool)
     return client

@@ -1,8 +1,8 @@
-"""Connections to AWS, made once per process and shared by all threads."""
+"""The clients of one deployment's services, over AWS or the embedded stack's servers."""
 
 import os
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -47,38 +47,149 @@ _CONFIG = Config(
 )
 
 
-@lru_cache(maxsize=1)
-def _session() -> Session:
-    """Return the process's session; credentials come from environment, profile or role.
+# graveler.aws.errors repeats requests to these services.
+_ONCE = _CONFIG.merge(Config(retries={"total_max_attempts": 1}))
 
-    boto3's own adds resources and transfers, which nothing here uses and every start would import.
-    """
-    session = Session()
-    observe_requests(session.get_component("event_emitter"))
-    return session
+# Requests to these services may be repeated, so boto3 retries them.
+_RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
 
-# They refer to themselves, so nothing else would close their connections soon.
-_clients: WeakSet[Any] = WeakSet()
+# A slice takes seconds, and as much as a function may if its part of the repository cannot be cut.
+_SLICE_TIMEOUT_S = 15 * 60
+
+# Beyond the time-out of a hook's function: for the answer's way back.
+_HOOK_MARGIN_S = 1
+_HOOK_CLIENTS_MAX = 8
 
 
-def _client(
-    service: str, settings: DeploymentSettings, config: Config, endpoint: str | None = None
-) -> Any:  # noqa: ANN401 - of any service
-    """Return a client of the service in the deployment's region, or of an endpoint."""
-    client = _session().create_client(
-        service, region_name=settings.region, endpoint_url=endpoint, config=config
-    )
-    _clients.add(client)
-    return bounded(client)
+class Clients:
+    """The clients of one deployment, each made at its first use; shared by all threads."""
 
+    def __init__(self, settings: DeploymentSettings) -> None:
+        self._settings = settings
+        self._open: WeakSet[Any] = WeakSet()
+        # Client by time-out in seconds, which boto3 fixes when it makes a client.
+        self.hook_functions = lru_cache(_HOOK_CLIENTS_MAX)(self._hook_functions)
 
-def forget() -> None:
-    """Close the connections of boto3's clients; forget the session and its credentials."""
-    for client in list(_clients):
-        client.close()
-    for remembered in (_session, hook_lambda_client, secrets_client):
-        remembered.cache_clear()
+    def close(self) -> None:
+        """Close the idle connections of all clients.
+
+        boto3's clients refer to themselves, so nothing else would close theirs soon.
+        """
+        for client in list(self._open):
+            client.close()
+
+    @cached_property
+    def _session(self) -> Session:
+        """The session, whose credentials come from environment, profile or role.
+
+        boto3's own adds resources and transfers, which nothing here uses and every start would
+        import.
+        """
+        session = Session()
+        observe_requests(session.get_component("event_emitter"))
+        return session
+
+    def _client(self, service: str, config: Config, endpoint: str | None = None) -> Any:  # noqa: ANN401 - of any service
+        """Return a new client of the service in the deployment's region, or of an endpoint."""
+        client = self._session.create_client(
+            service, region_name=self._settings.region, endpoint_url=endpoint, config=config
+        )
+        self._open.add(client)
+        return bounded(client)
+
+    @cached_property
+    def credentials(self) -> Callable[[], SigningCredentials]:
+        """A function of the current credentials; temporary ones are renewed.
+
+        Raises:
+            RuntimeError: there are no credentials.
+        """
+        found = self._session.get_credentials()
+        if found is None:
+            raise RuntimeError(
+                "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            )
+        return found.get_frozen_credentials  # type: ignore[return-value] # the stubs allow no key at all
+
+    def dynamodb(
+        self, retries: RetryPolicy | None = None, observe: Callable[[str], None] | None = None
+    ) -> DynamoDB:
+        """Return a new client of DynamoDB."""
+        http = DynamoDBHttpClient(self._settings.dynamodb_endpoint or self.dynamodb_endpoint)
+        client = dynamodb_over(
+            http, Signer(self._settings.region, self.credentials), retries, observe
+        )
+        self._open.add(client)
+        return client
+
+    @property
+    def dynamodb_endpoint(self) -> str:
+        """boto3's endpoint of DynamoDB: boto3 knows AWS's partitions and the FIPS setting."""
+        client = self._session.create_client("dynamodb", region_name=self._settings.region)
+        endpoint: str = client.meta.endpoint_url
+        return endpoint
+
+    @cached_property
+    def s3(self) -> "S3Client":
+        """S3 in the deployment's region, or an S3-compatible endpoint."""
+        endpoint = self._settings.s3_endpoint
+        client: S3Client = self._client("s3", s3_config(endpoint), endpoint)
+        return client
+
+    def direct_s3(self, endpoint: Endpoint) -> DirectClient:
+        """Return a new client that sends the most frequent requests to S3 without boto3."""
+        # The embedded stack's server would take half of its time to hash signed content.
+        signs_content = not self._settings.s3_endpoint
+        requests = S3Requests(endpoint, self.credentials)
+        client = DirectClient(requests, signs_content=signs_content, observe=_observer())
+        self._open.add(client)
+        return client
+
+    @cached_property
+    def kms(self) -> "KMSClient":
+        client: KMSClient = self._client("kms", _ONCE)
+        return client
+
+    @cached_property
+    def events(self) -> "EventBridgeClient":
+        client: EventBridgeClient = self._client("events", _RETRIED, self._settings.events_endpoint)
+        return client
+
+    @cached_property
+    def sqs(self) -> "SQSClient":
+        client: SQSClient = self._client("sqs", _ONCE, self._settings.sqs_endpoint)
+        return client
+
+    @cached_property
+    def glue(self) -> "GlueClient":
+        client: GlueClient = self._client("glue", _ONCE, self._settings.glue_endpoint)
+        return client
+
+    @cached_property
+    def slice_function(self) -> LambdaClient:
+        """Lambda for the slice function, without retries."""
+        config = _ONCE.merge(
+            Config(
+                read_timeout=_SLICE_TIMEOUT_S, max_pool_connections=self._settings.slices_at_once
+            )
+        )
+        client: LambdaClient = self._client("lambda", config, self._settings.lambda_endpoint)
+        return client
+
+    def _hook_functions(self, timeout_s: float) -> LambdaClient:
+        """Return a client of Lambda that waits so long for an answer, and asks once."""
+        config = _ONCE.merge(Config(read_timeout=timeout_s + _HOOK_MARGIN_S))
+        client: LambdaClient = self._client("lambda", config, self._settings.lambda_endpoint)
+        return client
+
+    @cached_property
+    def secrets_manager(self) -> Any:  # noqa: ANN401 - no stubs
+        return self._client("secretsmanager", _RETRIED)
+
+    @cached_property
+    def parameter_store(self) -> Any:  # noqa: ANN401 - no stubs
+        return self._client("ssm", _RETRIED)
 
 
 def _observer() -> Observer | None:
@@ -113,28 +224,6 @@ class _ObservedDynamoDB(DynamoDB):
         return super()._begin(operation, body, since)
 
 
-def credentials() -> Callable[[], SigningCredentials]:
-    """Return a function of the process's current credentials; temporary ones are renewed.
-
-    Raises:
-        RuntimeError: there are none.
-    """
-    found = _session().get_credentials()
-    if found is None:
-        raise RuntimeError("no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-    return found.get_frozen_credentials  # type: ignore[return-value] # the stubs allow no key at all
-
-
-def dynamodb(
-    settings: DeploymentSettings,
-    retries: RetryPolicy | None = None,
-    observe: Callable[[str], None] | None = None,
-) -> DynamoDB:
-    """Return a client of the deployment's DynamoDB."""
-    http = DynamoDBHttpClient(settings.dynamodb_endpoint or dynamodb_endpoint(settings.region))
-    return dynamodb_over(http, Signer(settings.region, credentials()), retries, observe)
-
-
 def dynamodb_over(
     http: DynamoDBHttpClient,
     signer: Signer,
@@ -144,26 +233,6 @@ def dynamodb_over(
     """Return a client over a connection, which passes its requests to the observer, if any."""
     client = DynamoDB if _observer() is None else _ObservedDynamoDB
     return client(http, signer, retries, observe)
-
-
-def dynamodb_endpoint(region: str) -> str:
-    """Return boto3's endpoint of DynamoDB: boto3 knows AWS's partitions and the FIPS setting."""
-    endpoint: str = _session().create_client("dynamodb", region_name=region).meta.endpoint_url
-    return endpoint
-
-
-def s3_client(settings: DeploymentSettings, endpoint: str | None) -> "S3Client":
-    """Return a client of S3 in the deployment's region, or of an S3-compatible endpoint."""
-    client: S3Client = _client("s3", settings, s3_config(endpoint), endpoint)
-    return client
-
-
-def direct_s3(settings: DeploymentSettings, endpoint: Endpoint) -> DirectClient:
-    """Return what sends the most frequent requests to S3 without boto3."""
-    # The embedded stack's server would take half of its time to hash signed content.
-    signs_content = not settings.s3_endpoint
-    requests = S3Requests(endpoint, credentials())
-    return DirectClient(requests, signs_content=signs_content, observe=_observer())
 
 
 def s3_config(endpoint: str | None) -> Config:
@@ -181,71 +250,3 @@ def s3_config(endpoint: str | None) -> Config:
             retries={"total_max_attempts": 1},  # graveler.aws.s3.client retries, and says why
         )
     )
-
-
-# graveler.aws.errors repeats requests to these services.
-_ONCE = _CONFIG.merge(Config(retries={"total_max_attempts": 1}))
-
-# Requests to these services may be repeated, so boto3 retries them.
-_RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
-
-
-def kms_client(settings: DeploymentSettings) -> "KMSClient":
-    """Return a client of KMS in the deployment's region."""
-    client: KMSClient = _client("kms", settings, _ONCE)
-    return client
-
-
-def events_client(settings: DeploymentSettings) -> "EventBridgeClient":
-    """Return a client of the deployment's EventBridge."""
-    client: EventBridgeClient = _client("events", settings, _RETRIED, settings.events_endpoint)
-    return client
-
-
-def sqs_client(settings: DeploymentSettings) -> "SQSClient":
-    """Return a client of the deployment's SQS."""
-    client: SQSClient = _client("sqs", settings, _ONCE, settings.sqs_endpoint)
-    return client
-
-
-def glue_client(settings: DeploymentSettings) -> "GlueClient":
-    """Return a client of the deployment's Glue."""
-    client: GlueClient = _client("glue", settings, _ONCE, settings.glue_endpoint)
-    return client
-
-
-# A slice takes seconds, and as much as a function may if its part of the repository cannot be cut.
-_SLICE_TIMEOUT_S = 15 * 60
-
-
-def lambda_client(settings: DeploymentSettings) -> LambdaClient:
-    """Return a client of Lambda in the deployment's region, which does not retry."""
-    config = _CONFIG.merge(
-        Config(
-            read_timeout=_SLICE_TIMEOUT_S,
-            max_pool_connections=settings.slices_at_once,
-            retries={"total_max_attempts": 1},
-        )
-    )
-    client: LambdaClient = _client("lambda", settings, config, settings.lambda_endpoint)
-    return client
-
-
-# Of a hook's function: more than the answer's way back.
-_HOOK_MARGIN_S = 1
-
-
-@lru_cache(maxsize=8)
-def hook_lambda_client(settings: DeploymentSettings, timeout_s: float) -> LambdaClient:
-    """Return a client of Lambda that waits so long for an answer, and asks once."""
-    config = _CONFIG.merge(
-        Config(read_timeout=timeout_s + _HOOK_MARGIN_S, retries={"total_max_attempts": 1})
-    )
-    client: LambdaClient = _client("lambda", settings, config, settings.lambda_endpoint)
-    return client
-
-
-@lru_cache(maxsize=2)
-def secrets_client(settings: DeploymentSettings, service: str) -> Any:  # noqa: ANN401 - of either service
-    """Return a client of Secrets Manager or Systems Manager in the deployment's region."""
-    return _client(service, settings, _RETRIED)

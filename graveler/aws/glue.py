@@ -1,7 +1,6 @@
 """Glue jobs: exports that are too large for the export function, and garbage collection."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
@@ -15,15 +14,11 @@ if TYPE_CHECKING:
 
 
 class _GlueJob:
-    """A Glue job; its name is "" where none is deployed. It connects when its first run starts."""
+    """A Glue job; its name is "" where none is deployed."""
 
-    def __init__(self, connect: "Callable[[], GlueClient]", job_name: str) -> None:
-        self._connect = connect
+    def __init__(self, client: "Callable[[], GlueClient]", job_name: str) -> None:
+        self._client = client
         self._job_name = job_name
-
-    @cached_property
-    def _client(self) -> "GlueClient":
-        return self._connect()
 
     def _start(self, arguments: Mapping[str, str]) -> bool:
         """Start a run of the job; return False if it is not deployed.
@@ -36,7 +31,7 @@ class _GlueJob:
         try:
             repeated(
                 "Glue",
-                lambda: self._client.start_job_run(
+                lambda: self._client().start_job_run(
                     JobName=self._job_name, Arguments=dict(arguments)
                 ),
             )

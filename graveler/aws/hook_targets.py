@@ -1,13 +1,12 @@
 """The functions, buses and secrets that hooks may reach on AWS.
 
-Each connects when it is used for the first time. Each request is made once: the engine repeats a
-hook, if anybody does.
+Each gets its client by a function at the first use. Each request is sent once: only the engine may
+repeat a hook.
 """
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -26,14 +25,14 @@ ENVIRONMENT = "environment"
 
 
 class LambdaHookFunctions:
-    """`graveler.ports.HookFunctions`; connect returns a client with that time-out in seconds."""
+    """`graveler.ports.HookFunctions`; `client` returns a client with a time-out in seconds."""
 
-    def __init__(self, connect: Callable[[float], LambdaClient]) -> None:
-        self._connect = connect
+    def __init__(self, client: Callable[[float], LambdaClient]) -> None:
+        self._client = client
 
     def invoke(self, function: str, payload: bytes, timeout_s: float) -> bytes:
         with _call(f"function {function}"):
-            answer = self._connect(timeout_s).invoke(FunctionName=function, Payload=payload)
+            answer = self._client(timeout_s).invoke(FunctionName=function, Payload=payload)
             content: bytes = answer["Payload"].read(HOOK_ANSWER_BYTES_MAX)
         if "FunctionError" in answer:
             problem = content[:500].decode(errors="replace")
@@ -44,16 +43,12 @@ class LambdaHookFunctions:
 class EventBridgeHookBuses:
     """`graveler.ports.HookBuses`."""
 
-    def __init__(self, connect: Callable[[], "EventBridgeClient"]) -> None:
-        self._connect = connect
-
-    @cached_property
-    def _client(self) -> "EventBridgeClient":
-        return self._connect()
+    def __init__(self, client: Callable[[], "EventBridgeClient"]) -> None:
+        self._client = client
 
     def put(self, bus: str, source: str, detail_type: str, detail: str) -> None:
         with _call(f"bus {bus}"):
-            answer = self._client.put_events(
+            answer = self._client().put_events(
                 Entries=[
                     {
                         "EventBusName": bus,
@@ -86,14 +81,14 @@ class EnvironmentSecrets:
 class SecretsManagerSecrets:
     """`graveler.ports.SecretStore` over Secrets Manager: the secret `<prefix><name>`."""
 
-    def __init__(self, connect: Callable[[], Any], prefix: str) -> None:
-        self._connect = connect
+    def __init__(self, client: Callable[[], Any], prefix: str) -> None:
+        self._client = client
         self._prefix = prefix
 
     def secret(self, name: str) -> str | None:
         with _call("Secrets Manager"):
             try:
-                answer = self._connect().get_secret_value(SecretId=self._prefix + name)
+                answer = self._client().get_secret_value(SecretId=self._prefix + name)
             except ClientError as error:
                 if error.response["Error"]["Code"] == "ResourceNotFoundException":
                     return None
@@ -105,16 +100,14 @@ class SecretsManagerSecrets:
 class ParameterStoreSecrets:
     """`graveler.ports.SecretStore` over Parameter Store: the parameter `<prefix><name>`."""
 
-    def __init__(self, connect: Callable[[], Any], prefix: str) -> None:
-        self._connect = connect
+    def __init__(self, client: Callable[[], Any], prefix: str) -> None:
+        self._client = client
         self._prefix = prefix
 
     def secret(self, name: str) -> str | None:
         with _call("Parameter Store"):
             try:
-                answer = self._connect().get_parameter(
-                    Name=self._prefix + name, WithDecryption=True
-                )
+                answer = self._client().get_parameter(Name=self._prefix + name, WithDecryption=True)
             except ClientError as error:
                 if error.response["Error"]["Code"] == "ParameterNotFound":
                     return None

@@ -1,7 +1,6 @@
 """Functions that the engine invokes and waits for, on Lambda."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, Protocol
 
 import msgspec
@@ -18,22 +17,15 @@ class LambdaClient(Protocol):
 
 
 class LambdaSliceFunction:
-    """`graveler.ports.SliceFunction` over a Lambda function.
+    """`graveler.ports.SliceFunction` over a Lambda function."""
 
-    It connects when it invokes the function for the first time.
-    """
-
-    def __init__(self, connect: Callable[[], LambdaClient], function_name: str) -> None:
-        self._connect = connect
+    def __init__(self, client: Callable[[], LambdaClient], function_name: str) -> None:
+        self._client = client
         self._function_name = function_name
-
-    @cached_property
-    def _client(self) -> LambdaClient:
-        return self._connect()
 
     def invoke(self, job: Mapping[str, Any]) -> Mapping[str, Any]:
         with service_call("Lambda"):
-            answer = self._client.invoke(
+            answer = self._client().invoke(
                 FunctionName=self._function_name, Payload=msgspec.json.encode(job)
             )
             content: bytes = answer["Payload"].read()

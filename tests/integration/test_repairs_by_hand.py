@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -159,7 +160,7 @@ def test_items_of_the_outbox_are_published_again_as_records_of_the_stream(
             published.extend(events)
             return Published(len(published))
 
-    monkeypatch.setattr(wiring, "event_bus", Bus)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(event_bus=Bus()))
     repository = read_repository(world.engine(), name)
     (items,) = tables.pages(tables.query(partition_of(repository), OUTBOX))
     # What the runbook has jq make of them.

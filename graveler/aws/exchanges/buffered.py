@@ -1,7 +1,7 @@
-"""Exchanges whose answers are read whole, over kept connections.
+"""Exchanges whose answers are read whole into memory, over kept connections.
 
-After a complete answer a connection goes back to the pool. After anything else it is closed.
-`begin` sends and `Pending.finish` reads, so that two requests can be in flight together.
+After a complete answer, the connection goes back to the pool. After anything else it is closed.
+`begin` sends and `Pending.finish` reads, so two requests can be in flight together.
 """
 
 from collections.abc import Mapping
@@ -39,11 +39,11 @@ class Pending:
     def finish(self, *, needs_end: bool = True) -> BufferedResponse:
         """Return the whole answer when it has arrived.
 
-        needs_end: whether an answer counts only if its body says where it ends. Without that, a
-            whole body and a truncated one look the same.
+        needs_end: whether to refuse an answer whose body does not say where it ends. Such a body
+            looks the same if it is truncated.
 
         Raises:
-            ResponseLostError: it did not arrive.
+            ResponseLostError: the answer did not arrive.
         """
         self._is_finished = True
         try:

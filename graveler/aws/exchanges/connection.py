@@ -1,7 +1,7 @@
 """A connection for one exchange at a time, at a fraction of the processor time of `http.client`.
 
-A request and the beginning of its content leave together. httptools reads the answer's head. The
-bytes of a body with a length come straight from the socket.
+A request and the beginning of its content are sent together. httptools parses the answer's head.
+The bytes of a body with a length are read straight from the socket.
 """
 
 import re
@@ -28,7 +28,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Host(NamedTuple):
-    """Where a connection leads."""
+    """The other side of a connection."""
 
     scheme: str
     name: str
@@ -55,7 +55,7 @@ class HttpConnection:
         self.host = host
         self.budget = TimeBudget(CONNECT_TIMEOUT_S)
         self._socket = connected
-        # Set if the server did not take a request whole: it would take the next one for its rest.
+        # Set if the server did not take a whole request: it would take the next one for the rest.
         self.is_spoiled = False
         self._last: StreamedResponse | None = None
         self._sends_head = False
@@ -78,7 +78,7 @@ class HttpConnection:
 
         Raises:
             OSError: the server may have got some of it.
-            ValueError: it would be another request than it says.
+            ValueError: the target or a header would inject another header or request.
         """
         self._last = None
         self._sends_head = method == "HEAD"
@@ -96,7 +96,7 @@ class HttpConnection:
         """Return the answer to the request, once its head has arrived.
 
         Raises:
-            OSError: it did not arrive.
+            OSError: the head did not arrive.
         """
         head = ResponseParser(is_of_head=self._sends_head)
         while not head.is_complete:
@@ -116,10 +116,10 @@ class HttpConnection:
         return self._socket.receive(most_bytes, self.budget)
 
     def receive_all(self, size_bytes: int) -> bytes:
-        """Return so many bytes; fewer if the server ends the connection.
+        """Return size_bytes bytes; fewer if the server ends the connection.
 
         Raises:
-            OSError: they did not arrive in time, or the connection is gone.
+            OSError: the bytes did not arrive in time, or the connection is gone.
         """
         return self._socket.receive_all(size_bytes, self.budget)
 
@@ -137,7 +137,7 @@ class HttpConnection:
 class StreamedResponse:
     """A status, headers with names in lower case, and a body that is read once.
 
-    length_bytes: of the whole body; None if the server does not say.
+    length_bytes: the length of the whole body; None if it is unknown.
     """
 
     def __init__(self, connection: HttpConnection, head: ResponseParser) -> None:
@@ -147,14 +147,14 @@ class StreamedResponse:
         self._head = head
         self._pieces = head.pieces
         self.length_bytes = _length_of(head)
-        # What the connection still brings of a body with a length.
+        # The bytes of a body with a length that have not arrived yet.
         self._left_bytes = 0
         if self.length_bytes is not None and not head.is_over:
             self._left_bytes = self.length_bytes - sum(map(len, self._pieces))
 
     @property
     def has_end(self) -> bool:
-        """Whether a body that breaks off can be told from a whole one."""
+        """Whether a truncated body can be detected."""
         return self.length_bytes is not None or "transfer-encoding" in self.headers
 
     @property
@@ -171,7 +171,7 @@ class StreamedResponse:
         """Return the next bytes of the body; b"" at its end.
 
         Raises:
-            OSError: the body breaks off.
+            OSError: the body is truncated.
         """
         while not self._pieces and not self._head.is_over:
             self._receive(most_bytes)
@@ -184,10 +184,10 @@ class StreamedResponse:
         return piece[:most_bytes]
 
     def read_all(self, most_bytes: int = sys.maxsize) -> bytes:
-        """Return the rest of the body, or so much of it.
+        """Return the rest of the body, at most most_bytes.
 
         Raises:
-            OSError: the body breaks off.
+            OSError: the body is truncated.
         """
         pieces = []
         while most_bytes and (piece := self.read(min(most_bytes, _RECEIVED_BYTES))):

@@ -13,25 +13,25 @@ from graveler.times import Moment
 # Stores close idle connections after some time. A request sent while they close may or may not
 # have been read, so old connections are not used.
 IDLE_S_MAX = 20.0
-# Of one host. More would hardly be used again before the store closes them.
+# Idle connections to one host. More would hardly be used again before the store closes them.
 _IDLE_MAX = 64
 
 
 class Pool:
-    """Idle connections by host. The one used last, which is the most likely alive, is taken first.
+    """Idle connections by host. The one used last is taken first: it is the most likely alive.
 
-    A connection carries one exchange at a time. It comes back only if its answer was read to its
-    end: the rest of an old answer could be read as the next one.
+    A connection carries one exchange at a time. The pool keeps it only if its answer was read to
+    the end: the rest of an old answer could be read as the next one.
     """
 
     def __init__(
         self, budget: Callable[[], TimeBudget], connect_s: float = CONNECT_TIMEOUT_S
     ) -> None:
-        """TimeBudget makes that of an exchange; connect_s is for a connection to one address."""
+        """Budget returns a new exchange's; connect_s is the time to connect to one address."""
         self._budget = budget
         self._connect_s = connect_s
         self._lock = threading.Lock()
-        # With the moment at which each became idle.
+        # Each with the moment at which it became idle.
         self._idle: dict[Host, list[tuple[HttpConnection, Moment]]] = defaultdict(list)
         self._swept_at = moment()
 
@@ -68,7 +68,7 @@ class Pool:
         connection.close()
 
     def _sweep(self) -> None:
-        """Close connections that are too old; those below the one used last are never taken."""
+        """Close connections that are too old; `take` may never reach those."""
         now = moment()
         with self._lock:
             if self._swept_at.is_within(IDLE_S_MAX, now):

@@ -1,4 +1,4 @@
-"""The head of an answer, as httptools reports it: the parser of Node.js, which is strict."""
+"""Parses answers with httptools, which has the strict parser of Node.js."""
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
@@ -7,20 +7,20 @@ _HEAD_BYTES_MAX = 64 * 1024
 
 
 class MalformedAnswerError(OSError):
-    """What arrived is not an answer of HTTP/1.1."""
+    """The server sent something else than an answer of HTTP/1.1."""
 
 
 class ResponseParser:
-    """An answer's status and headers, and what came with them; `feed` takes what arrives.
+    """An answer's status and headers, and the pieces of the body that came with them.
 
-    is_complete: status and headers are whole; names are in lower case.
-    is_over: the answer is whole, its body included.
-    pieces: of the body.
+    is_complete: status and headers are complete; header names are in lower case.
+    is_over: the whole answer is complete, its body included.
+    pieces: the pieces of the body so far.
     is_reusable: another answer may follow this one on its connection.
     """
 
     def __init__(self, *, is_of_head: bool = False) -> None:
-        """Take an answer to HEAD, which has no body whatever its headers say, or to another."""
+        """Parse the answer to HEAD, which has no body whatever its headers say, or another one."""
         self.status = 0
         self.headers: dict[str, str] = {}
         self.pieces: list[bytes] = []
@@ -36,7 +36,7 @@ class ResponseParser:
         """Take bytes of the answer.
 
         Raises:
-            MalformedAnswerError: they are none.
+            MalformedAnswerError: the bytes are not an answer of HTTP/1.1.
         """
         self._fed_bytes += len(data)
         try:
@@ -48,10 +48,10 @@ class ResponseParser:
         if not self.is_complete and self._fed_bytes > _HEAD_BYTES_MAX:
             raise MalformedAnswerError("malformed answer: its headers are too long")
 
-    # httptools calls what follows.
+    # Callbacks of httptools
 
     def on_message_begin(self) -> None:
-        if self.is_over:  # nobody asked for a second answer
+        if self.is_over:  # no request asked for a second answer
             self.is_reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:

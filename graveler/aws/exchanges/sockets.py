@@ -4,8 +4,8 @@ A socket with a time-out of Python's own asks the kernel to poll before each cal
 releases the interpreter's lock twice, and each time other threads may take it. So a plain socket
 blocks, and the kernel limits how long (SO_RCVTIMEO, SO_SNDTIMEO). TLS needs Python's time-outs.
 
-A signal that interrupts a call begins the kernel's limit anew, because Python repeats the call. Our
-processes get signals only when they end, so nothing that repeats them may run in their main thread.
+A signal that interrupts a call restarts the kernel's limit, because Python repeats the call. Our
+processes get signals only when they end. Repeated ones, such as a timer's, would break the limits.
 """
 
 import select
@@ -23,10 +23,10 @@ from graveler.aws.retries import CONNECT_TIMEOUT_S
 
 T = TypeVar("T")
 
-# What is given to a TLS socket at once: it passes whole, or not in time.
+# Sent by a TLS socket at once: all of it passes in time, or none counts.
 _SENT_BYTES = 64 * 1024
 
-# A limit is set anew if it differs by more than this part of it: exchanges in a row have the same.
+# A limit is set again only if it changes by more than this part.
 _TOLERANCE = 0.02
 _TIME = struct.Struct("@ll")
 # Asks a blocking socket for all bytes at once.
@@ -35,9 +35,9 @@ WHOLE = getattr(socket, "MSG_WAITALL", 0)
 
 @cache
 def tls() -> ssl.SSLContext:
-    """Return the context that checks certificates and host names.
+    """Return the one context, which checks certificates and host names.
 
-    There is one, because to make it reads all certificates of the system.
+    Making a context reads all certificates of the system.
     """
     return ssl.create_default_context()
 
@@ -50,7 +50,7 @@ def connected(
 ) -> socket.socket:
     """Return a socket connected to the first address of the host that answers.
 
-    Each address has limit_s, and all of them until the deadline.
+    Each address has limit_s. All of them end at the deadline.
 
     Raises:
         OSError: no address answers in time.
@@ -78,7 +78,7 @@ def connected(
 
 
 class TimedSocket(Protocol):
-    """A connected socket; all methods raise OSError if the time is over or the other side gone."""
+    """A connected socket. All methods raise OSError if the time is over or the server gone."""
 
     def send(self, data: bytes | bytearray | memoryview, budget: TimeBudget) -> None:
         """Send all of the data."""
@@ -87,7 +87,7 @@ class TimedSocket(Protocol):
         """Return the next bytes that arrive; b"" if the server sends no more."""
 
     def receive_all(self, size_bytes: int, budget: TimeBudget) -> bytes:
-        """Return so many bytes; fewer if the server ends the connection."""
+        """Return size_bytes bytes; fewer if the server ends the connection."""
 
     def is_open_and_silent(self) -> bool:
         """Whether the server left the idle connection open and sent nothing."""
@@ -96,14 +96,14 @@ class TimedSocket(Protocol):
 
 
 def timed_socket(connected: socket.socket) -> TimedSocket:
-    """Return the channel of a connected socket."""
+    """Return the connected socket with budgets."""
     if isinstance(connected, ssl.SSLSocket):
         return _Tls(connected)
     return _Plain(connected)
 
 
 def kernel_time(limit_s: float) -> bytes:
-    """Return a time as the kernel's socket options have it; zero would mean for ever."""
+    """Return a time in the form of the kernel's socket options, in which zero means no limit."""
     microseconds = max(1, round(limit_s * 1_000_000))
     return _TIME.pack(*divmod(microseconds, 1_000_000))
 
@@ -150,7 +150,7 @@ class _Plain:
     def _in_time(
         self, option: int, budget: TimeBudget, call: Callable[..., T], *arguments: object
     ) -> T:
-        """Return what the socket's method returns; the option limits how long it blocks."""
+        """Return the result of the socket's method; the option limits how long it blocks."""
         left_s = budget.left_s()
         if abs(left_s - self._limits_s[option]) > left_s * _TOLERANCE:
             self._limits_s[option] = left_s
@@ -177,11 +177,11 @@ class _Tls:
         return received
 
     def receive_all(self, size_bytes: int, budget: TimeBudget) -> bytes:
-        # It reads into the bytes that it returns: a copy would cost as much as the rest.
+        # The reader fills the bytes that it returns: a copy would cost as much as all the rest.
         return BufferedReader(_Incoming(self._socket, budget), 1).read(size_bytes)
 
     def is_open_and_silent(self) -> bool:
-        # Bytes that came together with the last answer: poll() does not see them.
+        # poll() does not see bytes that came together with the last answer.
         return not self._socket.pending() and not _has_arrived(self._socket)
 
     def close(self) -> None:
@@ -189,7 +189,7 @@ class _Tls:
 
 
 class _Incoming(RawIOBase):
-    """What a socket receives in time."""
+    """The bytes that a socket receives in time."""
 
     def __init__(self, connected: socket.socket, budget: TimeBudget) -> None:
         self._socket = connected
@@ -211,7 +211,7 @@ def send_in_time(
     """Send all of the data by a socket with Python's time-outs.
 
     Raises:
-        OSError: the other side does not take it in time, or is gone.
+        OSError: the other side does not take the data in time, or is gone.
     """
     at_once = _SENT_BYTES if isinstance(connected, ssl.SSLSocket) else sys.maxsize
     rest = memoryview(data)

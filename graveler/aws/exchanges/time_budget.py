@@ -1,4 +1,4 @@
-"""How long an exchange may still take."""
+"""The time that an exchange may still take."""
 
 import math
 import time
@@ -15,10 +15,10 @@ _silence_s: ContextVar[float | None] = ContextVar("silence_s", default=None)
 
 
 class TimeBudget:
-    """How long an exchange may still take: limit_s at most, in which no byte passes.
+    """The time that an exchange may still take: limit_s at most, while no byte passes.
 
-    An exchange that is slower than BYTES_PER_S_MIN uses up its limit even if bytes do pass, unless
-    is_silence: then every byte begins the limit anew.
+    Bytes that pass extend it. An exchange slower than BYTES_PER_S_MIN still uses it up, unless
+    is_silence: then every byte restarts the limit.
     """
 
     def __init__(self, limit_s: float, *, is_silence: bool = False) -> None:
@@ -27,7 +27,7 @@ class TimeBudget:
         self._until_s = time.monotonic() + limit_s
 
     def left_s(self) -> float:
-        """Return the seconds that are left, more than none.
+        """Return the seconds that are left, more than 0.
 
         Raises:
             TimeoutError: no time is left.
@@ -38,11 +38,11 @@ class TimeBudget:
         return left_s
 
     def restart(self) -> None:
-        """Give the server the whole limit again: somebody else took the time until now."""
+        """Give the server the whole limit again: another party took the time until now."""
         self._until_s = time.monotonic() + self._limit_s
 
     def passed(self, size_bytes: int) -> None:
-        """Note that so many bytes were sent or received."""
+        """Extend the budget by bytes that were sent or received."""
         latest_s = time.monotonic() + self._limit_s
         earned_s = math.inf if self._is_silence else size_bytes / BYTES_PER_S_MIN
         self._until_s = min(self._until_s + earned_s, latest_s)
@@ -50,9 +50,9 @@ class TimeBudget:
 
 @contextmanager
 def silence_of(limit_s: float) -> Iterator[None]:
-    """Wait so long for each byte of the answers in the block.
+    """Wait up to limit_s for each byte of the answers in the block.
 
-    S3 sends blanks while it copies: the whole answer may take long, and the blanks prove that it
+    While S3 copies, it sends blanks. The whole answer may take long, and the blanks prove that S3
     works. A slow store may send nothing for a while.
     """
     token = _silence_s.set(limit_s)
@@ -63,6 +63,6 @@ def silence_of(limit_s: float) -> Iterator[None]:
 
 
 def response_budget(limit_s: float) -> TimeBudget:
-    """Return the patience for an answer: that of the block of `silence_of`, else of limit_s."""
+    """Return the budget for an answer: that of the `silence_of` block, else limit_s."""
     silence_s = _silence_s.get()
     return TimeBudget(limit_s) if silence_s is None else TimeBudget(silence_s, is_silence=True)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from graveler.aws import wiring
 from graveler.aws.hook_targets import (
     EnvironmentSecrets,
     EventBridgeHookBuses,
@@ -17,6 +16,7 @@ from graveler.aws.hook_targets import (
     SecretsManagerSecrets,
 )
 from graveler.aws.settings import DeploymentSettings
+from graveler.aws.wiring import Adapters
 from graveler.errors import HookFailedError
 
 
@@ -129,7 +129,7 @@ def test_the_setting_names_the_store(setting, kind):
     deployment = DeploymentSettings(
         region="eu-west-1", refs_table="r", staging_table="s", hook_secrets=setting
     )
-    assert isinstance(wiring._secrets(deployment), kind)
+    assert isinstance(Adapters(deployment).hook_secrets, kind)
 
 
 @pytest.mark.parametrize(
@@ -140,4 +140,4 @@ def test_another_setting_is_refused(setting):
         region="eu-west-1", refs_table="r", staging_table="s", hook_secrets=setting
     )
     with pytest.raises(ValueError, match="GRAVELER_HOOK_SECRETS is"):
-        wiring._secrets(deployment)
+        _ = Adapters(deployment).hook_secrets

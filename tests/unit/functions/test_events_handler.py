@@ -1,6 +1,7 @@
 """The function of the table's stream, with records as the stream delivers them."""
 
 from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ class RecordingBus:
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> RecordingBus:
     made = RecordingBus()
-    monkeypatch.setattr(wiring, "event_bus", lambda: made)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(event_bus=made))
     return made
 
 
