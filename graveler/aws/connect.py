@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
-# More than the threads that use a client at the same time.
+# Above the number of threads that use a client at the same time.
 _CONNECTIONS_MAX = 128
 
-# Of all boto3 clients. Our own parameters need no validation, and composing the usual user agent
-# takes a tenth of a request's time.
+# The base of all boto3 clients. Our own parameters need no validation. Composing the usual user
+# agent takes a tenth of a request's time.
 _CONFIG = Config(
     connect_timeout=CONNECT_TIMEOUT_S,
     read_timeout=READ_TIMEOUT_S,
@@ -47,17 +47,16 @@ _CONFIG = Config(
 )
 
 
-# graveler.aws.errors repeats requests to these services.
+# For services whose requests graveler.aws.errors repeats.
 _ONCE = _CONFIG.merge(Config(retries={"total_max_attempts": 1}))
 
-# Requests to these services may be repeated, so boto3 retries them.
+# For services whose requests may be repeated by boto3.
 _RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
-
-# A slice takes seconds, and as much as a function may if its part of the repository cannot be cut.
+# A slice takes seconds. If its part of the repository cannot be cut, it takes what a function may.
 _SLICE_TIMEOUT_S = 15 * 60
 
-# Beyond the time-out of a hook's function: for the answer's way back.
+# Added to the time-out of a hook's function: the answer has to travel back.
 _HOOK_MARGIN_S = 1
 _HOOK_CLIENTS_MAX = 8
 
@@ -139,7 +138,7 @@ class Clients:
 
     def direct_s3(self, endpoint: Endpoint) -> DirectClient:
         """Return a new client that sends the most frequent requests to S3 without boto3."""
-        # The embedded stack's server would take half of its time to hash signed content.
+        # The embedded stack's server would spend half of its time on hashing signed content.
         signs_content = not self._settings.s3_endpoint
         requests = S3Requests(endpoint, self.credentials)
         client = DirectClient(requests, signs_content=signs_content, observe=_observer())
@@ -178,7 +177,7 @@ class Clients:
         return client
 
     def _hook_functions(self, timeout_s: float) -> LambdaClient:
-        """Return a client of Lambda that waits so long for an answer, and asks once."""
+        """Return a client of Lambda that waits timeout_s for an answer, and does not retry."""
         config = _ONCE.merge(Config(read_timeout=timeout_s + _HOOK_MARGIN_S))
         client: LambdaClient = self._client("lambda", config, self._settings.lambda_endpoint)
         return client
@@ -196,7 +195,7 @@ def _observer() -> Observer | None:
     """Return the function that GRAVELER_OBSERVER names; only tests set it, to check roles.
 
     Raises:
-        ValueError, ImportError, AttributeError: it names no function.
+        ValueError, ImportError, AttributeError: the setting does not name a function.
     """
     setting = os.environ.get("GRAVELER_OBSERVER")
     return import_function(setting) if setting else None
@@ -236,17 +235,17 @@ def dynamodb_over(
 
 
 def s3_config(endpoint: str | None) -> Config:
-    """Return S3's configuration: on AWS a bucket is a host name, at an endpoint it is a path."""
+    """Return S3's configuration: buckets are host names on AWS, and paths at an endpoint."""
     return _CONFIG.merge(
         Config(
             signature_version="s3v4",
             s3={"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"}
             if endpoint is None
-            # The embedded stack's server would take half of its time to hash signed content.
+            # The embedded stack's server would spend half of its time on hashing signed content.
             else {"addressing_style": "path", "payload_signing_enabled": False},
             # S3 checks signed content when it arrives; readers check SSTables.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
-            retries={"total_max_attempts": 1},  # graveler.aws.s3.client retries, and says why
+            retries={"total_max_attempts": 1},  # graveler.aws.s3.client retries instead
         )
     )

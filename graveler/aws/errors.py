@@ -1,8 +1,8 @@
-"""AWS's refusals, and the engine's errors they become.
+"""AWS's refusals, and the engine's errors that they become.
 
 The adapters catch ConditionFailedError and TransactionCancelledError. They read back whether their
 own earlier attempt was the reason, and raise the engine's errors. RequestRefusedError is not about
-input: a table or a permission is missing, or we have a bug. Nothing catches it.
+input: a table or a permission is missing, or we have a bug. Adapters do not catch it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ from graveler.errors import ThrottledError
 
 T = TypeVar("T")
 
-# The reason of a write of a transaction whose condition did not hold.
+# The reason for a transaction's write whose condition did not hold.
 CONDITION_FAILED = "ConditionalCheckFailed"
 
 # With these codes, the request had no effect, and may succeed a little later.

@@ -1,4 +1,4 @@
-"""The event bus: EventBridge."""
+"""Publishes events on a bus of EventBridge."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _TIME_BYTES = 14
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """How many events are published, from the first on, and the problem that stopped ("" if none).
+    """The number of published events from the first on, and the problem at the next ("" if none).
 
     Some of the later events may be published as well.
     """

@@ -38,7 +38,7 @@ def _call(request: Callable[[], bytes]) -> bytes:
     """Return KMS's answer.
 
     Raises:
-        CorruptDataError: the ciphertext is damaged.
+        CorruptDataError: the ciphertext is damaged, or was made under another key or context.
         ThrottledError: KMS throttles, fails or does not answer.
     """
     try:

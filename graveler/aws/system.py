@@ -47,7 +47,7 @@ class SystemNames:
     def new_uid(self) -> str:
         pid = os.getpid()
         if pid != self._pid:
-            # Drawn at the first use, not at import: a process that was forked, or restored from a
+            # Drawn at the first use, not at import. A process that was forked, or restored from a
             # snapshot, must not continue another process's IDs.
             with self._lock:
                 if pid != self._pid:

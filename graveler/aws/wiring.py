@@ -59,7 +59,7 @@ from graveler.threads import ContextThreads
 # Files that one process stores at the same time. They wait for S3, not for the CPU.
 _UPLOADS_AT_ONCE = 8
 
-# Of all requests of a process. A read that finds no free thread is done by the request's own.
+# For all requests of a process. A read that finds no free thread runs in the request's own thread.
 _READS_AHEAD_MAX = 16
 
 # Lambda's Python runtimes include it; no other environment needs it.
@@ -96,7 +96,7 @@ class Adapters:
 
     @cached_property
     def identities(self) -> IdentityService:
-        """The service that knows who signed a request."""
+        """The service that finds the signer of a request."""
         return Sts()
 
     @cached_property

@@ -1,7 +1,7 @@
 """The most frequent requests without boto3, which takes four times as much processor time.
 
 Answers have the form of boto3's, and refusals are botocore's, so callers see no difference. boto3
-still serves all other operations, and buckets that S3 says are elsewhere (docs/adr/0006).
+still serves all other operations, and buckets of other regions (docs/adr/0006).
 """
 
 from collections.abc import Callable, Mapping
@@ -19,10 +19,10 @@ from graveler.aws.exchanges.time_budget import response_budget
 from graveler.aws.retries import READ_TIMEOUT_S
 from graveler.aws.s3.signed_requests import UNSIGNED_PAYLOAD, S3Requests, SignedS3Request
 
-# Gets each request's service, operation and parameters.
+# Called with each request's service, operation and parameters.
 Observer = Callable[[str, str, Mapping[str, Any]], None]
 
-# A parameter of any request: further headers, as they are sent.
+# The name of a parameter of any request: further headers, as they are sent.
 HEADERS = "Headers"
 
 _METADATA = "x-amz-meta-"
@@ -34,18 +34,18 @@ _HEADERS = {
     "Range": "range",
 }
 _KNOWN = frozenset({*_HEADERS, "Body", "Bucket", HEADERS, "Key", "Metadata"})
-# Headers of answers, and what boto3 calls them.
+# Headers of answers, and boto3's names for them.
 _TEXTS = {
     "content-range": "ContentRange",
     "content-type": "ContentType",
     "etag": "ETag",
 }
-# S3 may report an error behind the status of a success.
+# S3 may report an error under the status of a success.
 _ERROR_ELEMENT = b"<Error"
 
 
 class ElsewhereError(Exception):
-    """boto3 has to send this request: S3 says that the bucket is elsewhere."""
+    """boto3 has to send this request: the bucket is in another region."""
 
 
 class DirectClient:
@@ -83,7 +83,7 @@ class DirectClient:
 
         Raises:
             ClientError: S3 refused.
-            RequestNotSentError, ResponseLostError: it did not answer.
+            RequestNotSentError, ResponseLostError: S3 did not answer.
             ElsewhereError: boto3 has to send it.
         """
         method, name = _METHODS[operation]
@@ -137,10 +137,10 @@ def _headers_of(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _described(headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return what an answer's headers say of the object, beside their texts.
+    """Return the object's metadata, length and time in the headers of an answer.
 
     Raises:
-        ElsewhereError: they hold a time in a form that only boto3 understands.
+        ElsewhereError: the time has a form that only boto3 understands.
     """
     described: dict[str, Any] = {
         "Metadata": {
@@ -166,7 +166,7 @@ def _is_elsewhere(status: int, headers: Mapping[str, str], region: str) -> bool:
 
 
 def _error_of(status: int, body: bytes) -> Any:  # noqa: ANN401 - as botocore has it
-    """Return the code and the message of a refusal; one without a document has its status."""
+    """Return the code and the message of a refusal; its status is the code without a document."""
     try:
         document = ET.fromstring(body) if body else None  # noqa: S314 - from the store
     except (ET.ParseError, LookupError, ValueError):  # no document, or in an unknown encoding

@@ -27,7 +27,7 @@ class S3Listing:
             folders = [
                 f"s3://{folder.bucket}/{p['Prefix']}" for p in page.get("CommonPrefixes", ())
             ]
-            # Each page has them apart.
+            # A page lists objects and folders separately.
             for uri in sorted([*found, *folders]):
                 yield found.get(uri, uri)
 

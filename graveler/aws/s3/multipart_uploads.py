@@ -68,7 +68,7 @@ class S3Uploads:
         try:
             answer = self._s3.call("create_multipart_upload", Location.of(uri), **parameters)
         except S3Error as error:
-            if error.status in {400, 501}:  # for a header that the client has chosen
+            if error.status in {400, 501}:  # for a header that the client chose
                 raise refused(f"{uri} cannot be stored", error) from error
             raise
         return BegunUpload(answer["UploadId"], of_write(headers_of(answer)))
@@ -158,7 +158,7 @@ class S3Uploads:
     def _joined(
         self, uri: str, parts: Sequence[UploadedPart], expected: ExpectedObject
     ) -> ObjectInfo | None:
-        """Return the object if an earlier attempt joined the parts; None if none did.
+        """Return the object if an earlier attempt joined the parts, else None.
 
         A store may refuse a repetition with any error while it still deletes the parts.
         """
@@ -197,7 +197,7 @@ class S3Uploads:
 
 
 def _asking(expected: ExpectedObject) -> Mapping[str, str]:
-    """Return the headers that ask for what is expected."""
+    """Return the headers that request the expected checksums."""
     return CHECKSUM_MODE if expected.headers else {}
 
 
@@ -206,7 +206,7 @@ def _no_upload(uri: str, upload_id: str) -> UploadNotFoundError:
 
 
 def _checksum_of_parts(parts: Sequence[UploadedPart]) -> str | None:
-    """Return the ETag that S3 gives the whole object; None unless the parts' are MD5 digests."""
+    """Return S3's ETag of the whole object; None unless the parts' ETags are MD5 digests."""
     if not all(_MD5.fullmatch(part.checksum) for part in parts):
         return None
     digests = b"".join(bytes.fromhex(part.checksum) for part in parts)

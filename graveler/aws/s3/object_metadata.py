@@ -1,7 +1,7 @@
 """Content types and user metadata of objects, as boto3's parameters.
 
-S3 keeps user metadata in HTTP headers, up to 2 KB. Names lose their case. A text that a header
-cannot carry is encoded as in RFC 2047, which S3 decodes and encodes again.
+S3 keeps user metadata in HTTP headers, up to 2 KB. Names lose their case. A text that is not valid
+in a header is encoded as in RFC 2047. S3 decodes it and encodes it again.
 """
 
 import re
@@ -33,12 +33,12 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 def content_type_parameters(content_type: str) -> dict[str, object]:
-    """Return the content type as a parameter; none if it is empty, malformed, too long or a form's.
+    """Return the content type as a parameter, or no parameter.
 
-    Without the parameter, S3 chooses a content type.
+    S3 chooses the content type in place of one that is empty, malformed, too long or a form's.
 
     Raises:
-        InvalidInputError: no header can carry the content type.
+        InvalidInputError: the content type is not valid in a header.
     """
     if not (content_type.isascii() and content_type.isprintable()):
         raise InvalidInputError(f"{content_type!r} is not a content type")
@@ -51,7 +51,7 @@ def description_parameters(description: ObjectDescription) -> dict[str, object]:
     """Return the description's content type and user metadata as parameters.
 
     Raises:
-        InvalidInputError: no header can carry the content type.
+        InvalidInputError: the content type is not valid in a header.
     """
     named = s3_metadata(description.metadata)
     metadata = {_name(name): _text(text) for name, text in named.items()}
@@ -63,10 +63,15 @@ def parameters_of_copy(
     description: ObjectDescription | None,
     headers: DataHeaders,
 ) -> dict[str, object]:
-    """Return the parameters that describe a copy; `source` is called for what is its source's.
+    """Return the parameters that describe a copy.
+
+    Args:
+        source: returns S3's response to HEAD of the source; called only if needed.
+        description: that of the copy; None to keep the source's.
+        headers: the headers to keep and to set.
 
     Raises:
-        InvalidInputError: no header can carry the content type.
+        InvalidInputError: the content type is not valid in a header.
     """
     if description is not None:
         about = description_parameters(description)

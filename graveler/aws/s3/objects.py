@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 
 _COPIES_AT_ONCE = 8
 
-# The name of the metadata that identify the write: a retry recognizes its own earlier attempt.
+# The user metadata that identifies a write: a retry recognizes its own earlier attempt.
 _WRITE_ID = "graveler-write"
 
-# XML cannot carry these, not even escaped, so keys with them are deleted one by one.
+# XML cannot hold these, not even escaped, so keys with them are deleted one by one.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -91,7 +91,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         try:
             answer = self._s3.call("put_object", location, Body=content, **optional)
         except S3Error as error:
-            if error.status in {400, 501} and headers.sent:  # which the client has chosen
+            if error.status in {400, 501} and headers.sent:  # for a header that the client chose
                 raise refused(f"{uri} cannot be stored", error) from error
             if error.status != 412:
                 raise
@@ -151,7 +151,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             )
             _count_copy(copied.size_bytes)
             return copied
-        # Leave the source's tags behind: copying them needs permissions that nothing else needs.
+        # Do not copy the source's tags: that needs permissions that nothing else needs.
         optional: dict[str, object] = {
             "TaggingDirective": "REPLACE",
             **condition("CopySourceIfMatch", if_match),
@@ -186,10 +186,10 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         )
 
     def _copy_error(self, source_uri: str, target_uri: str, error: Exception) -> Exception:
-        """Return the error to raise for a refused copy: S3 does not say which object it means.
+        """Return the error to raise for a refused copy: S3 does not name the refused object.
 
         Raises:
-            InvalidInputError: it is the source's bucket that refuses us.
+            InvalidInputError: the source's bucket refuses us.
             GoneError: the source does not exist.
         """
         if isinstance(error, S3Error):
@@ -211,7 +211,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         source = find_existing(self._s3, source_uri)
         # All parts come from one version, which has this size.
         etag = if_match or checksum_of(source)
-        # The true size: S3 refuses a part beyond the end, and bytes in no part would be lost.
+        # Use the true size: S3 refuses a part beyond the end, and bytes in no part would be lost.
         size_bytes: int = source["ContentLength"]
         least = -(-size_bytes // UPLOAD_PARTS_MAX)
         part_bytes = max(least, self._copy_bytes_max)
@@ -234,7 +234,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             before_request()
             return self.complete_upload(target_uri, upload_id, parts)
         except BaseException:
-            with suppress(NotFoundError):  # the upload was completed, but the answer was lost
+            with suppress(NotFoundError):  # the upload is complete, and only the answer was lost
                 self.abort_upload(target_uri, upload_id)
             raise
 

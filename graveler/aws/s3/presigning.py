@@ -1,9 +1,9 @@
 """Presigned URLs of objects, and of the parts of one upload.
 
-boto3 takes 0.2 ms for a URL, our signer a ninth of that. Either signs each from scratch, which
-takes a while for an upload of 10,000 parts. The URLs of one upload differ only in the part number
-and the signature. So `part_urls` derives the others from the first: it hashes the text before the
-part number once, and derives the key once.
+boto3 takes 0.2 ms for a URL, our signer a ninth of that. Either signs each URL from scratch, which
+is slow for an upload of 10,000 parts. The URLs of one upload differ only in the part number and the
+signature. So `part_urls` derives the others from the first one. It hashes the text before the part
+number once, and derives the key once.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 """
@@ -31,25 +31,25 @@ _PARAMETERS = {
     "PartNumber": "partNumber",
 }
 
-# A value never contains `&` or `=`: those are percent-encoded, in the query and in the path.
+# No value contains `&` or `=`, which are percent-encoded in the query and in the path.
 _FIRST = "partNumber=1&"
 
 
 class S3Presigning:
     """The part of ObjectStore that presigns URLs, which lead to the public endpoint."""
 
-    # Returns the client whose URLs lead to the bucket, in the bucket's region.
+    # Returns boto3's client for a bucket, in the bucket's region.
     _public_of: "Callable[[str], S3Client]"
-    # Those that the public clients sign with, if they are known.
+    # The credentials of the public clients, if they are known.
     _credentials: Callable[[], SigningCredentials] | None
-    # Signs instead of boto3, if there is one.
+    # Signs in place of boto3, if set.
     _signer: S3Requests | None
 
     def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
         response = {}
         if file_name:
             response["ResponseContentDisposition"] = _attachment(file_name)
-            # Clients of the API count the stored bytes, and decode what is said to be coded.
+            # Clients of the API count the stored bytes. They would decode a coded content.
             response["ResponseContentEncoding"] = "identity"
         if content_type:
             response["ResponseContentType"] = content_type

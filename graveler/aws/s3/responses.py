@@ -1,4 +1,4 @@
-"""What S3 reports of an object, and what its absence means."""
+"""Reads S3's responses about objects, and the engine's errors that refusals become."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,17 +20,17 @@ from graveler.times import NS_PER_S
 
 S3Response = Mapping[str, Any]
 
-# What S3's documents put before the names of checksums, and its headers.
+# The prefixes of checksums' names in S3's documents, and in its headers.
 _ELEMENT, _HEADER = "Checksum", "x-amz-checksum-"
-# Of an object that is archived, or that its owner encrypted with a key of its own.
+# Codes for an object that is archived, or that its owner encrypted with a key of its own.
 _UNREADABLE = frozenset({"InvalidObjectState", "InvalidRequest"})
 
 
 def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> S3Response | None:
-    """Return S3's answer to HEAD of the object; None if it does not exist.
+    """Return S3's response to HEAD of the object; None if it does not exist.
 
     Raises:
-        InvalidInputError: its owner encrypted it with a key that S3 does not have (SSE-C).
+        InvalidInputError: the object's owner encrypted it with a key that S3 lacks (SSE-C).
     """
     try:
         return s3.call("head_object", location, **{HEADERS: headers})
@@ -43,10 +43,10 @@ def find(s3: S3, location: Location, headers: Mapping[str, str] = {}) -> S3Respo
 
 
 def find_existing(s3: S3, uri: str, headers: Mapping[str, str] = {}) -> S3Response:
-    """Return S3's answer to HEAD of the object.
+    """Return S3's response to HEAD of the object.
 
     Raises:
-        GoneError: it does not exist.
+        GoneError: the object does not exist.
     """
     stored = find(s3, Location.of(uri), headers)
     if stored is None:
@@ -55,9 +55,9 @@ def find_existing(s3: S3, uri: str, headers: Mapping[str, str] = {}) -> S3Respon
 
 
 def gone(uri: str, error: S3Error) -> Exception:
-    """Return the error of a refused read: the data are gone, replaced, or not readable.
+    """Return the engine's error of a refused read: the data are gone, replaced, or not readable.
 
-    An error of S3 for another reason is returned unchanged.
+    For other reasons, return S3's error unchanged.
     """
     if error.status == 412:
         return DataReplacedError(f"{uri} has another ETag than the one that was recorded")
@@ -73,7 +73,7 @@ def refused(what: str, error: S3Error) -> GravelerError:
 
 
 def info_of(answer: S3Response) -> ObjectInfo:
-    """Return what an answer to HEAD says of the object."""
+    """Return the object's description in a response to HEAD."""
     return ObjectInfo(
         size_bytes=answer["ContentLength"],
         checksum=checksum_of(answer),
@@ -84,31 +84,31 @@ def info_of(answer: S3Response) -> ObjectInfo:
 
 
 def condition(name: str, etag: str) -> Mapping[str, str]:
-    """Return the parameter of that name that requires the ETag; none if the ETag is ""."""
+    """Return the parameter of that name that requires the ETag; no parameter if the ETag is ""."""
     return {name: f'"{etag}"'} if etag else {}
 
 
 def headers_of(answer: S3Response) -> Mapping[str, str]:
-    """Return the HTTP headers of the answer, with names in lower case."""
+    """Return the HTTP headers of the response, with names in lower case."""
     headers: Mapping[str, str] = answer["ResponseMetadata"]["HTTPHeaders"]
-    # boto3 takes a time that it cannot read out of the headers.
+    # boto3 removes an unreadable time from the headers.
     expires = answer.get("ExpiresString")
     return {**headers, "expires": expires} if expires else headers
 
 
 def checksum_of(answer: S3Response) -> str:
-    """Return the answer's ETag without its quotes."""
+    """Return the response's ETag without its quotes."""
     etag: str = answer["ETag"]
     return etag.strip('"')
 
 
 def checksums_of(answer: S3Response) -> Checksums:
-    """Return the checksums beside the ETag in a part of S3's answer."""
+    """Return the checksums beside the ETag in a part of a response."""
     return {name: text for name, text in answer.items() if name.startswith(_ELEMENT)}
 
 
 def checksum_headers_of(answer: S3Response) -> dict[str, str]:
-    """Return the checksums in a part of S3's answer as its headers have them."""
+    """Return the checksums in a part of a response, in the form of headers."""
     return {
         _HEADER + name.removeprefix(_ELEMENT).lower(): text
         for name, text in checksums_of(answer).items()
@@ -116,5 +116,5 @@ def checksum_headers_of(answer: S3Response) -> dict[str, str]:
 
 
 def time_ns(moment: datetime) -> int:
-    """Return a time that HTTP gives to the second in ns since the Unix epoch."""
+    """Return a time of HTTP, which has whole seconds, in ns since the Unix epoch."""
     return int(moment.timestamp()) * NS_PER_S

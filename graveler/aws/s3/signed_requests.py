@@ -1,7 +1,7 @@
 """Signed requests for the bytes of objects, which a plain HTTP client sends.
 
-boto3 takes longer to compose a request than S3 to answer it, and hands out no stream of bytes that
-can be passed on. The signatures here are those that botocore would make.
+boto3 takes longer to compose a request than S3 to answer it, and gives no stream of bytes to pass
+on. The signatures here equal botocore's.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
 https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
@@ -29,21 +29,21 @@ from graveler.aws.signing import (
 UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 _NO_PAYLOAD = sha256(b"").hexdigest()
 
-# Other buckets' names are no label of a host name that S3's certificate covers.
+# A bucket with another name cannot be a label of a host name that S3's certificate covers.
 HOST_LABEL = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
 
-# Clients and proxies set or change these on the way.
+# Clients and proxies set or change these headers on the way.
 _UNSIGNED_HEADERS = frozenset({"expect", "transfer-encoding", "user-agent", "x-amzn-trace-id"})
 
-# Of buckets whose addresses are kept.
+# The number of buckets whose addresses are kept.
 _SITES_MAX = 1024
-# Of derived keys: one for each region and day, and for each new secret key.
+# The number of derived keys: one for each region and day, and for each new secret key.
 _KEYS_MAX = 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SignedS3Request:
-    """A request without its body; it has no `repr`, because whoever has it can send it.
+    """A request without its body; it has no `repr`, because its text would be enough to send it.
 
     target is path and query as they are sent. headers have names in lower case, and Host.
     """
@@ -58,7 +58,7 @@ class SignedS3Request:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where buckets are: AWS's hosts of the region, or one server that is compatible with S3.
+    """The hosts of buckets: AWS's of the region, or one server that is compatible with S3.
 
     url is that of the region's host; region_of returns the region of a bucket, and is None if the
     server has one region only.
@@ -69,7 +69,7 @@ class Endpoint:
     region_of: Callable[[str], str] | None = None
 
     def site(self, bucket: str) -> "_Site":
-        """Return where the bucket's requests go."""
+        """Return the bucket's address."""
         if self.region_of is None:
             return _site_on_path(self.url, bucket, self.region)
         region = self.region_of(bucket)
@@ -117,7 +117,7 @@ class S3Requests:
         public: Endpoint | None = None,
         now_s: Callable[[], float] = time.time,
     ) -> None:
-        """Sign for the endpoint; presigned URLs lead to the public one, if there is one."""
+        """Sign for the endpoint; presigned URLs have the public endpoint, if there is one."""
         self._endpoint = endpoint
         self._public = public or endpoint
         self._credentials = credentials
@@ -199,7 +199,7 @@ class S3Requests:
         headers_signed: Mapping[str, str],
         response_parameters: Mapping[str, str],
     ) -> str:
-        """Return a URL that reads the object for whoever sends the signed headers with it.
+        """Return a URL that reads the object; its client must send the signed headers.
 
         response_parameters are S3's, such as `response-content-type`.
         """
@@ -213,7 +213,7 @@ class S3Requests:
         headers_signed: Mapping[str, str],
         more_parameters: Mapping[str, str],
     ) -> str:
-        """Return a URL of a request that whoever has it can send, with the signed headers."""
+        """Return the URL of a request; its client must send the signed headers."""
         location = Location.of(uri)
         site = self._public.site(location.bucket)
         path = site.path_of(location.key)
@@ -231,7 +231,7 @@ class S3Requests:
         if credentials.token:
             parameters["X-Amz-Security-Token"] = credentials.token
         query = _query(parameters)
-        # S3 takes the hash that the reader sends, if it sends one.
+        # S3 uses the hash that the client sends, if any.
         payload_hash = covered.get("x-amz-content-sha256", UNSIGNED_PAYLOAD)
         canonical = _canonical(method, path, query, covered, payload_hash)
         made = signature(self._key(credentials.secret_key, scope), moment, scope, canonical)

@@ -1,4 +1,4 @@
-"""Where objects are: `s3://bucket/key`."""
+"""URIs of objects: `s3://bucket/key`."""
 
 import re
 from dataclasses import dataclass
@@ -52,5 +52,5 @@ class Location:
 
 
 def range_header(first_and_last: tuple[int, int]) -> str:
-    """Return a range of bytes, both ends inclusive, as HTTP writes it."""
+    """Return a range of bytes, both ends inclusive, in HTTP's form."""
     return f"bytes={first_and_last[0]}-{first_and_last[1]}"
