@@ -1,4 +1,4 @@
-"""Claims in DynamoDB: old addresses that get another name."""
+"""Claims in DynamoDB: they keep old addresses alive that get another name."""
 
 from collections.abc import Iterator, Sequence
 from uuid import uuid4

@@ -1,15 +1,15 @@
 """DynamoDB's JSON protocol: signs requests, and retries them.
 
-An attempt ends in one of four ways:
+Theory of operation. An attempt ends in one of four ways:
 - done;
 - refused for good, which is raised at once;
 - not done, but worth another attempt: throttled, or no connection;
 - unknown: no answer, or a server error.
 
-Attempts go on while there is time (`graveler.aws.retries`). Every write may be repeated: it has a
-condition or a client request token, or stores the same value again. If no attempt succeeds, a write
-that may have had its effect raises UnknownOutcomeError, everything else ThrottledError. Callers of
-writes then read back, so a write ends some time before the deadline of the work in hand.
+Attempts continue while there is time (`graveler.aws.retries`). Every write may be repeated: it has
+a condition or a client request token, or stores the same value again. If no attempt succeeds, a
+write that may have taken effect raises UnknownOutcomeError. All else raises ThrottledError. Callers
+of writes then read back, so a write ends some time before the deadline of the work in hand.
 
 DynamoDB remembers a client request token for ten minutes, and a process may be frozen between two
 attempts. So no attempt is sent later than five minutes after the first. Its signature is valid for
@@ -53,11 +53,11 @@ ANYTHING: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 
 _REPEATABLE_S = 5 * 60
 
-# A write leaves this much time to read back what became of it.
+# A write leaves this much time to read back its outcome.
 _READ_BACK_S = 2.0
 
 _READS = frozenset({"BatchGetItem", "DescribeTable", "GetItem", "Query", "Scan"})
-# A table exists, perhaps by the attempt before.
+# The table exists, perhaps by the attempt before.
 _IN_USE = "ResourceInUseException"
 
 
@@ -77,7 +77,7 @@ class DynamoDBCall:
 class DynamoDB:
     """One endpoint of DynamoDB, shared by all threads.
 
-    `observe` is called before every round trip with the operations that it carries.
+    `observe` is called before every round trip with its operations.
     """
 
     def __init__(
@@ -101,15 +101,15 @@ class DynamoDB:
         operation: str,
         request: Mapping[str, Any],
         decoder: msgspec.json.Decoder[Any] = ANYTHING,
-    ) -> Any:  # noqa: ANN401 - what the decoder makes
+    ) -> Any:  # noqa: ANN401 - the decoder's type
         """Return the answer to one request.
 
         Raises:
             ConditionFailedError, TransactionCancelledError: a condition did not hold.
             InvalidInputError: an item would be too large.
             RequestRefusedError: DynamoDB refused it, and would refuse it again.
-            ThrottledError: not done in time; it had no effect.
-            UnknownOutcomeError: a write that may have had its effect.
+            ThrottledError: the request was not done in time, and had no effect.
+            UnknownOutcomeError: a write may have taken effect.
         """
         if self._observe is not None:
             self._observe(operation)
@@ -184,7 +184,7 @@ class DynamoDB:
             except RequestRefusedError as error:
                 if not may_have_landed or call.operation in _READS or error.code == _IN_USE:
                     raise
-                # Such as credentials that expired: it says nothing of the attempt before.
+                # A refusal, as of expired credentials, proves nothing about the attempt before.
                 problem = str(error)
                 break
         if may_have_landed and call.operation not in _READS:
@@ -199,7 +199,7 @@ def _is_whole(answer: BufferedResponse) -> bool:
 
 
 def _throttling(operation: str, answer: BufferedResponse) -> str:
-    """Return the refusal's text if another attempt may succeed; else raise its error."""
+    """Return the refusal's text if another attempt may succeed, else raise its error."""
     try:
         document = ANYTHING.decode(answer.body)
     except msgspec.DecodeError:

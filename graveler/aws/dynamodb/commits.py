@@ -33,7 +33,7 @@ class CommitRecords(RefsRecords):
         try:
             self.tables.dynamodb.call("PutItem", put)
         except ConditionFailedError:
-            # It existed before, or an earlier attempt stored it and its answer was lost.
+            # The commit existed before, or an earlier attempt stored it and its answer was lost.
             return self.commits(repository, [commit.id])[commit.id]
         return commit
 

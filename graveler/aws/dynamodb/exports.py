@@ -1,7 +1,7 @@
 """The export records of branches in DynamoDB.
 
-A record that was deleted and created again begins with another version. A process that missed this
-must not change the new record, so conditions compare both the version and the run.
+A record that was deleted and created again begins with another version. A process that still knows
+the old record must not change the new one. So conditions compare both the version and the run.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class DynamoExportStore(RefsRecords):
         raw = self.tables.get(partition, EXPORT + branch)
         if raw is None:
             return None
-        # A decoder made in advance would cost every process time, and few processes need it.
+        # Making a decoder in advance would slow every start, and few processes need it.
         return msgspec.json.decode(raw["export"]["S"], type=BranchExport)
 
     def replace_branch_export(

@@ -11,8 +11,8 @@ from graveler.aws.dynamodb.models import StagedItem
 from graveler.aws.dynamodb.tables import Raw, Request, with_condition
 from graveler.model import Change, StagingToken
 
-# As many as one BatchWriteItem can close. More gates allow more concurrent writers of one branch,
-# and make a commit more expensive: docs/adr/0012-gates.md has figures.
+# One BatchWriteItem can close all of them. More gates would allow more concurrent writers of one
+# branch, and make a commit more expensive: docs/adr/0012-gates.md has figures.
 COUNT = 25
 
 # A transaction has at most 4 MB and 100 parts; one part is the check of the gate.
@@ -58,6 +58,6 @@ def batches_of(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
 
 
 def fits(changes: Sequence[Change], more: Change) -> bool:
-    """Whether one more change fits into a transaction: a path may be there once."""
+    """Whether one more change fits into a transaction, in which a path may occur once."""
     together = [*changes, more]
     return all(path != more[0] for path, _ in changes) and len(list(batches_of(together))) == 1

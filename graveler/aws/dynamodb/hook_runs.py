@@ -1,7 +1,7 @@
 """Runs of hooks in DynamoDB.
 
-A run is an item by its ID. Items that list it by branch and by commit name it. They are put first,
-so a listing may name a run that is not there yet, and leaves it out.
+A run is an item under its ID. Further items list it by branch and by commit. They are stored first,
+so a listing may find the ID of a run that does not exist yet, and omits it.
 """
 
 import msgspec

@@ -1,6 +1,6 @@
 """Requests to one endpoint, over kept connections.
 
-An exchange has DYNAMODB_ATTEMPT_S beside the time for its bytes, or less if the work in hand ends
+An exchange has DYNAMODB_ATTEMPT_S and the time for its bytes, or less if the work in hand ends
 earlier (`graveler.aws.exchanges`).
 """
 

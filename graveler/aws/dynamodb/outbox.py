@@ -11,14 +11,14 @@ from graveler.aws.dynamodb.tables import Raw, key
 from graveler.model import Event, Repository
 from graveler.times import NS_PER_S
 
-# The stream keeps records for a day. The item stays longer, so that a person can examine it.
+# The stream keeps records for a day. The item stays longer, so that operators can examine it.
 _OUTBOX_LIFE_S = 7 * 24 * 60 * 60
 
 _EVENT = msgspec.json.Decoder(Event)
 
 
 def outbox_item(repository: Repository, event: Event) -> OutboxItem:
-    """Return the outbox item of the event. Its key follows from the event's ID."""
+    """Return the outbox item of the event, whose ID is in the key."""
     return OutboxItem(
         partition_of(repository),
         OUTBOX + event.id,

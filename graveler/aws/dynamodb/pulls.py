@@ -24,7 +24,7 @@ def _item(repository: Repository, pull: PullRequest) -> PullRequestItem:
 
 
 def _pull_of(raw: Raw) -> PullRequest:
-    # A decoder made in advance would cost every process time, and few processes need it.
+    # Making a decoder in advance would slow every start, and few processes need it.
     pull = msgspec.json.decode(raw["pull"]["S"], type=PullRequest)
     return replace(pull, version=int(raw["version"]["N"]))
 

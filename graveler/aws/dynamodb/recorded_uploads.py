@@ -1,8 +1,8 @@
 """RefsRecords of multipart uploads in DynamoDB.
 
-They are in the partition of the repository, in the order of their keys. A key is any bytes, but a
-sort key is text of at most 1,024 bytes. So the text of a long key is cut, and the few uploads whose
-texts are equal are sorted when they are read.
+They are stored in the partition of the repository, in the order of their keys. A key is any bytes,
+but a sort key is text of at most 1,024 bytes. So the text of a long key is truncated. The few
+uploads with equal texts are sorted when they are read.
 """
 
 from collections.abc import Iterator
@@ -18,10 +18,10 @@ from graveler.errors import UnknownOutcomeError, UploadNotFoundError
 from graveler.model import Repository
 from graveler.uploads import Upload, upload_key
 
-# The rest of a sort key is for the kind, the end of the text and the ID.
+# The rest of a sort key holds the kind, the end of the text and the ID.
 _TEXT_BYTES_MAX = 980
 
-# Bytes become characters of the same order. The first character ends the text, so that a key comes
+# Bytes become characters of the same order. The first character ends the text, so that a key sorts
 # before its continuations. Three bytes are escaped, because no sort key should contain NUL.
 _END = "\x01"
 # No key has this character.
@@ -67,7 +67,7 @@ def has_completed(tables: Tables, repository: Repository, completed: Upload) -> 
     """Return whether an attempt whose answer was lost completed the upload.
 
     Raises:
-        UploadNotFoundError: the upload does not exist any more, or was completed otherwise.
+        UploadNotFoundError: the upload was deleted, or another request completed it.
     """
     raw = tables.get(partition_of(repository), _sort_of(completed.key, completed.id))
     now = None if raw is None else _upload_of(raw)
@@ -95,7 +95,7 @@ class UploadRecords(RefsRecords):
             put = self.tables.put(item, UploadItem.sort.does_not_exist())
             self.tables.dynamodb.call("PutItem", put)
         except ConditionFailedError:
-            return  # a late attempt must not reopen an upload that was completed meanwhile
+            return  # a late attempt must not reopen a completed upload
         except UnknownOutcomeError:
             if not self._exists(item):
                 raise

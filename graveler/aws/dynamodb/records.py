@@ -1,8 +1,9 @@
-"""Shared by the records of the refs table: pages, and writes with an event.
+"""Shared by the stores in the refs table: pages, and transactions with a proof.
 
-Whose write was it? Every transaction puts one item with a unique key, its proof. Mostly this is the
-outbox item of the event, whose ID is unique. If a condition fails or the answer is lost, the proof
-decides: it exists if and only if an earlier attempt of this transaction succeeded.
+Theory of operation. A failed condition or a lost answer does not tell whether an earlier attempt
+succeeded. So every transaction puts one item with a unique key, its proof. Mostly this is the
+outbox item of the event, whose ID is unique. The proof exists if and only if an attempt of this
+transaction succeeded.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from graveler.model import Page, Repository, StagingToken
 
 T = TypeVar("T")
 
-# A transaction has at most 100 writes; one of them checks the repository.
+# A transaction has at most 100 writes, and one of them checks the repository.
 _NAMES_AT_ONCE = 99
 
 
@@ -43,12 +44,12 @@ class RefsRecords:
         amount: int,
         record_of: Callable[[Raw], T | None],
     ) -> Page[T]:
-        """Return a page of one kind's records by name; record_of returns None to hide one."""
+        """Return a page of a kind's records by name; record_of returns None to omit a record."""
         lowest = kind + prefix
         request = self.tables.query(partition, lowest, limit=amount + 1)
         if after and after >= prefix:
             if not after.startswith(prefix):
-                return Page(())  # `after` is behind all names with this prefix
+                return Page(())  # `after` is greater than all names with this prefix
             request["ExclusiveStartKey"] = key(partition, kind + after)
         results: list[T] = []
         last_name = ""
@@ -67,7 +68,7 @@ class RefsRecords:
         """Do the writes and put the proof, all or nothing; return False if a condition failed.
 
         Raises:
-            UnknownOutcomeError: the answer was lost, and the proof does not exist so far.
+            UnknownOutcomeError: the answer was lost, and the proof does not exist yet.
         """
         try:
             self.tables.transact([*writes, {"Put": self.tables.put(proof)}])
@@ -79,9 +80,9 @@ class RefsRecords:
         return True
 
     def _restore_absent(self, repository: Repository, items: Sequence[RefsItem]) -> None:
-        """Put the items that do not exist yet, while the repository is bare by this claim.
+        """Put the items that do not exist yet, while this restore's claim holds.
 
-        One transaction at a time: those that check the same item conflict with each other.
+        Transactions run one after the other, because those that check the same item conflict.
 
         Raises:
             StaleVersionError: the restore has ended, or the repository was deleted.
@@ -105,7 +106,7 @@ class RefsRecords:
                     raise StaleVersionError(
                         f"the restore of repository {repository.name} ended"
                     ) from error
-                # Items that exist stay: from before, or by an earlier attempt.
+                # Existing items stay: they are older, or an earlier attempt put them.
                 puts = [put for put, exists in zip(puts, existed, strict=True) if not exists]
             else:
                 return

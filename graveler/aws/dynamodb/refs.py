@@ -1,4 +1,4 @@
-"""The RefStore on DynamoDB, put together from the stores of each kind of record."""
+"""The RefStore on DynamoDB, composed of the stores of each kind of record."""
 
 from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of, subject_of
 from graveler.aws.dynamodb.claims import ClaimRecords

@@ -3,11 +3,11 @@
 Theory of operation. In DynamoDB, only a transaction can make a write depend on another item. And
 DynamoDB cancels transactions that touch one item at the same time, even if they only check it. So
 a token has several gates (`dynamodb.gates`). A write is a transaction that puts its entry and
-checks one gate, which a path's hash selects. Closing a token closes its gates one after the other,
-so each of them tells whether it is closed. Writes at different gates do not conflict; a write that
-conflicts is sent again. Writes of threads that meet share a transaction (`dynamodb.coalescing`).
+checks one gate, which a path's hash selects. Closing a token closes all of its gates, so any gate
+shows whether the token is closed. Writes at different gates do not conflict; a write that
+conflicts is sent again. Concurrent writes of threads share a transaction (`dynamodb.coalescing`).
 
-A transaction carries a client request token, so a repeated request has no second effect.
+A transaction has a client request token, so a repeated request has no second effect.
 """
 
 from collections.abc import Iterator, Sequence
@@ -116,7 +116,7 @@ class DynamoStagingStore:
             ]
 
     def _stage_together(self, token: StagingToken, change: Change) -> Sequence[Change]:
-        """Stage the change, with those of other threads that meet; return it if it is refused."""
+        """Stage the change, together with other threads'; return it if it is refused."""
 
         def send(changes: Sequence[Change]) -> Sequence[bool]:
             return [self._stage_at_once(token, changes)] * len(changes)
@@ -129,7 +129,7 @@ class DynamoStagingStore:
             raise
         if not is_staged:
             return [change]
-        deadlines.write_landed()  # the thread that sent it noted that for itself only
+        deadlines.write_landed()  # the sending thread recorded that for itself only
         return ()
 
     def _stage_at_once(self, token: StagingToken, changes: Sequence[Change]) -> bool:
@@ -240,7 +240,7 @@ class DynamoStagingStore:
         """Whether an attempt whose answer was lost replaced the task.
 
         Raises:
-            StaleTaskError: the task is another version. The attempt may have made that, too.
+            StaleTaskError: the task has another version, which the attempt may have stored, too.
         """
         raw = self._tables.get(partition_of(repository), task_key(old.id))
         if raw is None:
@@ -265,7 +265,7 @@ class DynamoStagingStore:
             try:
                 self._tables.transact([*puts, {"Update": update}])
             except TransactionCancelledError as error:
-                # Possibly an earlier attempt changed it. Restoring again does no harm.
+                # Perhaps an earlier attempt changed it. Restoring again does no harm.
                 raise StaleVersionError(
                     f"branch {branch.name} changed since it was read"
                 ) from error
@@ -325,7 +325,7 @@ class DynamoStagingStore:
         return (None if raw is None else branch_of(raw)), (page.changes for page in found)
 
     def drop(self, token: StagingToken) -> None:
-        # Delete the gates last: until then no writer can stage an entry that this scan would miss.
+        # Delete the gates last: until then, no writer can stage an entry that this scan would miss.
         for page in pages(self._tables, token, b"", None, PATHS):
             self._delete([_key(token, item.path.B) for item in page.Items])
         self._delete(gates.keys(token))
@@ -351,7 +351,7 @@ def _says(expected: Staged | None) -> Condition:
 
 
 def _item(token: StagingToken, path: bytes, value: bytes | None) -> Request:
-    # Not through the model, which is slow: every write of an object passes here.
+    # Not through the model, which is slow: every write of an object makes an item.
     item = _key(token, path)
     if value is not None:
         item["value"] = {"B": value}

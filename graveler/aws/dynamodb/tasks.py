@@ -29,7 +29,7 @@ _XID_LENGTH = 20
 
 def task_of(raw: Raw) -> Task:
     """Return the task that the raw item stores."""
-    # A decoder made in advance would cost every process time, and few processes need it.
+    # Making a decoder in advance would slow every start, and few processes need it.
     task = msgspec.json.decode(raw["task"]["S"], type=Task)
     return replace(task, version=int(raw["version"]["N"]))
 
@@ -107,7 +107,7 @@ class TaskRecords(RefsRecords):
                 raise StaleVersionError("another request of that kind created a task")
 
     def _named_but_gone(self, repository: Repository, digest: str) -> str | None:
-        """Return the ID under the digest if its task has expired before this item has."""
+        """Return the task ID under the digest if that task has already expired."""
         raw = self.tables.get(partition_of(repository), JOINABLE + digest) if digest else None
         task_id = None if raw is None else raw["task_id"]["S"]
         return task_id if task_id and self.task(repository, task_id) is None else None
@@ -115,7 +115,7 @@ class TaskRecords(RefsRecords):
     def _is_created(
         self, repository: Repository, task: Task, named: str | None, event: Event
     ) -> bool:
-        """Store the task if the digest names that task ID; return False if it does not."""
+        """Store the task if its digest still has the task ID `named`; return False if not."""
         item = task_item(repository, task)
         writes = [{"Put": self.tables.put(item, TaskItem.sort.does_not_exist())}]
         if task.digest:

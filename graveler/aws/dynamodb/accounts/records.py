@@ -30,7 +30,7 @@ from graveler.ports import Installation
 
 T = TypeVar("T")
 
-# A change that loses so many races in a row is refused.
+# A change that loses so many races in a row fails.
 TRIES_MAX = 10
 
 _SIGNING_KEY_BYTES = 32
@@ -58,7 +58,7 @@ class Cipher(Protocol):
 
 @dataclass
 class Memo:
-    """What a process remembers: the installation, and which records decide a user's policies."""
+    """A process's memory: the installation, and the records that decide each user's policies."""
 
     installation: Installation | None = None
     holdings: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class AccountRecords(RefsRecords):
         """Put a new item, which has a new uid.
 
         Raises:
-            AlreadyExistsError: there is one.
+            AlreadyExistsError: an item of the name exists.
         """
         put = self.tables.put(item, RefsItem.sort.does_not_exist())
         try:
@@ -140,7 +140,7 @@ class AccountRecords(RefsRecords):
             raise Refusal.ACCOUNT_EXISTS.error(_shown(item.sort)) from error
 
     def _live(self, references: Sequence[str], kind: str, found: dict[str, Raw]) -> list[Raw]:
-        """Return the items that the references mean, by name, from those that were found."""
+        """Return the found items whose uids the references have, ordered by name."""
         live = []
         for reference in references:
             uid, name = split(reference)
@@ -170,12 +170,12 @@ def _shown(sort: str) -> str:
 
 
 def new_uid() -> str:
-    """Return a uid that no other record has."""
+    """Return a new unique uid."""
     return uuid4().hex
 
 
 def uid_of(raw: Raw) -> str:
-    """Return the uid in an item; "" in one from before groups existed."""
+    """Return the uid in an item; "" in an item that is older than groups."""
     uid: str = raw["uid"]["S"] if "uid" in raw else ""
     return uid
 
@@ -186,7 +186,7 @@ def has_uid(uid: str) -> Condition:
 
 
 def holds_fewer(references: UnicodeSetAttribute, most: int) -> Condition:
-    """Return the condition that the set has fewer references."""
+    """Return the condition that the set has fewer than `most` references."""
     return size(references) < most  # type: ignore[no-untyped-call, no-any-return] # PynamoDB's
 
 
@@ -214,7 +214,7 @@ def name_of(raw: Raw, kind: str) -> str:
 def page_of(
     found: Sequence[T], name: Callable[[T], str], prefix: str, after: str, amount: int
 ) -> Page[T]:
-    """Return a page of records that are ordered by name, all in memory."""
+    """Return a page of records in memory, which are ordered by name."""
     rest = [
         record
         for record in found
