@@ -22,9 +22,9 @@ from graveler.aws.dynamodb.models import (
 )
 from graveler.aws.dynamodb.outbox import outbox_item
 from graveler.aws.dynamodb.records import RefsRecords
-from graveler.aws.dynamodb.tables import Raw, Request, key
+from graveler.aws.dynamodb.tables import Request, key
 from graveler.aws.dynamodb.tasks import task_creation
-from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
+from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.export.model import BranchExport, next_version
 from graveler.export.places import ListedExport, places_of
@@ -59,11 +59,10 @@ class DynamoExportStore(RefsRecords):
         event: Event | None = None,
     ) -> BranchExport:
         stored = replace(new, version=next_version(old, event))
-        item = _export_item(repository, stored)
         unchanged = ExportItem.sort.does_not_exist() if old is None else _is(old)
-        put = self.tables.put(item, unchanged)
+        put = self.tables.put(_export_item(repository, stored), unchanged)
         if event is None:
-            is_done = self._put(put, item)
+            is_done = self._put_once(put)
         else:
             writes = [{"Put": put}]
             if old is None:
@@ -75,23 +74,6 @@ class DynamoExportStore(RefsRecords):
         if not is_done:
             raise _stale(new)
         return stored
-
-    def _put(self, put: Raw, item: ExportItem) -> bool:
-        """Put the item; return False if its condition did not hold.
-
-        Raises:
-            UnknownOutcomeError: the answer was lost, and the item is not stored.
-        """
-        try:
-            self.tables.dynamodb.call(
-                "PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-            )
-        except ConditionFailedError as error:
-            return _is_same_write(error.item, item)
-        except UnknownOutcomeError:
-            if not _is_same_write(self.tables.get(item.partition, item.sort), item):
-                raise
-        return True
 
     def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
         item_key = key(partition_of(repository), EXPORT + old.branch)
@@ -183,10 +165,6 @@ def _is(export: BranchExport) -> Condition:
 
 def _run_id(export: BranchExport) -> str:
     return "" if export.run is None else export.run.id
-
-
-def _is_same_write(raw: Raw | None, item: ExportItem) -> bool:
-    return raw is not None and raw["write"]["S"] == item.write
 
 
 def _stale(export: BranchExport) -> StaleVersionError:

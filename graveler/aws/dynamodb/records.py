@@ -18,8 +18,8 @@ from graveler.aws.dynamodb.models import (
     RefsItem,
     RepositoryItem,
 )
-from graveler.aws.dynamodb.tables import Raw, Tables, key
-from graveler.aws.errors import TransactionCancelledError
+from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
+from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.model import Page, Repository, StagingToken
 
@@ -63,6 +63,25 @@ class RefsRecords:
                 results.append(record)
                 last_name = raw["sort"]["S"].removeprefix(kind)
         return Page(tuple(results))
+
+    def _put_once(self, put: Request) -> bool:
+        """Put an item with a unique attribute `write`; return False if the condition failed.
+
+        Raises:
+            UnknownOutcomeError: the answer was lost, and the item is not stored.
+        """
+        item: Raw = put["Item"]
+        try:
+            self.tables.dynamodb.call(
+                "PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+            )
+        except ConditionFailedError as error:
+            return _is_same_write(error.item, item)
+        except UnknownOutcomeError:
+            stored = self.tables.get(item["partition"]["S"], item["sort"]["S"])
+            if not _is_same_write(stored, item):
+                raise
+        return True
 
     def _transact(self, writes: Sequence[Raw], proof: RefsItem) -> bool:
         """Do the writes and put the proof, all or nothing; return False if a condition failed.
@@ -113,6 +132,10 @@ class RefsRecords:
 
     def _exists(self, item: RefsItem) -> bool:
         return self.tables.get(item.partition, item.sort) is not None
+
+
+def _is_same_write(raw: Raw | None, item: Raw) -> bool:
+    return raw is not None and bool(raw["write"] == item["write"])
 
 
 def cleanup_item(

@@ -15,8 +15,7 @@ from graveler.aws.dynamodb.models import (
 from graveler.aws.dynamodb.outbox import outbox_item
 from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
-from graveler.aws.errors import ConditionFailedError
-from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.errors import StaleVersionError
 from graveler.model import Event, Page, Repository
 from graveler.tasks import Task, TaskStart
 from graveler.times import NS_PER_S
@@ -139,31 +138,7 @@ class TaskRecords(RefsRecords):
         if event is not None:
             is_done = self._transact([{"Put": put}], outbox_item(repository, event))
         else:
-            is_done = self._put(repository, put)
+            is_done = self._put_once(put)
         if not is_done:
             raise StaleVersionError(f"task {old.id} changed since it was read")
         return stored
-
-    def _put(self, repository: Repository, put: Request) -> bool:
-        """Put the item; return False if its condition did not hold.
-
-        Raises:
-            UnknownOutcomeError: the answer was lost, and the item is not stored.
-        """
-        item: Raw = put["Item"]
-        try:
-            self.tables.dynamodb.call(
-                "PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-            )
-        except ConditionFailedError as error:
-            return _is_same_write(error.item, item)
-        except UnknownOutcomeError:
-            if not _is_same_write(
-                self.tables.get(partition_of(repository), item["sort"]["S"]), item
-            ):
-                raise
-        return True
-
-
-def _is_same_write(raw: Raw | None, item: Raw) -> bool:
-    return raw is not None and bool(raw["write"] == item["write"])
