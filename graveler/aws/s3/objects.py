@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from graveler.aws import usage
@@ -43,9 +42,6 @@ from graveler.limits import DELETE_OBJECTS_MAX, SINGLE_COPY_BYTES_MAX, UPLOAD_PA
 from graveler.ports import ObjectDescription, ObjectInfo, StoredContent, UploadedPart
 from graveler.threads import ContextThreads
 
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
-
 _COPIES_AT_ONCE = 8
 
 # The user metadata that identifies a write: a retry recognizes its own earlier attempt.
@@ -61,15 +57,13 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
     def __init__(
         self,
         s3: S3,
-        public_of: "Callable[[str], S3Client] | None" = None,
         credentials: Callable[[], SigningCredentials] | None = None,
         *,
         copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
         signer: S3Requests | None = None,
     ) -> None:
-        """Presign with the signer, or else boto3's client of a bucket, by default s3's."""
+        """Presign with the signer, or else with s3's client."""
         self._s3 = s3
-        self._public_of = public_of or (lambda _bucket: s3.client)
         self._credentials = credentials
         self._signer = signer
         self._copy_bytes_max = copy_bytes_max

@@ -11,15 +11,12 @@ https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from hmac import compare_digest, digest
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlsplit
 
+from graveler.aws.s3.client import S3
 from graveler.aws.s3.signed_requests import S3Requests
 from graveler.aws.s3.uris import Location
 from graveler.aws.signing import ALGORITHM, SigningCredentials, derived_key
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
 
 _METHODS = {"get_object": "GET", "put_object": "PUT", "upload_part": "PUT"}
 # boto3's names of parameters, and S3's.
@@ -38,9 +35,8 @@ _FIRST = "partNumber=1&"
 class S3Presigning:
     """The part of ObjectStore that presigns URLs, which lead to the public endpoint."""
 
-    # Returns boto3's client for a bucket, in the bucket's region.
-    _public_of: "Callable[[str], S3Client]"
-    # The credentials of the public clients, if they are known.
+    _s3: S3
+    # The credentials that the client signs with, if they are known.
     _credentials: Callable[[], SigningCredentials] | None
     # Signs in place of boto3, if set.
     _signer: S3Requests | None
@@ -87,7 +83,7 @@ class S3Presigning:
             return self._signer.presign(_METHODS[operation], uri, expires_s, headers, named)
         assert not headers, "boto3 knows headers by other names: only a signer can sign them"
         location = Location.of(uri)
-        return self._public_of(location.bucket).generate_presigned_url(
+        return self._s3.client.generate_presigned_url(
             operation,
             Params={**location.parameters, **parameters},
             ExpiresIn=expires_s,
