@@ -2,7 +2,7 @@
 
 from graveler.access.actions import Action
 from graveler.access.needs import Need, Permission
-from graveler.access.resources import branch_arn, object_arn, repository_arn
+from graveler.access.resources import object_arn, repository_arn
 
 
 def listing_repository(repository: str) -> Need:
@@ -19,10 +19,6 @@ def reading_repository(repository: str) -> Need:
 
 def listing_objects(repository: str) -> Need:
     return Permission(Action.LIST_OBJECTS, repository_arn(repository))
-
-
-def reading_branch(repository: str, branch: str) -> Need:
-    return Permission(Action.READ_BRANCH, branch_arn(repository, branch))
 
 
 def reading(repository: str, path: bytes) -> Need:
