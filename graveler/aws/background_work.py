@@ -17,7 +17,7 @@ from graveler.aws import deadlines
 READS = ("get_", "head_", "list_")
 READS_AND_PUTS = (*READS, "put_object")
 
-# Requests are repeated for so long.
+# The time for which requests are repeated.
 _TASK_S = 240.0
 _EXPORT_S = 30.0
 
@@ -31,7 +31,7 @@ _patient: ContextVar[tuple[tuple[str, ...], float]] = ContextVar("patient", defa
 def patient(
     operations: tuple[str, ...] = READS_AND_PUTS, seconds: float = _TASK_S
 ) -> Iterator[None]:
-    """Repeat S3's operations with these prefixes so long, in the block and in its threads."""
+    """Repeat S3's operations with these prefixes for these seconds, also in the block's threads."""
     token = _patient.set((operations, seconds))
     try:
         yield

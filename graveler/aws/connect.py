@@ -53,7 +53,7 @@ _ONCE = _CONFIG.merge(Config(retries={"total_max_attempts": 1}))
 # For services whose requests may be repeated by boto3.
 _RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
-# A slice takes seconds. If its part of the repository cannot be cut, it takes what a function may.
+# A slice takes seconds. One whose part of the repository cannot be cut needs a function's maximum.
 _SLICE_TIMEOUT_S = 15 * 60
 
 # Added to the time-out of a hook's function: the answer has to travel back.

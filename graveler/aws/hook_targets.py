@@ -65,7 +65,7 @@ class EventBridgeHookBuses:
 
 
 class NoSecrets:
-    """`graveler.ports.SecretStore` of a deployment where hooks have none: all are empty."""
+    """`graveler.ports.SecretStore` of a deployment without secrets for hooks: all are empty."""
 
     def secret(self, name: str) -> str | None:  # noqa: ARG002 - the port's
         return ""

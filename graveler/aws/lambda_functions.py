@@ -30,7 +30,7 @@ class LambdaSliceFunction:
             )
             content: bytes = answer["Payload"].read()
         if "FunctionError" in answer:
-            # It ran out of time or memory, or has a bug: its log says which.
+            # The function ran out of time or memory, or has a bug; its log has the reason.
             raise ThrottledError(
                 f"function {self._function_name} failed: {content[:500].decode(errors='replace')}"
             )

@@ -1,6 +1,6 @@
 """Shared by the stores in the refs table: pages, and transactions with a proof.
 
-Theory of operation. A failed condition or a lost answer does not tell whether an earlier attempt
+Theory of operation. A failed condition or a lost answer does not show whether an earlier attempt
 succeeded. So every transaction puts one item with a unique key, its proof. Mostly this is the
 outbox item of the event, whose ID is unique. The proof exists if and only if an attempt of this
 transaction succeeded.

@@ -23,7 +23,7 @@ from graveler.aws.retries import CONNECT_TIMEOUT_S
 
 T = TypeVar("T")
 
-# Sent by a TLS socket at once: all of it passes in time, or none counts.
+# A TLS socket sends so much at once. Its bytes count only when all of them have passed.
 _SENT_BYTES = 64 * 1024
 
 # A limit is set again only if it changes by more than this part.
