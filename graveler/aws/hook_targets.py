@@ -14,11 +14,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 from graveler.aws.lambda_functions import LambdaClient
 from graveler.errors import HookFailedError
 from graveler.limits import HOOK_ANSWER_BYTES_MAX
+from graveler.ports import SecretStore
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
 
-# Where secrets are, before the colon of the setting hook_secrets.
+# Stores of secrets: the part of the setting hook_secrets before the colon.
 SECRETS_MANAGER = "secrets-manager"
 PARAMETER_STORE = "parameter-store"
 ENVIRONMENT = "environment"
@@ -114,6 +115,30 @@ class ParameterStoreSecrets:
                 raise
         found: str = answer["Parameter"]["Value"]
         return found
+
+
+def secrets_of(
+    setting: str, secrets_manager: Callable[[], Any], parameter_store: Callable[[], Any]
+) -> SecretStore:
+    """Return the store that the setting hook_secrets names.
+
+    Raises:
+        ValueError: the setting does not name a store.
+    """
+    kind, _, prefix = setting.partition(":")
+    if not kind:
+        return NoSecrets()
+    if kind == ENVIRONMENT and not prefix:
+        return EnvironmentSecrets()
+    # Without a prefix, hooks could read every secret that the role may read.
+    if kind == SECRETS_MANAGER and prefix:
+        return SecretsManagerSecrets(secrets_manager, prefix)
+    if kind == PARAMETER_STORE and prefix:
+        return ParameterStoreSecrets(parameter_store, prefix)
+    raise ValueError(
+        f"GRAVELER_HOOK_SECRETS is {setting!r}: set it to "
+        "secrets-manager:PREFIX, parameter-store:PREFIX or environment"
+    )
 
 
 @contextmanager

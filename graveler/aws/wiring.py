@@ -13,7 +13,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from graveler.aws import hook_targets
 from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.accounts.records import Cipher
@@ -27,14 +26,7 @@ from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.environment import import_function
 from graveler.aws.eventbridge import EventBridgeBus
 from graveler.aws.glue import GlueBatchJobs, GlueCollectionJobs
-from graveler.aws.hook_targets import (
-    EnvironmentSecrets,
-    EventBridgeHookBuses,
-    LambdaHookFunctions,
-    NoSecrets,
-    ParameterStoreSecrets,
-    SecretsManagerSecrets,
-)
+from graveler.aws.hook_targets import EventBridgeHookBuses, LambdaHookFunctions, secrets_of
 from graveler.aws.kms import KmsCipher
 from graveler.aws.lambda_functions import LambdaSliceFunction
 from graveler.aws.outgoing import OutgoingHttp, networks
@@ -52,7 +44,7 @@ from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.export.settings import ExportSettings
 from graveler.hooks import HookSettings
 from graveler.operations.engine import Engine
-from graveler.ports import AccountStore, HookTargets, IdentityService, SecretStore
+from graveler.ports import AccountStore, HookTargets, IdentityService
 from graveler.tasks import TaskSettings
 from graveler.threads import ContextThreads
 
@@ -204,30 +196,11 @@ class Adapters:
             http=OutgoingHttp(networks(self.settings.hook_networks)),
             functions=LambdaHookFunctions(clients.hook_functions),
             buses=EventBridgeHookBuses(lambda: clients.events),
-            secrets=self.hook_secrets,
-        )
-
-    @cached_property
-    def hook_secrets(self) -> SecretStore:
-        """The store of hooks' secrets.
-
-        Raises:
-            ValueError: the setting names no store.
-        """
-        kind, _, prefix = self.settings.hook_secrets.partition(":")
-        clients = self.clients
-        if not kind:
-            return NoSecrets()
-        if kind == hook_targets.ENVIRONMENT and not prefix:
-            return EnvironmentSecrets()
-        # Without a prefix, hooks could read every secret that the role may.
-        if kind == hook_targets.SECRETS_MANAGER and prefix:
-            return SecretsManagerSecrets(lambda: clients.secrets_manager, prefix)
-        if kind == hook_targets.PARAMETER_STORE and prefix:
-            return ParameterStoreSecrets(lambda: clients.parameter_store, prefix)
-        raise ValueError(
-            f"GRAVELER_HOOK_SECRETS is {self.settings.hook_secrets!r}: set it to "
-            "secrets-manager:PREFIX, parameter-store:PREFIX or environment"
+            secrets=secrets_of(
+                self.settings.hook_secrets,
+                lambda: clients.secrets_manager,
+                lambda: clients.parameter_store,
+            ),
         )
 
 
