@@ -20,13 +20,13 @@ from botocore.config import Config
 from pynamodb.attributes import BinaryAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
-from graveler.aws import connect
+from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.s3.requests import Endpoint, S3Requests
-from graveler.aws.settings import Settings
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
+from graveler.aws.settings import DeploymentSettings
 from graveler.limits import UPLOAD_PARTS_MAX
 
 ROUNDS = 7
@@ -92,12 +92,13 @@ def measure_dynamodb(endpoint: str, tables: Tables) -> None:
     )
 
 
-def measure_s3(endpoint: str, settings: Settings, bucket: str) -> None:
-    by_boto3 = S3(connect.s3_client(settings, endpoint))
+def measure_s3(endpoint: str, settings: DeploymentSettings, bucket: str) -> None:
+    clients = Clients(settings)
+    by_boto3 = S3(clients.s3)
     place = Endpoint(endpoint, REGION)
-    directly = S3(by_boto3.client, directly=connect.direct_s3(settings, place))
-    signer = S3Requests(place, connect.credentials())
-    objects = S3ObjectStore(directly, credentials=connect.credentials(), signer=signer)
+    directly = S3(by_boto3.client, directly=clients.direct_s3(place))
+    signer = S3Requests(place, clients.credentials)
+    objects = S3ObjectStore(directly, credentials=clients.credentials, signer=signer)
     # Without the credentials, boto3 signs every URL.
     alone = S3ObjectStore(by_boto3)
     config = Config(signature_version="s3v4", s3={"addressing_style": "path"})
@@ -142,14 +143,14 @@ def measure_s3(endpoint: str, settings: Settings, bucket: str) -> None:
 
 def main(dynamodb_endpoint: str, s3_endpoint: str, bucket: str) -> None:
     suffix = uuid4().hex[:8]
-    settings = Settings(
+    settings = DeploymentSettings(
         region=REGION,
         refs_table=f"bench-refs-{suffix}",
         staging_table=f"bench-staging-{suffix}",
         dynamodb_endpoint=dynamodb_endpoint,
         s3_endpoint=s3_endpoint,
     )
-    dynamodb = connect.dynamodb(settings)
+    dynamodb = Clients(settings).dynamodb()
     tables = Tables(settings.refs_table, settings.staging_table, dynamodb)
     tables.create()
     print(f"{'ms per call':34} {'cpu':>8} {'wall':>8}")

@@ -27,7 +27,7 @@ from bench.prices import (
 from bench.servers import servers
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.engine import Engine
 from graveler.entries import entry_value
 from graveler.export.record import ExportSettings
@@ -66,7 +66,7 @@ EXPORT_AT_ONCE = ExportSettings().requests_at_once
 class Work:
     """Users' operations on a repository, on an engine that counts requests."""
 
-    def __init__(self, settings: Settings, objects_: int) -> None:
+    def __init__(self, settings: DeploymentSettings, objects_: int) -> None:
         self.meter = Meter(settings)
         self.dataset = Dataset(objects_)
         self._value = entry_value(

@@ -24,7 +24,7 @@ from bench.servers import servers
 from glue_jobs.export.options import ExportOptions
 from glue_jobs.export.run import run
 from glue_jobs.session import JobDeployment, local_spark
-from graveler.aws import connect
+from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.tables import Tables
@@ -208,7 +208,7 @@ def increment(objects: int, changes: int, status_path: str) -> Iterator[Figure]:
 def counted(made: JobDeployment, requests: Counter[str]) -> Engine:
     """Return an engine with empty caches that counts its requests to the stores by kind."""
     settings = made.settings
-    client = connect.s3_client(settings, settings.s3_endpoint)
+    clients = Clients(settings)
 
     def observe_s3(model: object, **_: object) -> None:
         requests[f"S3 {getattr(model, 'name', '?')}"] += 1
@@ -216,9 +216,9 @@ def counted(made: JobDeployment, requests: Counter[str]) -> Engine:
     def observe_dynamodb(operation: str) -> None:
         requests[f"DynamoDB {operation}"] += 1
 
-    client.meta.events.register("before-call.s3", observe_s3)
-    s3 = S3(client)
-    dynamodb = connect.dynamodb(settings, observe=observe_dynamodb)
+    clients.s3.meta.events.register("before-call.s3", observe_s3)
+    s3 = S3(clients.s3)
+    dynamodb = clients.dynamodb(observe=observe_dynamodb)
     tables = Tables(settings.refs_table, settings.staging_table, dynamodb)
     return Engine(
         hook_targets=made.engine.hook_targets,

@@ -10,16 +10,17 @@ from typing import Any
 import msgspec
 
 from bench.prices import Usage
-from graveler.aws import connect, wiring
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.connect import Clients, dynamodb_over
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.exchanges.whole import Answer, Pending
+from graveler.aws.exchanges.buffered import BufferedResponse, Pending
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.file_cache import CachedFiles
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.aws.signing import Signer
+from graveler.aws.wiring import Adapters
 from graveler.committed.store import Committed
 
 _READS = frozenset({"BatchGetItem", "GetItem", "Query", "Scan"})
@@ -36,7 +37,7 @@ class _Metered:
         self._operation = operation
         self._units = units
 
-    def finish(self) -> Answer:
+    def finish(self) -> BufferedResponse:
         answer = self._pending.finish()
         consumed = msgspec.json.decode(answer.body).get("ConsumedCapacity") or []
         for each in consumed if isinstance(consumed, list) else [consumed]:
@@ -48,7 +49,7 @@ class _Metered:
         self._pending.abandon()
 
 
-class _MeteredHttp(HttpClient):
+class _MeteredHttp(DynamoDBHttpClient):
     """Asks DynamoDB for the capacity of each request; local servers do not check signatures."""
 
     def __init__(self, endpoint: str, units: Counter[str]) -> None:
@@ -66,19 +67,19 @@ class _MeteredHttp(HttpClient):
 class Meter:
     """An engine on local servers that counts requests."""
 
-    settings: Settings
+    settings: DeploymentSettings
     units: Counter[str] = field(default_factory=Counter)
     to_s3: Counter[str] = field(default_factory=Counter)
     round_trips: int = 0
 
     def __post_init__(self) -> None:
         http = _MeteredHttp(self.settings.dynamodb_endpoint or "", self.units)
-        signer = Signer(self.settings.region, connect.credentials())
-        dynamodb = connect.dynamodb_over(http, signer, observe=self._round_trip)
+        clients = Clients(self.settings)
+        signer = Signer(self.settings.region, clients.credentials)
+        dynamodb = dynamodb_over(http, signer, observe=self._round_trip)
         self.tables = Tables(self.settings.refs_table, self.settings.staging_table, dynamodb)
-        client = connect.s3_client(self.settings, self.settings.s3_endpoint)
-        client.meta.events.register("before-call.s3", self._request_to_s3)
-        s3 = S3(client)
+        clients.s3.meta.events.register("before-call.s3", self._request_to_s3)
+        s3 = S3(clients.s3)
         files = CachedFiles(
             S3CommittedFiles(s3),
             Path(self.settings.file_cache_folder),
@@ -86,7 +87,7 @@ class Meter:
             self.settings.file_cache_reads,
         )
         self.engine = replace(
-            wiring.engine_over(self.settings, self.tables, b"signing key"),
+            Adapters(self.settings, self.tables).engine_signing(b"signing key"),
             objects=S3ObjectStore(s3),
             committed=Committed(files),
         )

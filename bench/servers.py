@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 
 from functions.api import key_pairs
 from glue_jobs.session import JobDeployment, deployment
-from graveler.aws import connect
+from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from local.stores import start_dynamodb, start_s3proxy
 from local.tcp_ports import free_port
 
@@ -43,7 +43,7 @@ def servers_in(
             s3.wait_until_ready()
             os.environ["AWS_ACCESS_KEY_ID"] = keys.access_key_id
             os.environ["AWS_SECRET_ACCESS_KEY"] = keys.secret_access_key
-            settings = Settings(
+            settings = DeploymentSettings(
                 region=_REGION,
                 refs_table="refs",
                 staging_table="staging",
@@ -51,7 +51,7 @@ def servers_in(
                 s3_endpoint=s3.endpoint,
                 file_cache_folder=str(folder / "cache"),
             )
-            Tables("refs", "staging", connect.dynamodb(settings)).create()
+            Tables("refs", "staging", Clients(settings).dynamodb()).create()
             yield deployment(settings), folder / "objects"
         finally:
             dynamodb.child.kill()

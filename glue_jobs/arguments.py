@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import fields
 
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.errors import InvalidInputError
 
 # The prefixes of the arguments that Glue itself adds: as of November 2026, those in "AWS Glue job
@@ -28,7 +28,7 @@ def settings_in(words: Sequence[str], unnamed: Sequence[str] = ()) -> dict[str, 
         InvalidInputError: an argument is unknown, has no name, is empty, or contradicts another.
             So a mistyped command does no harm.
     """
-    known = {field.name for field in fields(Settings)} | {*unnamed}
+    known = {field.name for field in fields(DeploymentSettings)} | {*unnamed}
     given: dict[str, str] = {}
     stray: list[str] = []
     name = ""

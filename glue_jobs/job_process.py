@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from graveler.aws.long_work import patient_reads
+from graveler.aws.background_work import patient_reads
 
 # From arguments, environment and a factory of the session to an exit code.
 Main = Callable[[Sequence[str], Mapping[str, str], Callable[[], SparkSession]], int]

@@ -13,7 +13,7 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from glue_jobs.session import stores
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.ports import ObjectData, ObjectListing
 
 T = TypeVar("T")
@@ -107,7 +107,10 @@ def task_name() -> str:
 
 
 def write(
-    frame: DataFrame, folder_uri: str, settings: Settings, rows_per_part: int = ROWS_PER_PART
+    frame: DataFrame,
+    folder_uri: str,
+    settings: DeploymentSettings,
+    rows_per_part: int = ROWS_PER_PART,
 ) -> None:
     """Write the rows of the frame into the folder, which must have no parts."""
 
@@ -128,7 +131,7 @@ def uris(objects: ObjectListing, folder_uri: str) -> list[str]:
 
 
 def read(
-    spark: SparkSession, part_uris: Sequence[str], schema: str, settings: Settings
+    spark: SparkSession, part_uris: Sequence[str], schema: str, settings: DeploymentSettings
 ) -> DataFrame:
     """Return the rows of the parts."""
 

@@ -17,20 +17,21 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from graveler import errors
-from graveler.aws import connect, wiring
+from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
+from graveler.aws.wiring import Adapters
 from graveler.engine import Engine
 from graveler.ports import JobStore, ObjectStore, StagingStore
 
 # No client waits, and a store that is busy for a minute must not end a job of an hour.
-_RETRIES = Retries().patient(120.0)
+_RETRIES = RetryPolicy().patient(120.0)
 
 # The last line of the Python traceback of an executor's error.
 _RAISED = re.compile(r"^graveler\.errors\.(\w+): (.*)$", re.MULTILINE)
@@ -45,7 +46,7 @@ class JobDeployment:
 
     engine: Engine
     jobs: JobStore
-    settings: Settings
+    settings: DeploymentSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,43 +59,44 @@ class ExecutorStores:
     jobs: JobStore
 
 
-def job_settings(arguments: Mapping[str, str], environment: Mapping[str, str]) -> Settings:
+def job_settings(
+    arguments: Mapping[str, str], environment: Mapping[str, str]
+) -> DeploymentSettings:
     """Return the settings of a job: from its arguments, in lower case, else the environment.
 
     Raises:
         ValueError: one is missing, or is not a valid number.
     """
-    names = {each.name for each in fields(Settings)} - {"region", *_NOT_FOR_JOBS}
+    names = {each.name for each in fields(DeploymentSettings)} - {"region", *_NOT_FOR_JOBS}
     given = {f"GRAVELER_{name.upper()}": arguments[name] for name in names & arguments.keys()}
     if "region" in arguments:
         given["AWS_REGION"] = arguments["region"]
-    settings = Settings.from_environment({**environment, **given})
+    settings = DeploymentSettings.from_environment({**environment, **given})
     # Executors get the settings as text, so these are removed.
     return replace(settings, cipher="", kms_key_id="")
 
 
-def deployment(settings: Settings) -> JobDeployment:
+def deployment(settings: DeploymentSettings) -> JobDeployment:
     """Return the stores of the settings, for the driver."""
-    tables = _tables(settings)
+    tables = _tables(settings, Clients(settings))
     # Jobs sign nothing, so they need no permission to decrypt the signing key.
-    return JobDeployment(
-        wiring.engine_over(settings, tables, signing_key=b""), DynamoJobStore(tables), settings
-    )
+    engine = Adapters(settings, tables).engine_signing(b"")
+    return JobDeployment(engine, DynamoJobStore(tables), settings)
 
 
 @lru_cache(maxsize=1)
-def stores(settings: Settings) -> ExecutorStores:
+def stores(settings: DeploymentSettings) -> ExecutorStores:
     """Return the stores of the settings, for an executor."""
-    s3 = S3(connect.s3_client(settings, settings.s3_endpoint), _RETRIES)
-    tables = _tables(settings)
+    clients = Clients(settings)
+    s3 = S3(clients.s3, _RETRIES)
+    tables = _tables(settings, clients)
     return ExecutorStores(
         S3ObjectStore(s3), S3CommittedFiles(s3), DynamoStagingStore(tables), DynamoJobStore(tables)
     )
 
 
-def _tables(settings: Settings) -> Tables:
-    dynamodb = connect.dynamodb(settings, _RETRIES)
-    return Tables(settings.refs_table, settings.staging_table, dynamodb)
+def _tables(settings: DeploymentSettings, clients: Clients) -> Tables:
+    return Tables(settings.refs_table, settings.staging_table, clients.dynamodb(_RETRIES))
 
 
 def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:

@@ -6,7 +6,7 @@ CORS rule must name the page.
 
 from aws_cdk import Stack
 
-from graveler.aws.s3.requests import HOST_LABEL
+from graveler.aws.s3.signed_requests import HOST_LABEL
 from infra.settings import DeploymentSettings
 from infra.settings.rules import CREATE, NONE
 

@@ -100,9 +100,9 @@ def _schedule_forever() -> None:
 
 def stream_delivery(data: Path) -> StreamDelivery:
     """Return the delivery from the refs table's outbox to the function that publishes events."""
-    tables = wiring.tables()
+    adapters = wiring.adapters()
+    tables, settings = adapters.tables, adapters.settings
     table = tables.dynamodb.call("DescribeTable", {"TableName": tables.refs})["Table"]
-    settings = wiring.settings()
     client = boto3.client(
         "dynamodbstreams",
         region_name=settings.region,
@@ -133,7 +133,8 @@ def main(port: int, journal: Path) -> None:
         bus = LocalEventBus(EVENT_BUS, [CALLS_FOR_EXPORT, CALLS_FOR_TASKS], queues, journal)
         jobs = LocalGlue(journal.parent / "logs" / "jobs.log")
         http = server(AwsServices(bus, queues, jobs, f"http://{HOST}:{port}"), port)
-        wiring.engine()  # here, because several threads would make it at the same time
+        # Made here, because several threads would make it at the same time.
+        _ = wiring.adapters().engine
         exports = QueueDelivery(queues, EXPORT_QUEUE, EXPORT)
         tasks = QueueDelivery(queues, TASK_QUEUE, TASKS)
         _run_all(

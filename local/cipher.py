@@ -23,7 +23,7 @@ class _CipherSettings(FromEnvironment):
 
 
 class LocalCipher:
-    """`graveler.aws.cipher.Cipher` with AES-GCM; ciphertext is a nonce and the sealed bytes."""
+    """The accounts' Cipher with AES-GCM; ciphertext is a nonce and the sealed bytes."""
 
     def __init__(self, key: bytes) -> None:
         self._aead = AESGCM(key)

@@ -26,7 +26,7 @@ STORE_PATIENCE_S = 240.0
 def provision() -> str:
     """Create all that is missing; return a problem of the environment's key pair, "" if none."""
     create_tables()
-    accounts = wiring.accounts()
+    accounts = wiring.adapters().accounts
     accounts.installation()
     return _set_up(accounts, os.environ[ACCESS_KEY_ID], os.environ[SECRET_ACCESS_KEY])
 
@@ -40,7 +40,7 @@ def create_tables() -> None:
     deadline_s = time.monotonic() + STORE_PATIENCE_S
     while True:
         try:
-            return wiring.tables().create()
+            return wiring.adapters().tables.create()
         except ThrottledError:
             if time.monotonic() > deadline_s:
                 raise

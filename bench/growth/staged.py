@@ -8,7 +8,7 @@ from bench.figures import Figure, spent
 from bench.large_commits.load import tables_of
 from bench.large_commits.run import engine_of
 from glue_jobs.session import JobDeployment
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.aws.usage import Counted, measured
 from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
@@ -73,7 +73,9 @@ def _stage(made: JobDeployment, branch: str, changes: Iterator[Change]) -> None:
     tables.write_batch(made.settings.staging_table, puts)
 
 
-def _listed(settings: Settings, branch: str, name: str, query: PageQuery) -> Iterator[Figure]:
+def _listed(
+    settings: DeploymentSettings, branch: str, name: str, query: PageQuery
+) -> Iterator[Figure]:
     # As in a request: its pages end in time.
     engine = replace(engine_of(settings), task_settings=TaskSettings(settings.request_work_s))
     objects.list_objects(engine, REPOSITORY, branch, PageQuery(1))

@@ -7,9 +7,9 @@ from multiprocessing import get_context
 from random import Random
 
 from bench.dataset import Dataset
-from graveler.aws import connect
+from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.tables import Raw, Tables
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.model import Change, StagingToken
 
 _ITEMS_AT_ONCE = 2_000
@@ -48,7 +48,9 @@ def random_changes(base_objects: int, amount: int, version: int = 1) -> Load:
     return Load(dataset, dataset.random_numbers(Random(version), amount), version)
 
 
-def stage(settings: Settings, token: StagingToken, load: Load, processes: int = 2) -> None:
+def stage(
+    settings: DeploymentSettings, token: StagingToken, load: Load, processes: int = 2
+) -> None:
     """Stage the load under an open token, directly in the table, from several processes.
 
     The processes find their credentials in the environment.
@@ -58,7 +60,7 @@ def stage(settings: Settings, token: StagingToken, load: Load, processes: int = 
         pool.starmap(_stage_part, parts)
 
 
-def _stage_part(settings: Settings, token: StagingToken, load: Load) -> None:
+def _stage_part(settings: DeploymentSettings, token: StagingToken, load: Load) -> None:
     tables = tables_of(settings)
     changes = load.changes()
     while batch := [_put(token, *change) for change in islice(changes, _ITEMS_AT_ONCE)]:
@@ -72,6 +74,6 @@ def _put(token: StagingToken, path: bytes, value: bytes | None) -> Raw:
     return {"PutRequest": {"Item": item}}
 
 
-def tables_of(settings: Settings) -> Tables:
+def tables_of(settings: DeploymentSettings) -> Tables:
     """Return the deployment's tables, over a new connection."""
-    return Tables(settings.refs_table, settings.staging_table, connect.dynamodb(settings))
+    return Tables(settings.refs_table, settings.staging_table, Clients(settings).dynamodb())

@@ -23,14 +23,14 @@ from pathlib import Path
 from uuid import uuid4
 
 from bench.figures import Figure, in_fresh_process, peak_memory_mb, spent
-from bench.large_commits.load import Load, additions, random_changes, stage, tables_of
+from bench.large_commits.load import Load, additions, random_changes, stage
 from bench.large_commits.names import ADDITIONS, ANSWERED, CHANGES, changes_name
 from bench.report import Results, Sections, printed
 from bench.repository import FOLDER, NAMESPACE, make_repository, open_repository
 from bench.servers import servers_in
 from glue_jobs.session import JobDeployment
-from graveler.aws import wiring
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
+from graveler.aws.wiring import Adapters
 from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
 from graveler.model import MetaRangeID
@@ -60,9 +60,9 @@ def measure(base_objects: int, amount: int, folder: Path) -> Iterator[Figure]:
         yield Figure(f"{name}, peak memory", peak_memory_mb(), "MB")
 
 
-def engine_of(settings: Settings) -> Engine:
+def engine_of(settings: DeploymentSettings) -> Engine:
     """Return the engine of a new function of the deployment."""
-    return wiring.engine_over(settings, tables_of(settings), b"signing key")
+    return Adapters(settings).engine_signing(b"signing key")
 
 
 @contextmanager
@@ -94,7 +94,7 @@ class Stack:
     def __init__(self, data: Path, port: int) -> None:
         environment = environment_of_stack(data)
         os.environ |= {name: environment[name] for name in environment if name.startswith("AWS_")}
-        self.settings = Settings.from_environment(environment)
+        self.settings = DeploymentSettings.from_environment(environment)
         self.data = data
         self._port = port
         pair = (environment[f"GRAVELER_{name}"] for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"))

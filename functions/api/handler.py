@@ -14,17 +14,17 @@ with without_garbage_collection():
     from functions.api.rest_api import for_both_apis
     from functions.api.settings import ApiSettings
     from graveler.aws import wiring
-    from graveler.aws.snapshots import after_restore
 
 
 @lru_cache(maxsize=1)
 def _app() -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
+    adapters = wiring.adapters()
     return for_both_apis(
         build_app(
-            wiring.engine(),
-            wiring.accounts(),
+            adapters.engine,
+            adapters.accounts,
             ApiSettings.from_environment(os.environ),
-            identities=wiring.identities(),
+            identities=adapters.identities,
         )
     )
 
@@ -39,7 +39,7 @@ def _renew() -> None:
 # Built while the process starts: Lambda then gives the most CPU, and no request waits.
 with without_garbage_collection():
     _app()
-after_restore(_renew)
+wiring.after_restore(_renew)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -11,8 +11,8 @@ with without_garbage_collection():
 
     from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import wiring
-    from graveler.aws.clock import SystemClock
     from graveler.aws.environment import FromEnvironment
+    from graveler.aws.system import SystemClock
     from graveler.times import NS_PER_S
 
 # A piece is a commit's tokens or a repository. It takes milliseconds, at most seconds.
@@ -57,7 +57,7 @@ def _beat(record: TelemetryRecord) -> Exception | None:
 
     A failure must not stop the sweep.
     """
-    heartbeats, now_ns = wiring.heartbeats(), SystemClock().now_ns()
+    heartbeats, now_ns = wiring.adapters().heartbeats, SystemClock().now_ns()
     watched = CleanupSettings.from_environment(os.environ).watched_collections
     try:
         heartbeats.beat(now_ns)
@@ -70,7 +70,7 @@ def _beat(record: TelemetryRecord) -> Exception | None:
 
 
 def _sweep(context: LambdaContext, record: TelemetryRecord) -> tuple[int, list[Exception]]:
-    store = wiring.cleanup()
+    store = wiring.adapters().cleanup
     done = 0
     failures: list[Exception] = []
     while context.get_remaining_time_in_millis() > _TIME_LEFT_MIN_MS:

@@ -16,7 +16,7 @@ with without_garbage_collection():
 
     from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import wiring
-    from graveler.aws.dynamodb.records import event_of
+    from graveler.aws.dynamodb.outbox import event_of
     from graveler.model import Event
 
 telemetry = Telemetry("graveler-events")
@@ -50,7 +50,7 @@ def _publish(records: list[dict[str, Any]], log: TelemetryRecord) -> int:
             break
         if outbox_event is not None:
             found.append((position, outbox_event))
-    published = wiring.event_bus().publish([each for _, each in found])
+    published = wiring.adapters().event_bus.publish([each for _, each in found])
     log.is_idle = not found
     log.measure("EventsPublished", published.count)
     log.measure("EventsFailed", len(found) - published.count)

@@ -20,7 +20,7 @@ with without_garbage_collection():
 
     from functions.telemetry import Telemetry, TelemetryRecord
     from graveler.aws import wiring
-    from graveler.aws.long_work import patient_reads
+    from graveler.aws.background_work import patient_reads
     from graveler.export.record import ExportRequest, ExportRun, ExportState
     from graveler.operations.exports.advance import advance
 
@@ -42,7 +42,7 @@ def _advance(record: SQSRecord, lambda_context: LambdaContext) -> None:
         log.add(repository=request.repository, ref=request.branch)
         with patient_reads():
             export = advance(
-                wiring.engine(),
+                wiring.adapters().engine,
                 request,
                 runner=lambda_context.aws_request_id,
                 time_left_s=lambda: lambda_context.get_remaining_time_in_millis() / 1000,

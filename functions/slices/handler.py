@@ -10,7 +10,7 @@ with without_garbage_collection():
 
     from functions.telemetry import Telemetry
     from graveler.aws import wiring
-    from graveler.aws.long_work import patient
+    from graveler.aws.background_work import patient
     from graveler.operations.tasks.slices import SliceJob, apply_job
 
 telemetry = Telemetry("graveler-slices")
@@ -21,7 +21,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     job = msgspec.convert(event, SliceJob)
     with telemetry.record("slice", context, repository=job.repository, task_id=job.task) as record:
         with patient():
-            answer = apply_job(wiring.engine(), job)
+            answer = apply_job(wiring.adapters().engine, job)
         if answer.failure is not None:
             record.add(problem=answer.failure.code)
     result: dict[str, Any] = msgspec.to_builtins(answer)

@@ -20,7 +20,7 @@ with without_garbage_collection():
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from functions.telemetry import Telemetry, TelemetryRecord
-    from graveler.aws import long_work, wiring
+    from graveler.aws import background_work, wiring
     from graveler.errors import GravelerError
     from graveler.model.tasks import TaskMessage
     from graveler.operations.scheduled_dumps import SCHEDULED, start_all
@@ -58,7 +58,7 @@ def _is_sent_again(body: str, error: Exception) -> bool:
     if not isinstance(error, GravelerError) or _starts_dumps(body):
         return False
     try:
-        wiring.engine().task_queue.send(_message_in(body), _PAUSE_S)
+        wiring.adapters().engine.task_queue.send(_message_in(body), _PAUSE_S)
     except GravelerError:
         return False
     return True
@@ -75,17 +75,17 @@ def _starts_dumps(body: str) -> bool:
 
 def _advance(body: str, context: LambdaContext, log: TelemetryRecord) -> None:
     if _starts_dumps(body):
-        log.add(started=start_all(wiring.engine()))
+        log.add(started=start_all(wiring.adapters().engine))
         return
     message = _message_in(body)
     log.add(repository=message.repository, task_id=message.task_id)
     task = advance(
-        wiring.engine(),
+        wiring.adapters().engine,
         message,
         WORK,
         runner=context.aws_request_id,
         time_left_s=lambda: context.get_remaining_time_in_millis() / 1000,
-        at_work=long_work.runner,
+        at_work=background_work.runner,
     )
     if task is None:
         return

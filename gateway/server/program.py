@@ -21,9 +21,10 @@ def gateway(settings: GatewaySettings, *, beside_api: bool = False) -> GatewayHa
 
     beside_api: the API has the same origin, so browsers have sessions.
     """
-    engine, accounts = wiring.engine(), wiring.accounts()
+    adapters = wiring.adapters()
+    engine, accounts = adapters.engine, adapters.accounts
     sessions = Authenticator(accounts, engine.clock) if beside_api else None
-    lakes = EngineLakes(engine, accounts, wiring.s3_requests(), sessions)
+    lakes = EngineLakes(engine, accounts, adapters.s3_requests, sessions)
     application = Application(lakes, Transfers(store_pool()), settings)
     return GatewayHandler(application, settings.threads)
 

@@ -5,9 +5,9 @@ from typing import Self
 
 from gateway.protocol.errors import Code, S3ResponseError
 from graveler.aws.exchanges import connection
-from graveler.aws.exchanges.connection import Connection, Host
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.connection import Host, HttpConnection
 from graveler.aws.exchanges.pool import Pool
+from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.ports import SignedS3Request
 
 # S3 may take so long for any byte of an exchange. It answers within seconds.
@@ -32,7 +32,9 @@ class StoreNoResponseError(Exception):
 class StoreResponse:
     """S3's answer, whose content is read once."""
 
-    def __init__(self, answer: connection.Answer, used: Connection, pool: Pool) -> None:
+    def __init__(
+        self, answer: connection.StreamedResponse, used: HttpConnection, pool: Pool
+    ) -> None:
         self._answer = answer
         self._connection = used
         self._pool = pool
@@ -52,7 +54,7 @@ class StoreResponse:
         try:
             while piece := self._answer.read(PIECE_BYTES):
                 yield piece
-                self._connection.patience.begin_anew()  # the client's time does not count
+                self._connection.budget.restart()  # the client's time does not count
         except OSError as error:
             raise StoreNoResponseError(f"S3's answer broke off: {error!r}") from error
 
@@ -80,7 +82,7 @@ class StoreResponse:
 
 def store_pool(silence_s: float = _SILENCE_S) -> Pool:
     """Return a pool of connections to S3, which may send nothing for so long."""
-    return Pool(lambda: Patience(silence_s, is_silence=True), _CONNECT_S)
+    return Pool(lambda: TimeBudget(silence_s, is_silence=True), _CONNECT_S)
 
 
 def send(
@@ -112,7 +114,7 @@ def send(
     return StoreResponse(answer, used, pool)
 
 
-def _sent(used: Connection, request: SignedS3Request, content: bytes | Iterable[bytes]) -> bool:
+def _sent(used: HttpConnection, request: SignedS3Request, content: bytes | Iterable[bytes]) -> bool:
     """Send the request; return whether S3 took all of it."""
     # A small content goes out together with the headers.
     first = content if isinstance(content, bytes) else b""
@@ -123,11 +125,11 @@ def _sent(used: Connection, request: SignedS3Request, content: bytes | Iterable[
     if isinstance(content, bytes):
         return True
     for piece in _of_length(content, int(request.headers["content-length"])):
-        used.patience.begin_anew()  # the client's time does not count
+        used.budget.restart()  # the client's time does not count
         try:
             used.send_more(piece)
         except OSError:
-            used.patience.begin_anew()
+            used.budget.restart()
             return False  # S3 may have refused the request, with a reason
     return True
 
@@ -144,7 +146,7 @@ def _of_length(content: Iterable[bytes], length_bytes: int) -> Iterator[bytes]:
         raise S3ResponseError(Code.INCOMPLETE_BODY)
 
 
-def _answer_of(used: Connection) -> connection.Answer:
+def _answer_of(used: HttpConnection) -> connection.StreamedResponse:
     try:
         return used.answer()
     except OSError as error:

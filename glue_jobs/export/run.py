@@ -22,8 +22,8 @@ from pyspark.sql import SparkSession
 
 from glue_jobs.export.options import ExportOptions
 from glue_jobs.session import JobDeployment, deployment
-from graveler.aws.long_work import patient_reads
-from graveler.aws.settings import Settings
+from graveler.aws.background_work import patient_reads
+from graveler.aws.settings import DeploymentSettings
 from graveler.engine import Engine
 from graveler.export.record import ExportRequest
 from graveler.export.slices import ExportSlice, ExportSliceResult
@@ -60,7 +60,11 @@ class SparkWorkers:
     """`graveler.operations.exports.slices.ExportWorkers` on the executors of a Spark cluster."""
 
     def __init__(
-        self, context: SparkContext, pool: ThreadPoolExecutor, settings: Settings, objects_min: int
+        self,
+        context: SparkContext,
+        pool: ThreadPoolExecutor,
+        settings: DeploymentSettings,
+        objects_min: int,
     ) -> None:
         self.objects_min = objects_min
         self._context = context
@@ -88,13 +92,13 @@ class SparkWorkers:
 
 @contextmanager
 def _workers(
-    context: SparkContext, options: ExportOptions, settings: Settings
+    context: SparkContext, options: ExportOptions, settings: DeploymentSettings
 ) -> Iterator[SparkWorkers]:
     with ThreadPoolExecutor(_TASKS_MAX, thread_name_prefix="slice") as pool:
         yield SparkWorkers(context, pool, settings, options.slice_objects)
 
 
-def _task(settings: Settings, run: RunSpec, part: ExportSlice) -> ExportSliceResult:
+def _task(settings: DeploymentSettings, run: RunSpec, part: ExportSlice) -> ExportSliceResult:
     """Carry out a slice on an executor."""
     context = TaskContext.get()
     if context is not None and context.attemptNumber():
@@ -104,6 +108,6 @@ def _task(settings: Settings, run: RunSpec, part: ExportSlice) -> ExportSliceRes
 
 
 @lru_cache(maxsize=1)
-def _engine(settings: Settings) -> Engine:
+def _engine(settings: DeploymentSettings) -> Engine:
     """Return the engine of this executor process, whose connections and caches outlive a task."""
     return deployment(settings).engine

@@ -24,7 +24,7 @@ from glue_jobs import parquet_files
 from glue_jobs.garbage_collection.listing import CANDIDATE, CANDIDATE_SCHEMA
 from glue_jobs.session import stores
 from graveler.addresses import OWN_ADDRESS_PATTERN, PARTITION_PATTERN
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.errors import CorruptDataError, InvalidInputError
 from graveler.imports.inventory import Inventory, parse_manifest
 from graveler.layout import METADATA_FOLDER
@@ -69,7 +69,7 @@ def read_manifest(objects: ObjectData, uri: str, namespace: str) -> Inventory:
 
 
 def inventoried(
-    spark: SparkSession, inventory: Inventory, territory: Territory, settings: Settings
+    spark: SparkSession, inventory: Inventory, territory: Territory, settings: DeploymentSettings
 ) -> DataFrame:
     """Return the candidates that the report lists.
 

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from glue_jobs import parquet_files
 from glue_jobs.session import stores
 from graveler.addresses import is_partition
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.ports import ListedObject, ObjectListing
 from graveler.retention.candidates import Territory
 from graveler.times import NS_PER_S
@@ -21,7 +21,7 @@ CANDIDATE_SCHEMA = pa.schema(
 
 
 def listed(
-    spark: SparkSession, objects: ObjectListing, territory: Territory, settings: Settings
+    spark: SparkSession, objects: ObjectListing, territory: Territory, settings: DeploymentSettings
 ) -> tuple[DataFrame, str]:
     """Return the candidates that the object store lists, and the first partition ("" if none).
 

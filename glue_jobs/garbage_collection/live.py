@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from glue_jobs import parquet_files
 from glue_jobs.session import stores
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.model import MetaRangeID, RangeHeader, StagingToken
 from graveler.operations.garbage import staged_addresses
 from graveler.retention.ranges import RangeReader, read_metarange
@@ -34,7 +34,10 @@ _RANGE_SCHEMA = pa.schema(
 
 
 def staged(
-    spark: SparkSession, tokens: Sequence[StagingToken], namespace: str, settings: Settings
+    spark: SparkSession,
+    tokens: Sequence[StagingToken],
+    namespace: str,
+    settings: DeploymentSettings,
 ) -> DataFrame:
     """Return the addresses in the namespace's data that the tokens' entries keep alive."""
 
@@ -45,7 +48,10 @@ def staged(
 
 
 def ranges(
-    spark: SparkSession, metarange_ids: Iterable[MetaRangeID], namespace: str, settings: Settings
+    spark: SparkSession,
+    metarange_ids: Iterable[MetaRangeID],
+    namespace: str,
+    settings: DeploymentSettings,
 ) -> DataFrame:
     """Return the ranges of the metaranges, each once."""
 
@@ -70,7 +76,7 @@ def ranges(
 def committed(
     found: DataFrame,
     namespace: str,
-    settings: Settings,
+    settings: DeploymentSettings,
     ranges_read: Accumulator[int],
     records_read: Accumulator[int],
 ) -> DataFrame:

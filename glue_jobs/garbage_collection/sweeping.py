@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from glue_jobs import parquet_files
 from glue_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
 from glue_jobs.session import stores
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.errors import CorruptDataError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import Repository
@@ -88,7 +88,7 @@ class SweptRound:
     stopped: str = ""
 
 
-def sweep(doomed: DataFrame, this: Round, settings: Settings) -> SweptRound:
+def sweep(doomed: DataFrame, this: Round, settings: DeploymentSettings) -> SweptRound:
     """Delete the objects of the frame (CANDIDATE) until the look expires.
 
     The folder gets the addresses that were deleted: `deleted/` as Parquet, `deleted.text/` as

@@ -1,1 +1,1 @@
-"""Adapters of the engine's ports to AWS: the only place that knows DynamoDB, S3 and KMS."""
+"""Adapters of the engine's ports to AWS: the only room that knows DynamoDB, S3 and KMS."""

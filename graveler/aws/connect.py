@@ -1,8 +1,8 @@
-"""Connections to AWS, made once per process and shared by all threads."""
+"""The clients of one deployment's services, over AWS or the embedded stack's servers."""
 
 import os
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -10,17 +10,17 @@ import msgspec
 from botocore.config import Config
 from botocore.session import Session
 
+from graveler.aws.boto3_timeouts import bounded
 from graveler.aws.dynamodb.client import DynamoDB
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.environment import import_function
-from graveler.aws.exchanges.whole import Pending
-from graveler.aws.functions import LambdaClient
-from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, Retries
-from graveler.aws.s3.direct import DirectRequests, Observer
-from graveler.aws.s3.requests import Endpoint, S3Requests
-from graveler.aws.settings import Settings
-from graveler.aws.signing import Credentials, Signer
-from graveler.aws.timeouts import bounded
+from graveler.aws.exchanges.buffered import Pending
+from graveler.aws.lambda_functions import LambdaClient
+from graveler.aws.retries import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, RetryPolicy
+from graveler.aws.s3.direct_client import DirectClient, Observer
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
+from graveler.aws.settings import DeploymentSettings
+from graveler.aws.signing import Signer, SigningCredentials
 from graveler.times import Moment
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
-# More than the threads that use a client at the same time.
+# Above the number of threads that use a client at the same time.
 _CONNECTIONS_MAX = 128
 
-# Of all boto3 clients. Our own parameters need no validation, and composing the usual user agent
-# takes a tenth of a request's time.
+# The base of all boto3 clients. Our own parameters need no validation. Composing the usual user
+# agent takes a tenth of a request's time.
 _CONFIG = Config(
     connect_timeout=CONNECT_TIMEOUT_S,
     read_timeout=READ_TIMEOUT_S,
@@ -47,43 +47,155 @@ _CONFIG = Config(
 )
 
 
-@lru_cache(maxsize=1)
-def _session() -> Session:
-    """Return the process's session; credentials come from environment, profile or role.
+# For services whose requests graveler.aws.errors repeats.
+_ONCE = _CONFIG.merge(Config(retries={"total_max_attempts": 1}))
 
-    boto3's own adds resources and transfers, which nothing here uses and every start would import.
-    """
-    session = Session()
-    observe_requests(session.get_component("event_emitter"))
-    return session
+# For services whose requests may be repeated by boto3.
+_RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
 
+# A slice takes seconds. One whose part of the repository cannot be cut needs a function's maximum.
+_SLICE_TIMEOUT_S = 15 * 60
 
-# They refer to themselves, so nothing else would close their connections soon.
-_clients: WeakSet[Any] = WeakSet()
-
-
-def _client(service: str, settings: Settings, config: Config, endpoint: str | None = None) -> Any:  # noqa: ANN401 - of any service
-    """Return a client of the service in the deployment's region, or of an endpoint."""
-    client = _session().create_client(
-        service, region_name=settings.region, endpoint_url=endpoint, config=config
-    )
-    _clients.add(client)
-    return bounded(client)
+# Added to the time-out of a hook's function: the answer has to travel back.
+_HOOK_MARGIN_S = 1
+_HOOK_CLIENTS_MAX = 8
 
 
-def forget() -> None:
-    """Close the connections of boto3's clients; forget the session and its credentials."""
-    for client in list(_clients):
-        client.close()
-    for remembered in (_session, hook_lambda_client, secrets_client):
-        remembered.cache_clear()
+class Clients:
+    """The clients of one deployment, each made at its first use; shared by all threads."""
+
+    def __init__(self, settings: DeploymentSettings) -> None:
+        self._settings = settings
+        self._open: WeakSet[Any] = WeakSet()
+        # Client by time-out in seconds, which boto3 fixes when it makes a client.
+        self.hook_functions = lru_cache(_HOOK_CLIENTS_MAX)(self._hook_functions)
+
+    def close(self) -> None:
+        """Close the idle connections of all clients.
+
+        boto3's clients refer to themselves, so nothing else would close theirs soon.
+        """
+        for client in list(self._open):
+            client.close()
+
+    @cached_property
+    def _session(self) -> Session:
+        """The session, whose credentials come from environment, profile or role.
+
+        boto3's own adds resources and transfers, which nothing here uses and every start would
+        import.
+        """
+        session = Session()
+        observe_requests(session.get_component("event_emitter"))
+        return session
+
+    def _client(self, service: str, config: Config, endpoint: str | None = None) -> Any:  # noqa: ANN401 - of any service
+        """Return a new client of the service in the deployment's region, or of an endpoint."""
+        client = self._session.create_client(
+            service, region_name=self._settings.region, endpoint_url=endpoint, config=config
+        )
+        self._open.add(client)
+        return bounded(client)
+
+    @cached_property
+    def credentials(self) -> Callable[[], SigningCredentials]:
+        """A function of the current credentials; temporary ones are renewed.
+
+        Raises:
+            RuntimeError: there are no credentials.
+        """
+        found = self._session.get_credentials()
+        if found is None:
+            raise RuntimeError(
+                "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            )
+        return found.get_frozen_credentials  # type: ignore[return-value] # the stubs allow no key at all
+
+    def dynamodb(
+        self, retries: RetryPolicy | None = None, observe: Callable[[str], None] | None = None
+    ) -> DynamoDB:
+        """Return a new client of DynamoDB."""
+        http = DynamoDBHttpClient(self._settings.dynamodb_endpoint or self.dynamodb_endpoint)
+        client = dynamodb_over(
+            http, Signer(self._settings.region, self.credentials), retries, observe
+        )
+        self._open.add(client)
+        return client
+
+    @property
+    def dynamodb_endpoint(self) -> str:
+        """boto3's endpoint of DynamoDB: boto3 knows AWS's partitions and the FIPS setting."""
+        client = self._session.create_client("dynamodb", region_name=self._settings.region)
+        endpoint: str = client.meta.endpoint_url
+        return endpoint
+
+    @cached_property
+    def s3(self) -> "S3Client":
+        """S3 in the deployment's region, or an S3-compatible endpoint."""
+        endpoint = self._settings.s3_endpoint
+        client: S3Client = self._client("s3", s3_config(endpoint), endpoint)
+        return client
+
+    def direct_s3(self, endpoint: Endpoint) -> DirectClient:
+        """Return a new client that sends the most frequent requests to S3 without boto3."""
+        # The embedded stack's server would spend half of its time on hashing signed content.
+        signs_content = not self._settings.s3_endpoint
+        requests = S3Requests(endpoint, self.credentials)
+        client = DirectClient(requests, signs_content=signs_content, observe=_observer())
+        self._open.add(client)
+        return client
+
+    @cached_property
+    def kms(self) -> "KMSClient":
+        client: KMSClient = self._client("kms", _ONCE)
+        return client
+
+    @cached_property
+    def events(self) -> "EventBridgeClient":
+        client: EventBridgeClient = self._client("events", _RETRIED, self._settings.events_endpoint)
+        return client
+
+    @cached_property
+    def sqs(self) -> "SQSClient":
+        client: SQSClient = self._client("sqs", _ONCE, self._settings.sqs_endpoint)
+        return client
+
+    @cached_property
+    def glue(self) -> "GlueClient":
+        client: GlueClient = self._client("glue", _ONCE, self._settings.glue_endpoint)
+        return client
+
+    @cached_property
+    def slice_function(self) -> LambdaClient:
+        """Lambda for the slice function, without retries."""
+        config = _ONCE.merge(
+            Config(
+                read_timeout=_SLICE_TIMEOUT_S, max_pool_connections=self._settings.slices_at_once
+            )
+        )
+        client: LambdaClient = self._client("lambda", config, self._settings.lambda_endpoint)
+        return client
+
+    def _hook_functions(self, timeout_s: float) -> LambdaClient:
+        """Return a client of Lambda that waits timeout_s for an answer, and does not retry."""
+        config = _ONCE.merge(Config(read_timeout=timeout_s + _HOOK_MARGIN_S))
+        client: LambdaClient = self._client("lambda", config, self._settings.lambda_endpoint)
+        return client
+
+    @cached_property
+    def secrets_manager(self) -> Any:  # noqa: ANN401 - no stubs
+        return self._client("secretsmanager", _RETRIED)
+
+    @cached_property
+    def parameter_store(self) -> Any:  # noqa: ANN401 - no stubs
+        return self._client("ssm", _RETRIED)
 
 
 def _observer() -> Observer | None:
     """Return the function that GRAVELER_OBSERVER names; only tests set it, to check roles.
 
     Raises:
-        ValueError, ImportError, AttributeError: it names no function.
+        ValueError, ImportError, AttributeError: the setting does not name a function.
     """
     setting = os.environ.get("GRAVELER_OBSERVER")
     return import_function(setting) if setting else None
@@ -111,32 +223,10 @@ class _ObservedDynamoDB(DynamoDB):
         return super()._begin(operation, body, since)
 
 
-def credentials() -> Callable[[], Credentials]:
-    """Return a function of the process's current credentials; temporary ones are renewed.
-
-    Raises:
-        RuntimeError: there are none.
-    """
-    found = _session().get_credentials()
-    if found is None:
-        raise RuntimeError("no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-    return found.get_frozen_credentials  # type: ignore[return-value] # the stubs allow no key at all
-
-
-def dynamodb(
-    settings: Settings,
-    retries: Retries | None = None,
-    observe: Callable[[str], None] | None = None,
-) -> DynamoDB:
-    """Return a client of the deployment's DynamoDB."""
-    http = HttpClient(settings.dynamodb_endpoint or dynamodb_endpoint(settings.region))
-    return dynamodb_over(http, Signer(settings.region, credentials()), retries, observe)
-
-
 def dynamodb_over(
-    http: HttpClient,
+    http: DynamoDBHttpClient,
     signer: Signer,
-    retries: Retries | None = None,
+    retries: RetryPolicy | None = None,
     observe: Callable[[str], None] | None = None,
 ) -> DynamoDB:
     """Return a client over a connection, which passes its requests to the observer, if any."""
@@ -144,106 +234,18 @@ def dynamodb_over(
     return client(http, signer, retries, observe)
 
 
-def dynamodb_endpoint(region: str) -> str:
-    """Return boto3's endpoint of DynamoDB: boto3 knows AWS's partitions and the FIPS setting."""
-    endpoint: str = _session().create_client("dynamodb", region_name=region).meta.endpoint_url
-    return endpoint
-
-
-def s3_client(settings: Settings, endpoint: str | None) -> "S3Client":
-    """Return a client of S3 in the deployment's region, or of an S3-compatible endpoint."""
-    client: S3Client = _client("s3", settings, s3_config(endpoint), endpoint)
-    return client
-
-
-def direct_s3(settings: Settings, endpoint: Endpoint) -> DirectRequests:
-    """Return what sends the most frequent requests to S3 without boto3."""
-    # The embedded stack's server would take half of its time to hash signed content.
-    signs_content = not settings.s3_endpoint
-    requests = S3Requests(endpoint, credentials())
-    return DirectRequests(requests, signs_content=signs_content, observe=_observer())
-
-
 def s3_config(endpoint: str | None) -> Config:
-    """Return S3's configuration: on AWS a bucket is a host name, at an endpoint it is a path."""
+    """Return S3's configuration: buckets are host names on AWS, and paths at an endpoint."""
     return _CONFIG.merge(
         Config(
             signature_version="s3v4",
             s3={"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"}
             if endpoint is None
-            # The embedded stack's server would take half of its time to hash signed content.
+            # The embedded stack's server would spend half of its time on hashing signed content.
             else {"addressing_style": "path", "payload_signing_enabled": False},
             # S3 checks signed content when it arrives; readers check SSTables.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
-            retries={"total_max_attempts": 1},  # graveler.aws.s3.client retries, and says why
+            retries={"total_max_attempts": 1},  # graveler.aws.s3.client retries instead
         )
     )
-
-
-# graveler.aws.errors repeats requests to these services.
-_ONCE = _CONFIG.merge(Config(retries={"total_max_attempts": 1}))
-
-# Requests to these services may be repeated, so boto3 retries them.
-_RETRIED = _CONFIG.merge(Config(retries={"mode": "standard"}))
-
-
-def kms_client(settings: Settings) -> "KMSClient":
-    """Return a client of KMS in the deployment's region."""
-    client: KMSClient = _client("kms", settings, _ONCE)
-    return client
-
-
-def events_client(settings: Settings) -> "EventBridgeClient":
-    """Return a client of the deployment's EventBridge."""
-    client: EventBridgeClient = _client("events", settings, _RETRIED, settings.events_endpoint)
-    return client
-
-
-def sqs_client(settings: Settings) -> "SQSClient":
-    """Return a client of the deployment's SQS."""
-    client: SQSClient = _client("sqs", settings, _ONCE, settings.sqs_endpoint)
-    return client
-
-
-def glue_client(settings: Settings) -> "GlueClient":
-    """Return a client of the deployment's Glue."""
-    client: GlueClient = _client("glue", settings, _ONCE, settings.glue_endpoint)
-    return client
-
-
-# A slice takes seconds, and as much as a function may if its part of the repository cannot be cut.
-_SLICE_TIMEOUT_S = 15 * 60
-
-
-def lambda_client(settings: Settings) -> LambdaClient:
-    """Return a client of Lambda in the deployment's region, which does not retry."""
-    config = _CONFIG.merge(
-        Config(
-            read_timeout=_SLICE_TIMEOUT_S,
-            max_pool_connections=settings.slices_at_once,
-            retries={"total_max_attempts": 1},
-        )
-    )
-    client: LambdaClient = _client("lambda", settings, config, settings.lambda_endpoint)
-    return client
-
-
-# Of a hook's function: more than the answer's way back.
-_HOOK_MARGIN_S = 1
-
-
-@lru_cache(maxsize=8)
-def hook_lambda_client(settings: Settings, timeout_s: float) -> LambdaClient:
-    """Return a client of Lambda that waits so long for an answer, and asks once."""
-    config = _CONFIG.merge(
-        Config(read_timeout=timeout_s + _HOOK_MARGIN_S, retries={"total_max_attempts": 1})
-    )
-    client: LambdaClient = _client("lambda", settings, config, settings.lambda_endpoint)
-    return client
-
-
-@lru_cache(maxsize=2)
-def secrets_client(settings: Settings, service: str) -> Any:  # noqa: ANN401 - of either service
-    """Return a client of Secrets Manager or Systems Manager in the deployment's region."""
-    return _client(service, settings, _RETRIED)

@@ -1,19 +1,19 @@
 """The deadline of the work in hand, from which every call to a store takes its time-outs.
 
 Theory of operation. A function has a bounded time: API Gateway waits 30 seconds for a request, and
-Lambda ends a worker. What calls to stores may take on their own, each with its retries, adds up to
-more. So the function sets one deadline when its work begins. No attempt waits beyond it, and none
-begins after it. What is left then is the time to answer.
+Lambda ends a worker. Calls to stores, each with its retries, may add up to more. So the function
+sets one deadline when its work begins. No attempt waits beyond it, and none begins after it. Enough
+time is left to answer.
 
-A connection that hangs must not cost the request: an attempt is much shorter than the time for all
+A connection that hangs must not fail the request. An attempt is much shorter than the time for all
 attempts (`retries.py`), so another one follows on another connection.
 
-A write that nobody confirmed is read back. So a write keeps some of the time for that, and ends
+A write without a confirmation is read back. So a write keeps some of the time for that, and ends
 earlier than a read would.
 
-A request that runs out of time after a write has an unknown outcome: nobody can read back, or undo
-a first step. So the deadline also knows whether a write took effect, or may have. A write that no
-client can see, such as a seal, does not count.
+A request that runs out of time after a write has an unknown outcome: no time is left to read back,
+or to undo a first step. So the deadline also records whether a write took effect, or may have. A
+write that no client can see, such as a seal, does not count.
 
 The deadline is a context variable, which `graveler.threads` pass on to worker threads. Without one,
 only the attempts' own bounds hold.
@@ -28,28 +28,28 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Deadline:
+class WorkDeadline:
     """The end of some work, on time.monotonic's clock."""
 
     at_s: float = math.inf
     has_written: bool = False
 
 
-_NONE = Deadline()
-_current: ContextVar[Deadline] = ContextVar("deadline", default=_NONE)
-# What calls of the block have to leave for what follows it.
+_NONE = WorkDeadline()
+_current: ContextVar[WorkDeadline] = ContextVar("deadline", default=_NONE)
+# The time that calls of the block leave for the work after it.
 _kept_s: ContextVar[float] = ContextVar("kept_s", default=0.0)
 _is_unseen: ContextVar[bool] = ContextVar("is_unseen", default=False)
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[Deadline]:
-    """Bound the calls in the block, and in its threads, to so many seconds from now.
+def within(seconds: float) -> Iterator[WorkDeadline]:
+    """Bound the calls in the block, and in its threads, to these seconds from now.
 
     The deadline of a block around it holds as well.
     """
     outer = _current.get()
-    deadline = Deadline(min(time.monotonic() + seconds, outer.at_s))
+    deadline = WorkDeadline(min(time.monotonic() + seconds, outer.at_s))
     token = _current.set(deadline)
     try:
         yield deadline
@@ -61,7 +61,7 @@ def within(seconds: float) -> Iterator[Deadline]:
 
 @contextmanager
 def keeping(seconds: float) -> Iterator[None]:
-    """Let the calls in the block end earlier by so many seconds, or by half of what is left."""
+    """End the calls in the block earlier by these seconds, or by half of the time left."""
     token = _kept_s.set(max(0.0, min(seconds, left_s() / 2)))
     try:
         yield
@@ -71,7 +71,7 @@ def keeping(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def unseen() -> Iterator[None]:
-    """Count no write of the block: clients see nothing of it."""
+    """Ignore writes of the block, because clients cannot see them."""
     token = _is_unseen.set(True)
     try:
         yield
@@ -85,7 +85,7 @@ def left_s() -> float:
 
 
 def write_landed() -> None:
-    """Note that a write took effect, or may have, unless clients see nothing of it."""
+    """Record that a write took effect, or may have, unless clients cannot see it."""
     deadline = _current.get()
     if deadline is not _NONE and not _is_unseen.get():
         deadline.has_written = True

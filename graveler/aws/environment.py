@@ -2,8 +2,7 @@
 
 A settings class is a frozen dataclass that derives from `FromEnvironment`. Each field has a
 variable, `GRAVELER_<FIELD>`. Its metadata may name other `variables` instead; the first one that is
-set counts. The field's type decides how the text is parsed. Its default is the value of an unset
-variable.
+set counts. The field's type decides the parser. Its default is the value of an unset variable.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,8 +1,8 @@
-"""AWS's refusals, and the engine's errors they become.
+"""AWS's refusals, and the engine's errors that they become.
 
 The adapters catch ConditionFailedError and TransactionCancelledError. They read back whether their
 own earlier attempt was the reason, and raise the engine's errors. RequestRefusedError is not about
-input: a table or a permission is missing, or we have a bug. Nothing catches it.
+input: a table or a permission is missing, or we have a bug. Adapters do not catch it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,12 +13,12 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NoConnectionError
 
 from graveler.aws import traces
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.errors import ThrottledError
 
 T = TypeVar("T")
 
-# The reason of a write of a transaction whose condition did not hold.
+# The reason for a transaction's write whose condition did not hold.
 CONDITION_FAILED = "ConditionalCheckFailed"
 
 # With these codes, the request had no effect, and may succeed a little later.
@@ -104,7 +104,7 @@ def repeated(service: str, request: Callable[[], T]) -> T:
         ClientError: the service refused the request for good.
     """
     failure = ThrottledError(f"no time is left to ask {service}: retry later")
-    for _ in Retries().attempts():
+    for _ in RetryPolicy().attempts():
         try:
             with service_call(service):
                 return request()

@@ -1,39 +1,39 @@
 """The functions, buses and secrets that hooks may reach on AWS.
 
-Each connects when it is used for the first time. Each request is made once: the engine repeats a
-hook, if anybody does.
+Each gets its client by a function at the first use. Each request is sent once: only the engine may
+repeat a hook.
 """
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from graveler.aws.functions import LambdaClient
+from graveler.aws.lambda_functions import LambdaClient
 from graveler.errors import HookFailedError
 from graveler.limits import HOOK_ANSWER_BYTES_MAX
+from graveler.ports import SecretStore
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
 
-# Where secrets are, before the colon of the setting hook_secrets.
+# Stores of secrets: the part of the setting hook_secrets before the colon.
 SECRETS_MANAGER = "secrets-manager"
 PARAMETER_STORE = "parameter-store"
 ENVIRONMENT = "environment"
 
 
 class LambdaHookFunctions:
-    """`graveler.ports.HookFunctions`; connect returns a client with that time-out in seconds."""
+    """`graveler.ports.HookFunctions`; `client` returns a client with a time-out in seconds."""
 
-    def __init__(self, connect: Callable[[float], LambdaClient]) -> None:
-        self._connect = connect
+    def __init__(self, client: Callable[[float], LambdaClient]) -> None:
+        self._client = client
 
     def invoke(self, function: str, payload: bytes, timeout_s: float) -> bytes:
         with _call(f"function {function}"):
-            answer = self._connect(timeout_s).invoke(FunctionName=function, Payload=payload)
+            answer = self._client(timeout_s).invoke(FunctionName=function, Payload=payload)
             content: bytes = answer["Payload"].read(HOOK_ANSWER_BYTES_MAX)
         if "FunctionError" in answer:
             problem = content[:500].decode(errors="replace")
@@ -44,16 +44,12 @@ class LambdaHookFunctions:
 class EventBridgeHookBuses:
     """`graveler.ports.HookBuses`."""
 
-    def __init__(self, connect: Callable[[], "EventBridgeClient"]) -> None:
-        self._connect = connect
-
-    @cached_property
-    def _client(self) -> "EventBridgeClient":
-        return self._connect()
+    def __init__(self, client: Callable[[], "EventBridgeClient"]) -> None:
+        self._client = client
 
     def put(self, bus: str, source: str, detail_type: str, detail: str) -> None:
         with _call(f"bus {bus}"):
-            answer = self._client.put_events(
+            answer = self._client().put_events(
                 Entries=[
                     {
                         "EventBusName": bus,
@@ -70,7 +66,7 @@ class EventBridgeHookBuses:
 
 
 class NoSecrets:
-    """`graveler.ports.SecretStore` of a deployment where hooks have none: all are empty."""
+    """`graveler.ports.SecretStore` of a deployment without secrets for hooks: all are empty."""
 
     def secret(self, name: str) -> str | None:  # noqa: ARG002 - the port's
         return ""
@@ -86,14 +82,14 @@ class EnvironmentSecrets:
 class SecretsManagerSecrets:
     """`graveler.ports.SecretStore` over Secrets Manager: the secret `<prefix><name>`."""
 
-    def __init__(self, connect: Callable[[], Any], prefix: str) -> None:
-        self._connect = connect
+    def __init__(self, client: Callable[[], Any], prefix: str) -> None:
+        self._client = client
         self._prefix = prefix
 
     def secret(self, name: str) -> str | None:
         with _call("Secrets Manager"):
             try:
-                answer = self._connect().get_secret_value(SecretId=self._prefix + name)
+                answer = self._client().get_secret_value(SecretId=self._prefix + name)
             except ClientError as error:
                 if error.response["Error"]["Code"] == "ResourceNotFoundException":
                     return None
@@ -105,22 +101,44 @@ class SecretsManagerSecrets:
 class ParameterStoreSecrets:
     """`graveler.ports.SecretStore` over Parameter Store: the parameter `<prefix><name>`."""
 
-    def __init__(self, connect: Callable[[], Any], prefix: str) -> None:
-        self._connect = connect
+    def __init__(self, client: Callable[[], Any], prefix: str) -> None:
+        self._client = client
         self._prefix = prefix
 
     def secret(self, name: str) -> str | None:
         with _call("Parameter Store"):
             try:
-                answer = self._connect().get_parameter(
-                    Name=self._prefix + name, WithDecryption=True
-                )
+                answer = self._client().get_parameter(Name=self._prefix + name, WithDecryption=True)
             except ClientError as error:
                 if error.response["Error"]["Code"] == "ParameterNotFound":
                     return None
                 raise
         found: str = answer["Parameter"]["Value"]
         return found
+
+
+def secrets_of(
+    setting: str, secrets_manager: Callable[[], Any], parameter_store: Callable[[], Any]
+) -> SecretStore:
+    """Return the store that the setting hook_secrets names.
+
+    Raises:
+        ValueError: the setting does not name a store.
+    """
+    kind, _, prefix = setting.partition(":")
+    if not kind:
+        return NoSecrets()
+    if kind == ENVIRONMENT and not prefix:
+        return EnvironmentSecrets()
+    # Without a prefix, hooks could read every secret that the role may read.
+    if kind == SECRETS_MANAGER and prefix:
+        return SecretsManagerSecrets(secrets_manager, prefix)
+    if kind == PARAMETER_STORE and prefix:
+        return ParameterStoreSecrets(parameter_store, prefix)
+    raise ValueError(
+        f"GRAVELER_HOOK_SECRETS is {setting!r}: set it to "
+        "secrets-manager:PREFIX, parameter-store:PREFIX or environment"
+    )
 
 
 @contextmanager

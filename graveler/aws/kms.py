@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class KmsCipher:
-    """`graveler.aws.cipher.Cipher` on a symmetric KMS key."""
+    """The accounts' Cipher on a symmetric KMS key."""
 
     def __init__(self, client: "KMSClient", key_id: str) -> None:
         self._client = client
@@ -38,7 +38,7 @@ def _call(request: Callable[[], bytes]) -> bytes:
     """Return KMS's answer.
 
     Raises:
-        CorruptDataError: the ciphertext is damaged.
+        CorruptDataError: the ciphertext is damaged, or was made under another key or context.
         ThrottledError: KMS throttles, fails or does not answer.
     """
     try:

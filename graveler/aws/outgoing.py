@@ -1,9 +1,9 @@
 """Requests to web servers that users name: `graveler.ports.HttpClient` over plain sockets.
 
-A user's URL must not lead into the deployment's network, where servers trust whoever reaches
-them. So the name is resolved once, every address is checked, and the connection goes to a checked
-address: a name that resolves to another address a moment later gains nothing. TLS still checks the
-name. Redirects are not followed, and proxies of the environment are not used. A request ends at its
+A user's URL must not reach the deployment's network, whose servers trust their neighbours. So the
+name is resolved once, every address is checked, and the connection goes to a checked address. A
+name that resolves to another address a moment later gains nothing. TLS still checks the name.
+Redirects are not followed, and proxies of the environment are not used. A request ends at its
 deadline; only the name's resolution is not bounded.
 """
 
@@ -42,7 +42,7 @@ _PORTS = {"http": 80, "https": 443}
 # IPv6 addresses that stand for the IPv4 address in their last four bytes. Other networks have
 # prefixes of their own for NAT64 (64:ff9b:1::/48), which keep it elsewhere, and are not public.
 _NAT64 = IPv6Network("64:ff9b::/96")
-# All that is assigned for the Internet. Python also calls fec0::/10 global.
+# All networks that are assigned for the Internet. Python also calls fec0::/10 global.
 _IPV6_PUBLIC = IPv6Network("2000::/3")
 _IPV4_COMPATIBLE = IPv6Network("::/96")
 
@@ -60,7 +60,7 @@ def networks(texts: Sequence[str]) -> tuple[Network, ...]:
     """Return the networks that the texts name, such as `10.0.0.0/8`.
 
     Raises:
-        ValueError: a text names none.
+        ValueError: a text is not a network.
     """
     return tuple(ip_network(text) for text in texts)
 
@@ -123,10 +123,10 @@ class OutgoingHttp:
             ) from error
 
     def _checked(self, host: str, port: int) -> Sequence[str]:
-        """Return the addresses of the host, all of which may be asked.
+        """Return the addresses of the host, all of which are allowed.
 
         Raises:
-            HookFailedError: the host has no address, or one that may not be asked.
+            HookFailedError: the host has no address, or one that is not allowed.
         """
         try:
             addresses = self._resolve(host, port)
@@ -159,7 +159,7 @@ def _parsed(url: str) -> tuple[SplitResult, str, int]:
     """Return the URL's parts, its host and its port.
 
     Raises:
-        HookFailedError: it is not a URL that may be asked.
+        HookFailedError: the URL is malformed or not allowed.
     """
     try:
         parts = urlsplit(url)
@@ -201,7 +201,7 @@ def _exchange(
         answer = connection.getresponse()
         body = answer.read(HOOK_ANSWER_BYTES_MAX)
         if watch.has_cut:
-            raise TimeoutError  # what was read may look like a whole answer
+            raise TimeoutError  # a truncated answer may look like a whole one
         return HttpAnswer(answer.status, answer.reason, _cut_headers(answer), body)
     finally:
         watch.end()
@@ -209,7 +209,7 @@ def _exchange(
 
 
 class _Watch:
-    """Ends a connection at a time: a server that sends a byte now and then cannot extend it."""
+    """Ends a connection at a time, which a server cannot extend by a byte now and then."""
 
     def __init__(self, connected: socket.socket, until_s: float) -> None:
         self.connected = connected
@@ -221,7 +221,7 @@ class _Watch:
     def _cut(self) -> None:
         self.has_cut = True
         with suppress(OSError):
-            # Not the method of a TLS socket, which another thread reads.
+            # Not the TLS socket's own method: another thread reads from that socket.
             socket.socket.shutdown(self.connected, socket.SHUT_RDWR)
 
     def end(self) -> None:

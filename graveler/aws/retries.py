@@ -1,6 +1,6 @@
-"""How long an attempt may take, and how often and how long requests are retried.
+"""The time-outs of attempts, and the policy of retries.
 
-All of it ends at the deadline of the work in hand, see `deadlines.py`.
+All attempts end at the deadline of the work in hand (`deadlines.py`).
 """
 
 import random
@@ -10,24 +10,24 @@ from dataclasses import dataclass, replace
 
 from graveler.aws import deadlines
 
-# Of all clients of AWS. An attempt is shorter than the time for all attempts, so a connection that
-# hangs costs an attempt and not the call. The margin of an export's lease is longer than a call
+# For all clients of AWS. An attempt is shorter than the time for all attempts, so a connection that
+# hangs fails an attempt and not the call. The margin of an export's lease is longer than a call
 # with its retries (graveler/export/lifecycle.py).
 CONNECT_TIMEOUT_S = 1.0
 READ_TIMEOUT_S = 4.0
 RETRY_S_MAX = 8.0
 # DynamoDB answers in milliseconds; an answer has a megabyte at most.
 DYNAMODB_ATTEMPT_S = 2.0
-# S3 may be silent while it copies gigabytes or puts parts together.
+# S3 may send nothing while it copies gigabytes or joins parts.
 LONG_READ_TIMEOUT_S = 10.0
-# Of work that outlives requests (`long_work.py`).
+# For work that outlives requests (`background_work.py`).
 PATIENT_READ_TIMEOUT_S = 60.0
 
 _ATTEMPTS_MIN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Retries:
+class RetryPolicy:
     """Exponential backoff with full jitter, within a bounded time.
 
     https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
@@ -41,16 +41,16 @@ class Retries:
     monotonic_s: Callable[[], float] = time.monotonic
     uniform: Callable[[float, float], float] = random.uniform
 
-    def patient(self, seconds: float) -> "Retries":
-        """Return those that go on for so long, each attempt for half of it at most."""
+    def patient(self, seconds: float) -> "RetryPolicy":
+        """Return a policy that retries for these seconds, each attempt for half of them at most."""
         timeout_s = min(seconds / 2, PATIENT_READ_TIMEOUT_S)
         return replace(self, total_s_max=seconds, pause_s_max=10.0, read_timeout_s=timeout_s)
 
     def attempts(self) -> Iterator[int]:
         """Yield the attempts' numbers from 1, with pauses between; end when no time is left.
 
-        There are at least two, unless the deadline of the work in hand comes first: one that hangs
-        may take longer than total_s_max.
+        There are at least two attempts, unless the deadline of the work in hand comes first. One
+        that hangs may take longer than total_s_max.
         """
         end_s = self.monotonic_s() + self.total_s_max
         ceiling_s = self.first_pause_s

@@ -1,8 +1,8 @@
 """The Cipher of a deployment without a KMS key of its own: keys derived from one secret.
 
-A KMS key costs a dollar a month, which is most of what an idle deployment costs. Here, HMAC-SHA256
-makes both the key stream and the tag, with a key for each: encrypt, then authenticate. The layer of
-the functions has no library with AES. A ciphertext is a nonce, the tag and the sealed bytes.
+A KMS key costs a dollar a month, most of the cost of an idle deployment. The functions' layer has
+no library with AES. So HMAC-SHA256 makes both the key stream and the tag, with a key for each:
+encrypt, then authenticate. A ciphertext is a nonce, the tag and the sealed bytes.
 """
 
 import hmac
@@ -25,7 +25,7 @@ class _Settings(FromEnvironment):
 
 
 class SecretCipher:
-    """`graveler.aws.cipher.Cipher` under keys that are derived from a secret."""
+    """The accounts' Cipher under keys that are derived from a secret."""
 
     def __init__(self, secret: str) -> None:
         self._stream_key = _hmac(secret.encode(), b"graveler: key stream")

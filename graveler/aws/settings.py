@@ -12,7 +12,7 @@ _EXPORT = ExportSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(FromEnvironment):
+class DeploymentSettings(FromEnvironment):
     """One deployment's settings. None of them is a secret: Spark's executors get them as text."""
 
     region: str = field(metadata={"variables": ("AWS_REGION", "AWS_DEFAULT_REGION")})
@@ -29,7 +29,7 @@ class Settings(FromEnvironment):
     # Where clients reach the objects, if not at s3_endpoint.
     s3_public_endpoint: str | None = None
 
-    # What encrypts stored secrets: `kms` with the key's ID, or `module:function` making a Cipher.
+    # The cipher of stored secrets: `kms` with the key's ID, or `module:function` making a Cipher.
     cipher: str = "kms"
     kms_key_id: str = ""
 
@@ -40,33 +40,33 @@ class Settings(FromEnvironment):
     export_prefixes: tuple[str, ...] = ()
     # Objects may be imported from under URIs with these prefixes, in the same form.
     import_prefixes: tuple[str, ...] = ()
-    # Scheduled dumps of refs are copied to below this URI; "" makes none.
+    # Scheduled dumps of refs are copied below this URI; "" disables them.
     dump_place: str = ""
     # The Glue job that runs exports of so many objects or more; "" where none is deployed.
     export_job: str = ""
     export_job_objects_min: int = _EXPORT.batch_objects_min
 
-    # The Glue job that collects garbage, "" where none is deployed, and whether it may delete.
+    # The Glue job that collects garbage ("" where none is deployed), and whether it may delete.
     collection_job: str = ""
     collections_delete: bool = True
 
     # The queue of tasks; "" where none is deployed. Then requests do all of their work.
     task_queue_url: str = ""
-    # What a request leaves to a task: work that takes it longer than this.
+    # A request leaves work to a task if it takes longer than this.
     request_work_s: int = 4
-    # The function that applies slices of large changes, "" for none, and how many run for a task.
+    # The function that applies slices of large changes, "" for none, and a task's maximum at once.
     slice_function: str = ""
     slices_at_once: int = 8
 
     # Run no hooks, and read no action files.
     ignore_actions: bool = False
-    # What hooks may reach: Lambda functions and buses, by name or ARN; and networks that are not
-    # public, such as 10.0.0.0/8. All are separated by commas; () allows none.
+    # Targets that hooks may reach: Lambda functions and buses by name or ARN, and networks that are
+    # not public, such as 10.0.0.0/8. All are separated by commas; () allows none.
     hook_functions: tuple[str, ...] = ()
     hook_buses: tuple[str, ...] = ()
     hook_networks: tuple[str, ...] = ()
-    # Where hooks' secrets are: `secrets-manager:<prefix of names>`, `parameter-store:<prefix>`,
-    # `environment`, or "" for nowhere.
+    # The store of hooks' secrets: `secrets-manager:<prefix of names>`, `parameter-store:<prefix>`,
+    # `environment`, or "" for none.
     hook_secrets: str = ""
 
     range_raggedness_records: int = RANGE_RAGGEDNESS_RECORDS

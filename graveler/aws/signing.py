@@ -13,7 +13,7 @@ from typing import Protocol
 ALGORITHM = "AWS4-HMAC-SHA256"
 
 
-class Credentials(Protocol):
+class SigningCredentials(Protocol):
     """An access key, with the session token of a temporary one."""
 
     @property
@@ -32,7 +32,7 @@ class Signer:
     def __init__(
         self,
         region: str,
-        credentials: Callable[[], Credentials],
+        credentials: Callable[[], SigningCredentials],
         now_s: Callable[[], float] = time.time,
     ) -> None:
         self._scope_suffix = f"{region}/dynamodb/aws4_request"

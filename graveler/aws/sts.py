@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from graveler.access.identity_tokens import SignedRequest
 from graveler.aws import traces
 from graveler.aws.exchanges.connection import Host, opened
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.errors import ThrottledError
 
 _TIMEOUT_S = 5.0
@@ -24,7 +24,7 @@ class Sts:
                 traces.call("STS", ""),
                 opened(Host("https", request.host, 443)) as connection,
             ):
-                connection.patience = Patience(_TIMEOUT_S)
+                connection.budget = TimeBudget(_TIMEOUT_S)
                 headers = {**request.headers, "content-length": "0"}
                 connection.send("POST", f"/?{urlencode(request.query)}", headers)
                 answer = connection.answer()

@@ -1,10 +1,10 @@
-"""Sends X-Ray a trace of each sampled request and of the calls it made.
+"""Sends X-Ray a trace of each sampled request and of its calls.
 
 Theory of operation. Lambda decides which requests are traced, sets _X_AMZN_TRACE_ID, and creates
 the function's segment. We add a subsegment to each traced request, with one more inside for each
-call of a service. All of it goes in one packet to the daemon that Lambda runs beside the function.
+call of a service. One packet carries all of it to the daemon that Lambda runs beside the function.
 A lost packet loses a trace and nothing else. A request that is not traced costs one read of the
-environment, and each of its calls one read of a context variable.
+environment. Each of its calls costs one read of a context variable.
 
 The format: https://docs.aws.amazon.com/xray/latest/devguide/xray-api-segmentdocuments.html.
 docs/adr/0011-telemetry.md says why we do not use the X-Ray SDK.
@@ -77,7 +77,7 @@ class Trace:
 
         Args:
             name: the subsegment's name.
-            annotations: what searches filter by. Names have letters, digits and underscores only.
+            annotations: searches filter by them. Names have letters, digits and underscores only.
             status: the HTTP status of the answer, if it has one.
             is_fault: whether the request failed by our fault.
         """

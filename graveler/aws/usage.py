@@ -1,4 +1,4 @@
-"""Counts what a request, a message or a batch uses of the stores.
+"""Counts the use of the stores by a request, a message or a batch.
 
 The adapters count each request where they send it. The count goes to the `measured` block of the
 current context, which `graveler.threads` pass on to worker threads. Outside such a block, nothing
@@ -18,8 +18,8 @@ class Counted(StrEnum):
     # Attempts: a repeated request counts again, and is billed again.
     DYNAMODB_REQUESTS = "DynamoDBRequests"
     S3_REQUESTS = "S3Requests"
-    # Reads of committed files, answered by the process's own files or by S3. What the process has
-    # in memory counts as neither.
+    # Reads of committed files, answered by the process's own files or by S3. Reads from memory
+    # count as neither.
     CACHE_HITS = "CacheHits"
     CACHE_MISSES = "CacheMisses"
     OBJECTS_COPIED = "ObjectsCopied"
@@ -36,7 +36,7 @@ _lock = Lock()
 
 @contextmanager
 def measured() -> Iterator[Usage]:
-    """Yield a count of what the block and its threads use; it grows during the block."""
+    """Yield the usage of the block and its threads; it grows during the block."""
     usage: Usage = {}
     token = _current.set(usage)
     try:

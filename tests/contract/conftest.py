@@ -17,13 +17,13 @@ from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.client import DynamoDB
 from graveler.aws.dynamodb.exports import DynamoExportStore
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.dynamodb.models import CLEANUPS, OUTBOX, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, Pending
-from graveler.aws.retries import Retries
+from graveler.aws.exchanges.buffered import BufferedResponse, Pending, ResponseLostError
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.signing import Signer
 from graveler.export.ports import ExportStore
 from graveler.model import (
@@ -52,16 +52,16 @@ class LostAnswer(Pending):
         self._pending = pending
         self._meanwhile = meanwhile
 
-    def finish(self, *, needs_end: bool = True) -> Answer:
+    def finish(self, *, needs_end: bool = True) -> BufferedResponse:
         self._pending.finish(needs_end=needs_end)
         self._meanwhile()
-        raise NoAnswerError("the answer was lost on its way")
+        raise ResponseLostError("the answer was lost on its way")
 
     def abandon(self) -> None:
         self._pending.abandon()
 
 
-class LossyHttp(HttpClient):
+class LossyHttp(DynamoDBHttpClient):
     """Requests arrive and have their effect, but answers to chosen operations get lost."""
 
     def __init__(self, endpoint: str) -> None:
@@ -116,7 +116,7 @@ def _memory_stores() -> Stores:
 def dynamodb_stores(dynamodb_endpoint: str) -> Iterator[DynamoDBStores]:
     http = LossyHttp(dynamodb_endpoint)
     round_trips: list[str] = []
-    retries = Retries(total_s_max=60.0, first_pause_s=0.005)
+    retries = RetryPolicy(total_s_max=60.0, first_pause_s=0.005)
     signer = Signer(REGION, Keys)
     tables = Tables("refs", "staging", DynamoDB(http, signer, retries, round_trips.append))
     tables.create()
@@ -159,7 +159,7 @@ def lose(request: pytest.FixtureRequest, dynamodb_stores: DynamoDBStores) -> Ite
     count = 10**6 if request.param == "all answers lost" else 1
     dynamodb_stores.http.forget_tokens = "forgotten" in request.param
     if count > 1:
-        dynamodb.retries = Retries(total_s_max=0.02, first_pause_s=0.001)
+        dynamodb.retries = RetryPolicy(total_s_max=0.02, first_pause_s=0.001)
     yield lambda operation: dynamodb_stores.http.to_lose.update({operation: count})
     dynamodb_stores.http.to_lose.clear()
     dynamodb_stores.http.forget_tokens = False

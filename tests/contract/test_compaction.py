@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graveler.aws.dynamodb.cleanup import CleanupStore
-from graveler.aws.exchanges.whole import Pending
+from graveler.aws.exchanges.buffered import Pending
 from graveler.errors import StaleVersionError, ThrottledError, UnknownOutcomeError
 from graveler.limits import SEALED_REPLACED_MAX
 from graveler.model import Branch, Repository, StagingToken

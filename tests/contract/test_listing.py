@@ -2,7 +2,7 @@
 
 import pytest
 
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.errors import InvalidInputError
@@ -33,7 +33,7 @@ def s3(s3_endpoint: str) -> ObjectStore:
     keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
     client = s3_client(s3_endpoint, keys)
     client.create_bucket(Bucket=WHOLE.removeprefix("s3://").rstrip("/"))
-    return filled(S3ObjectStore(S3(client, Retries(total_s_max=60.0))))
+    return filled(S3ObjectStore(S3(client, RetryPolicy(total_s_max=60.0))))
 
 
 def filled(objects: ObjectStore) -> ObjectStore:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from graveler.aws.dynamodb.meetings import Meetings
+from graveler.aws.dynamodb.coalescing import Coalescer
 from graveler.aws.dynamodb.staging import DynamoStagingStore
-from graveler.aws.exchanges.whole import Answer
+from graveler.aws.exchanges.buffered import BufferedResponse
 from graveler.errors import AlreadyExistsError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, Change, CommitID, Repository, Tag, tasks
 from graveler.model.tasks import Task, TaskEnd, TaskKind
@@ -267,7 +267,7 @@ def test_a_repeated_change_has_no_second_effect(stores: DynamoDBStores) -> None:
     token = new_token()
     stores.http.to_lose["TransactWriteItems"] = 1
     # Another process reads it, and writes over it, before the answer is missed.
-    other = DynamoStagingStore(replace(stores.tables, meetings=Meetings()))
+    other = DynamoStagingStore(replace(stores.tables, coalescer=Coalescer()))
     stores.http.meanwhile = lambda: other.stage(token, [(b"a", b"theirs")])
     try:
         assert not stores.staging.stage(token, [(b"a", b"ours")])
@@ -386,8 +386,8 @@ def test_threads_whose_shared_read_has_no_answer_read_again(
 
 
 class _Refused:
-    def finish(self) -> Answer:
-        return Answer(400, {}, b'{"__type":"x#UnrecognizedClientException"}')
+    def finish(self) -> BufferedResponse:
+        return BufferedResponse(400, {}, b'{"__type":"x#UnrecognizedClientException"}')
 
     def abandon(self) -> None:
         """It holds nothing."""
@@ -398,12 +398,12 @@ def test_threads_whose_shared_write_is_refused_after_a_lost_answer_do_not_send_i
 ) -> None:
     """Credentials can expire between two attempts, of which the first one had its effect."""
     token = new_token()
-    other = DynamoStagingStore(replace(stores.tables, meetings=Meetings()))
+    other = DynamoStagingStore(replace(stores.tables, coalescer=Coalescer()))
     begin = stores.http.begin
     requests = count(1)
 
     def wait_for(waiting: int) -> None:
-        while len(stores.tables.meetings._waiting["staging", token]) < waiting:
+        while len(stores.tables.coalescer._waiting["staging", token]) < waiting:
             time.sleep(0.001)
 
     def overwrite() -> None:
@@ -426,7 +426,7 @@ def test_threads_whose_shared_write_is_refused_after_a_lost_answer_do_not_send_i
 
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(stage, b"a")
-        while ("staging", token) not in stores.tables.meetings._waiting:
+        while ("staging", token) not in stores.tables.coalescer._waiting:
             time.sleep(0.001)
         shared = [pool.submit(stage, path) for path in (b"b", b"c")]
         assert not first.result(10)

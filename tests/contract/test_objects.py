@@ -9,12 +9,12 @@ import pytest
 import requests
 
 from gateway.protocol.bodies.algorithms import ALGORITHMS
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3.client import S3
-from graveler.aws.s3.direct import DirectRequests
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.direct_client import DirectClient
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
+from graveler.aws.s3.uris import Location
 from graveler.data_headers import DataHeaders
 from graveler.errors import (
     BadPartsError,
@@ -60,9 +60,9 @@ class World:
 
 
 def s3_of(endpoint: str, keys: Keys = STACK_KEYS, *, directly: bool = False) -> S3:
-    retries = Retries(total_s_max=60.0, first_pause_s=0.005)
+    retries = RetryPolicy(total_s_max=60.0, first_pause_s=0.005)
     requests = S3Requests(Endpoint(endpoint, "us-east-1"), lambda: keys)
-    direct = DirectRequests(requests, signs_content=True) if directly else None
+    direct = DirectClient(requests, signs_content=True) if directly else None
     return S3(s3_client(endpoint, keys), retries, direct)
 
 
@@ -107,7 +107,6 @@ def world(request: pytest.FixtureRequest) -> World:
     signer = S3Requests(Endpoint(endpoint, "us-east-1"), lambda: STACK_KEYS)
     objects = S3ObjectStore(
         s3,
-        None,
         lambda: STACK_KEYS,
         copy_bytes_max=LEAST_PART_BYTES,
         signer=signer if request.param == "directly" else None,
@@ -482,19 +481,23 @@ class TestUploads:
             world.objects.complete_upload(world.uri(), ABSENT_UPLOAD, [UploadedPart(1, "0" * 32)])
 
 
+_PUBLIC = "https://objects.example:8443"
+
+
 @pytest.mark.server
 class TestPresignedUrls:
     """What only real URLs have."""
 
     def test_they_lead_to_the_public_endpoint(self, s3_endpoint: str) -> None:
-        public = s3_client("https://objects.example:8443", STACK_KEYS)
-        objects = S3ObjectStore(s3_of(s3_endpoint), lambda _bucket: public)
+        places = [Endpoint(each, "us-east-1") for each in (s3_endpoint, _PUBLIC)]
+        signer = S3Requests(places[0], lambda: STACK_KEYS, places[1])
+        objects = S3ObjectStore(s3_of(s3_endpoint), signer=signer)
         for url in (
             objects.presign_get("s3://b/k", 60, "k"),
             objects.presign_put("s3://b/k", 60),
             objects.presign_part("s3://b/k", "u", 1, 60),
         ):
-            assert url.startswith("https://objects.example:8443/b/k?")
+            assert url.startswith(f"{_PUBLIC}/b/k?")
             assert parse_qs(urlsplit(url).query)["X-Amz-SignedHeaders"] == ["host"]
 
     @pytest.mark.parametrize("name", ["a.txt", 'a"b\\.txt', "é.txt", "a;b=c.txt", "\n\r\0", "%41"])

@@ -10,7 +10,7 @@ import requests
 
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.s3.requests import UNSIGNED_PAYLOAD, Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import UNSIGNED_PAYLOAD, Endpoint, S3Requests
 from graveler.ports import SignedS3Request, UploadedPart
 from tests.support.servers.stack import BUCKET, KEYS
 from tests.support.worlds.server_world import REGION, Keys, s3_client

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graveler.addresses import encode_xid
-from graveler.aws.dynamodb.uploads import text_of_key
+from graveler.aws.dynamodb.recorded_uploads import text_of_key
 from graveler.errors import StaleVersionError, UnknownOutcomeError, UploadNotFoundError
 from graveler.limits import PATH_BYTES_MAX
 from graveler.model import Branch, Repository

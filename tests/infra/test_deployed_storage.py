@@ -6,9 +6,8 @@ from typing import Any
 import boto3
 import pytest
 
-from graveler.aws import connect, wiring
-from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
+from graveler.aws.wiring import Adapters
 from graveler.operations import commits, repositories
 from graveler.operations.commits import LogQuery
 from tests.support.servers.moto_server import empty_moto
@@ -60,17 +59,14 @@ def stack(aws, session, dev):
 def engine(aws, stack, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEYS[0])
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEYS[1])
-    connect._session.cache_clear()
-    settings = Settings(
+    settings = DeploymentSettings(
         region=REGION,
         refs_table=stack["Refs48288B5D"],
         staging_table=stack["Staging12D1754E"],
         dynamodb_endpoint=aws,
         s3_endpoint=aws,
     )
-    tables = Tables(settings.refs_table, settings.staging_table, connect.dynamodb(settings))
-    yield wiring.engine_over(settings, tables, b"key")
-    connect._session.cache_clear()
+    return Adapters(settings).engine_signing(b"key")
 
 
 def test_tables_are_deployed_as_they_are_described(aws, session, stack):

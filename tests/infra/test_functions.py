@@ -9,7 +9,7 @@ import pytest
 from functions.api.settings import ApiSettings
 from functions.cleanup.handler import CleanupSettings
 from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from local import background
 from tests.infra.conftest import ROOT
 
@@ -95,7 +95,9 @@ def test_the_environment_has_the_variables_that_a_functions_settings_read(deploy
 
 def test_every_setting_is_some_functions_or_has_a_reason_to_keep_its_default():
     known = {
-        each.name for kind in (Settings, ApiSettings, CleanupSettings) for each in fields(kind)
+        each.name
+        for kind in (DeploymentSettings, ApiSettings, CleanupSettings)
+        for each in fields(kind)
     }
     used = set().union(*EXPECTED.values())
     assert known - used == LOCAL | TUNING | {"region"}  # the region is Lambda's own variable
@@ -106,7 +108,7 @@ def test_every_setting_is_some_functions_or_has_a_reason_to_keep_its_default():
 def test_the_settings_of_a_function_can_be_read(deployment, name):
     variables = functions(deployment)[name]["Environment"]["Variables"]
     environment = {key: deployment.flat(value) for key, value in variables.items()}
-    settings = Settings.from_environment({"AWS_REGION": "eu-west-1", **environment})
+    settings = DeploymentSettings.from_environment({"AWS_REGION": "eu-west-1", **environment})
     assert settings.refs_table == "<Refs48288B5D>"
     assert settings.staging_table == "<Staging12D1754E>"
 

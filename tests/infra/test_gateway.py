@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.server.settings import GatewaySettings, ServerSettings
-from graveler.aws.settings import Settings as AwsSettings
+from graveler.aws.settings import DeploymentSettings
 from tests.support.worlds.shapes import GATEWAY, INTERNAL
 
 
@@ -166,7 +166,7 @@ def test_the_program_accepts_its_variables(prod):
     assert GatewaySettings.from_environment(told).domains == ("s3.example.com",)
     server = ServerSettings.from_environment(told)
     assert server.port == container(prod)["PortMappings"][0]["ContainerPort"] == 8080
-    stores = AwsSettings.from_environment(told)
+    stores = DeploymentSettings.from_environment(told)
     assert stores.refs_table == "<Refs48288B5D>"
     assert stores.kms_key_id == "<Key961B73FD>"
     known = {name for name in told if name.startswith("GRAVELER_")}

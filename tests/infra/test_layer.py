@@ -280,18 +280,17 @@ def test_every_client_works_with_the_services_left_in_botocore(unpacked):
     program = """
 import sys
 sys.path[:0] = [sys.argv[1]]
-from graveler.aws import connect
-from graveler.aws.settings import Settings
-settings = Settings(region="eu-west-1", refs_table="refs", staging_table="staging")
-connect.dynamodb(settings)
-connect.s3_client(settings, None)
-connect.hook_lambda_client(settings, 1.0)
-connect.secrets_client(settings, "secretsmanager")
-connect.secrets_client(settings, "ssm")
-given_more = {"s3_client", "hook_lambda_client", "secrets_client"}
-for name in dir(connect):
-    if name.endswith("_client") and not name.startswith("_") and name not in given_more:
-        getattr(connect, name)(settings)
+from functools import cached_property
+from graveler.aws.connect import Clients
+from graveler.aws.settings import DeploymentSettings
+settings = DeploymentSettings(region="eu-west-1", refs_table="refs", staging_table="staging")
+clients = Clients(settings)
+clients.dynamodb()
+clients.hook_functions(1.0)
+members = [name for name, each in vars(Clients).items() if isinstance(each, cached_property)]
+assert len(members) > 8, members
+for name in members:
+    getattr(clients, name)
 """
     environment = {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "x"}
     command = [PYTHON, "-I", "-S", "-c", program, unpacked]

@@ -73,7 +73,7 @@ ONLY_ON_AWS = {
     "Scratch": "Glue and Spark write temporary files.",
     "Secrets": "The embedded stack encrypts without KMS; tests/unit/aws/test_kms.py tries it.",
     "StartCollections": "The embedded stack starts jobs itself; the same test tries Glue.",
-    "StartJob": "The embedded stack has no Glue; tests/unit/aws/test_jobs.py tries it.",
+    "StartJob": "The embedded stack has no Glue; tests/unit/aws/test_glue.py tries it.",
     "TablesKey": "DynamoDB uses the key of its tables.",
     "Trace": "Lambda traces functions.",
 }

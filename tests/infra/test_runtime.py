@@ -38,8 +38,9 @@ def sockets():
 
 def restore(self):
     from graveler.aws import wiring
-    wiring.engine().names.new_uid()
-    wiring.engine().objects.head(os.environ["GRAVELER_NAMESPACE_PREFIX"] + "nothing")
+    engine = wiring.adapters().engine
+    engine.names.new_uid()
+    engine.objects.head(os.environ["GRAVELER_NAMESPACE_PREFIX"] + "nothing")
     restore_next(self)
     used.update(sockets())
     os.fork()

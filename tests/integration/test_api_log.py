@@ -8,6 +8,7 @@ import base64
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -261,7 +262,7 @@ def test_a_failed_export_logs_no_keys(
     set_up(api)
     work(api)
     told = lines_of(monkeypatch, "graveler-export")
-    monkeypatch.setattr(wiring, "engine", lambda: api.engine)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=api.engine))
 
     def refuse(*_: object, **__: object) -> None:
         raise ThrottledError(f"https://bucket/{MARK}/key?{SIGNED}=1 does not answer")

@@ -22,12 +22,11 @@ from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import Transfers
 from graveler.access.needs import Permission
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
-from graveler.aws.exchanges.channels import channel_of
-from graveler.aws.exchanges.connecting import connected
-from graveler.aws.exchanges.connection import Connection, Host
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.connection import Host, HttpConnection
 from graveler.aws.exchanges.pool import Pool
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.exchanges.sockets import connected, timed_socket
+from graveler.aws.exchanges.time_budget import TimeBudget
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
 from graveler.branches.heads import new_commit
 from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
@@ -163,11 +162,11 @@ def test_a_repeated_completion_asks_the_object_store_for_nothing(meter: Meter) -
 # The S3 gateway
 
 
-class CountedConnection(Connection):
+class CountedConnection(HttpConnection):
     """A connection whose requests a meter counts."""
 
     def __init__(self, host: Host, made: socket.socket, requests: list[str]) -> None:
-        super().__init__(host, channel_of(made))
+        super().__init__(host, timed_socket(made))
         self._requests = requests
 
     def send(
@@ -181,13 +180,13 @@ class CountedPool(Pool):
     """A pool that keeps no connection, and a meter counts the requests over its own."""
 
     def __init__(self, requests: list[str]) -> None:
-        super().__init__(lambda: Patience(30))
+        super().__init__(lambda: TimeBudget(30))
         self._requests = requests
 
-    def take(self, host: Host) -> Connection:
+    def take(self, host: Host) -> HttpConnection:
         return CountedConnection(host, connected(host.name, host.port), self._requests)
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: HttpConnection) -> None:
         connection.close()
 
 

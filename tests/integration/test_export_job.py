@@ -18,7 +18,7 @@ from glue_jobs.export import run as job_run
 from glue_jobs.export.options import ExportOptions
 from glue_jobs.export.run import run
 from graveler.addresses import physical_uri
-from graveler.aws.clock import SystemClock
+from graveler.aws.system import SystemClock
 from graveler.branches.lookup import current_branch
 from graveler.branches.staging import stage_changes
 from graveler.engine import Engine

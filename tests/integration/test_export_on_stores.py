@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -31,7 +32,7 @@ def world(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[ServerWorld]:
 @pytest.fixture
 def engine(world: ServerWorld, monkeypatch: pytest.MonkeyPatch) -> Engine:
     made = world.engine()
-    monkeypatch.setattr(wiring, "engine", lambda: made)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=made))
     return made
 
 
@@ -91,7 +92,9 @@ def test_a_whole_export_copies_only_what_the_path_lacks(
     engine.objects.delete(f"{path}/key-3")
     requests.run(engine, repository, "main")
     calls = Calls()
-    monkeypatch.setattr(wiring, "engine", lambda: engine_around(engine, calls))
+    monkeypatch.setattr(
+        wiring, "adapters", lambda: SimpleNamespace(engine=engine_around(engine, calls))
+    )
     look_after(repository)
     assert requests.status(engine, repository, "main").state is ExportState.SUCCEEDED
     assert engine.objects.get(f"{path}/key-3") == b"x"

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from glue_jobs.garbage_collection import run as module
 from glue_jobs.garbage_collection.lease import CollectionLease
 from glue_jobs.garbage_collection.sweeping import LOOK_IS_OLD, Round, SweptRound, sweep
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
 from graveler.operations import branches
@@ -96,7 +96,7 @@ def test_what_is_left_of_a_round_goes_by_the_next_look_and_counts_once(
 ) -> None:
     rounds: list[int] = []
 
-    def interrupted(doomed: DataFrame, this: Round, settings: Settings) -> SweptRound:
+    def interrupted(doomed: DataFrame, this: Round, settings: DeploymentSettings) -> SweptRound:
         rounds.append(doomed.count())
         if len(rounds) > 1:
             return sweep(doomed, this, settings)

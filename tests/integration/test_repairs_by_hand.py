@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,8 +10,6 @@ from functions.events.handler import handler
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.standard import ADMINISTRATORS, GROUPS, POLICIES
 from graveler.aws import wiring
-from graveler.aws.bus import Published
-from graveler.aws.clock import SystemClock
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.models import (
     ACCOUNTS,
@@ -23,6 +22,8 @@ from graveler.aws.dynamodb.models import (
     partition_of,
 )
 from graveler.aws.dynamodb.tables import Tables, key
+from graveler.aws.eventbridge import Published
+from graveler.aws.system import SystemClock
 from graveler.branches.lookup import read_repository
 from graveler.errors import AlreadyExistsError, AuthenticationError
 from graveler.http.auth import Authenticator
@@ -159,7 +160,7 @@ def test_items_of_the_outbox_are_published_again_as_records_of_the_stream(
             published.extend(events)
             return Published(len(published))
 
-    monkeypatch.setattr(wiring, "event_bus", Bus)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(event_bus=Bus()))
     repository = read_repository(world.engine(), name)
     (items,) = tables.pages(tables.query(partition_of(repository), OUTBOX))
     # What the runbook has jq make of them.

@@ -11,10 +11,9 @@ import pytest
 
 from functions.api import app
 from functions.api.app import build_app
-from graveler.aws import retries
+from graveler.aws import boto3_timeouts, retries
 from graveler.aws.dynamodb import http_client
-from graveler.aws.exchanges import for_urllib3
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.aws.s3 import client as s3_module
 from graveler.limits import REQUEST_S_MAX
 from tests.support.clients.api import ApiClient, Reply
@@ -83,9 +82,9 @@ def lake(servers: tuple[FaultyServer, ...], monkeypatch: pytest.MonkeyPatch) -> 
         made = Lake(api, world.new_repository(BUCKET), tables, objects)
         assert made.branch("main").status == 200  # the access key is known from now on
         monkeypatch.setattr(http_client, "DYNAMODB_ATTEMPT_S", ATTEMPT_S)
-        monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", ATTEMPT_S)
+        monkeypatch.setattr(boto3_timeouts, "READ_TIMEOUT_S", ATTEMPT_S)
         monkeypatch.setattr(s3_module, "LONG_READ_TIMEOUT_S", ATTEMPT_S)
-        monkeypatch.setattr(for_urllib3, "of_answer", lambda _: Patience(ATTEMPT_S))
+        monkeypatch.setattr(boto3_timeouts, "response_budget", lambda _: TimeBudget(ATTEMPT_S))
         yield made
         made.recover()
 

@@ -6,6 +6,7 @@ Lines of Lambda itself and of API Gateway are written here by their documentatio
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -18,8 +19,8 @@ from functions.cleanup.handler import handler as clean_up
 from functions.events.handler import handler as publish
 from gateway.server.log import AccessLogEntry
 from graveler.aws import wiring
-from graveler.aws.bus import Published
-from graveler.aws.dynamodb.cleanup import Swept
+from graveler.aws.dynamodb.cleanup import SweepResult
+from graveler.aws.eventbridge import Published
 from graveler.branches.changes import StagedSource
 from graveler.errors import CorruptDataError
 from graveler.export.record import BranchExport, ExportConfiguration, ExportRun, ExportState
@@ -119,8 +120,8 @@ def _of_the_api(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 def _of_the_cleanup(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     class Store:
-        def sweep(self, *_: object) -> Swept:
-            return Swept(0)
+        def sweep(self, *_: object) -> SweepResult:
+            return SweepResult(0)
 
     class Heartbeats:
         def beat(self, now_ns: int) -> None:
@@ -129,8 +130,8 @@ def _of_the_cleanup(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         def collected_ns(self, watched: object, now_ns: int) -> int:
             return now_ns if watched else 0
 
-    monkeypatch.setattr(wiring, "cleanup", Store)
-    monkeypatch.setattr(wiring, "heartbeats", Heartbeats)
+    adapters = SimpleNamespace(cleanup=Store(), heartbeats=Heartbeats())
+    monkeypatch.setattr(wiring, "adapters", lambda: adapters)
     monkeypatch.setenv("GRAVELER_WATCHED_COLLECTIONS", "sweep#")
     lines = lines_of(monkeypatch, "graveler-cleanup")
     clean_up({}, Context())
@@ -142,7 +143,7 @@ def _of_the_events(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         def publish(self, events: list[object]) -> Published:
             return Published(0, "ThrottlingException" if events else "")
 
-    monkeypatch.setattr(wiring, "event_bus", Bus)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(event_bus=Bus()))
     lines = lines_of(monkeypatch, "graveler-events")
     keys = {"partition": {"S": "repository#lake#1"}, "sort": {"S": "outbox#1"}}
     event = {"id": "1", "kind": "tag_created", "repository": "lake", "time_ns": 1, "detail": {}}
@@ -176,7 +177,7 @@ def _of_exports(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     run = ExportRun("1", CommitID("c" * 64), ExportConfiguration("s3://out"), started_ns=1)
     done = BranchExport("main", run.configuration, ExportState.IN_PROGRESS, run=run)
     monkeypatch.setattr(export, "advance", _one_after_the_other(done, CorruptDataError("damaged")))
-    monkeypatch.setattr(wiring, "engine", object)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=object()))
     lines = lines_of(monkeypatch, "graveler-export")
     _deliver(export.handler, {"repository": "lake", "branch": "main"})
     return [{**line, "ObjectsCopied": 3} for line in lines.all]
@@ -185,7 +186,7 @@ def _of_exports(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def _of_tasks(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     task = Task("CA1", TaskKind.COMMIT, "ann", create_time_ns=1, update_time_ns=1, branch="main")
     monkeypatch.setattr(tasks, "advance", _one_after_the_other(task, ValueError("a bug")))
-    monkeypatch.setattr(wiring, "engine", object)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=object()))
     lines = lines_of(monkeypatch, "graveler-tasks")
     _deliver(tasks.handler, {"repository": "lake", "task_id": "CA1"})
     return lines.all
@@ -196,7 +197,7 @@ def _of_slices(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     monkeypatch.setattr(
         slices, "apply_job", _one_after_the_other(SliceAnswer(), failed, CorruptDataError("bad"))
     )
-    monkeypatch.setattr(wiring, "engine", object)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=object()))
     lines = lines_of(monkeypatch, "graveler-slices")
     job = msgspec.to_builtins(
         SliceJob(

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from graveler.aws.dynamodb.http_client import HttpClient
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, Pending
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
+from graveler.aws.exchanges.buffered import BufferedResponse, Pending, ResponseLostError
 from graveler.engine import Engine
 from graveler.errors import (
     AlreadyExistsError,
@@ -51,15 +51,15 @@ class _Lost:
     def __init__(self, pending: Pending) -> None:
         self._pending = pending
 
-    def finish(self, *, needs_end: bool = True) -> Answer:
+    def finish(self, *, needs_end: bool = True) -> BufferedResponse:
         self._pending.finish(needs_end=needs_end)
-        raise NoAnswerError("the answer was lost on its way")
+        raise ResponseLostError("the answer was lost on its way")
 
     def abandon(self) -> None:
         self._pending.abandon()
 
 
-class LossyHttp(HttpClient):
+class LossyHttp(DynamoDBHttpClient):
     """Requests have their effect, but some answers get lost."""
 
     def begin(self, headers: Mapping[str, str], body: bytes) -> Any:
@@ -161,12 +161,12 @@ def _local(operation: Operation) -> Operation:
 
 
 def _work(pipe: Connection, endpoints: tuple, repo: str, first: str, number: int) -> None:
-    server_world.HttpClient = LossyHttp  # type: ignore[attr-defined]
+    server_world.DynamoDBHttpClient = LossyHttp  # type: ignore[attr-defined]
     engine = ServerWorld(*endpoints).engine()
     clients = [Client(engine, repo, first, f"{number}.{thread}") for thread in range(THREADS)]
     with ThreadPoolExecutor(THREADS) as pool:
         done = [each for some in pool.map(Client.run, clients) for each in some]
-    pipe.send((done, engine.refs.tables.meetings._waiting))  # type: ignore[attr-defined]
+    pipe.send((done, engine.refs.tables.coalescer._waiting))  # type: ignore[attr-defined]
 
 
 def test_what_threads_of_several_processes_were_told_is_true(

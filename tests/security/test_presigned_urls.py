@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 import requests
 
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.limits import PRESIGNED_URL_LIFE_S
@@ -20,7 +20,7 @@ server = pytest.mark.server
 @pytest.fixture
 def objects(s3_endpoint: str) -> S3ObjectStore:
     keys = Keys(KEYS.access_key_id, KEYS.secret_access_key)
-    s3 = S3(s3_client(s3_endpoint, keys), Retries(2.0, 0.005))
+    s3 = S3(s3_client(s3_endpoint, keys), RetryPolicy(2.0, 0.005))
     return S3ObjectStore(s3, credentials=lambda: keys)
 
 

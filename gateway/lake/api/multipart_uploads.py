@@ -16,7 +16,13 @@ from gateway.lake.api.rows import (
     part_of,
     presigned_request,
 )
-from gateway.lake.port import Description, ListedPart, ListedUpload, Object, ObjectPlace
+from gateway.lake.port import (
+    Description,
+    ListedPart,
+    ListedUpload,
+    Object,
+    ObjectPlace,
+)
 from graveler.data_headers import of_write
 from graveler.errors import UploadNotFoundError
 from graveler.model import NO_REQUIREMENT, Requirement

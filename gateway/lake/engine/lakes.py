@@ -7,7 +7,7 @@ from gateway.lake.engine.objects import EngineObjects
 from gateway.lake.port import Bucket, ClientKeyPair, UserLake
 from graveler.access.actions import Action
 from graveler.access.conditions import SOURCE_IP
-from graveler.aws.s3.requests import S3Requests
+from graveler.aws.s3.signed_requests import S3Requests
 from graveler.branches.lookup import current_branch, known_repository
 from graveler.cache import AgingCache
 from graveler.engine import Engine

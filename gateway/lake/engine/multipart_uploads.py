@@ -13,7 +13,7 @@ from gateway.lake.port import (
     Object,
     ObjectPlace,
 )
-from graveler.aws.s3.requests import S3Requests
+from graveler.aws.s3.signed_requests import S3Requests
 from graveler.branches import data
 from graveler.engine import Engine
 from graveler.http.rights import RequestRights

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from gateway.lake.engine import rights
 from gateway.lake.engine.deadline import in_time, in_time_of_copies
 from gateway.lake.port import Description, Object, ObjectPlace
-from graveler.aws.s3.requests import S3Requests
+from graveler.aws.s3.signed_requests import S3Requests
 from graveler.branches.data import check_data, data_headers
 from graveler.branches.views import ObjectStat
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS

@@ -7,7 +7,7 @@ would poll first, and release the interpreter's lock twice.
 import socket
 from threading import Semaphore
 
-from graveler.aws.exchanges.channels import WHOLE, kernel_time
+from graveler.aws.exchanges.sockets import WHOLE, kernel_time
 
 # A client that sends or takes less, on average, holds a thread for too long.
 BYTES_PER_S_MIN = 1024

@@ -18,8 +18,9 @@ from graveler.aws.dynamodb.models import (
     StagedItem,
     partition_of,
 )
+from graveler.aws.dynamodb.outbox import outbox_item
 from graveler.aws.dynamodb.pulls import pull_replacement
-from graveler.aws.dynamodb.records import Records, cleanup_item, outbox_item
+from graveler.aws.dynamodb.records import RefsRecords, cleanup_item
 from graveler.aws.dynamodb.tables import Raw, Tables, key
 from graveler.aws.dynamodb.tasks import task_creation, task_key, task_of, task_replacement
 from graveler.aws.errors import ConditionFailedError
@@ -56,7 +57,8 @@ def branch_item(repository: Repository, branch: Branch) -> BranchItem:
 
 def branch_of(raw: Raw) -> Branch:
     """Return the branch that the raw item stores."""
-    # Every request reads a branch, and PynamoDB takes a tenth of its processor time for that.
+    # Not through the model. Every request reads a branch, and PynamoDB would take a tenth of the
+    # request's processor time.
     sealed = raw["sealed_tokens"]["L"]
     return Branch(
         name=raw["sort"]["S"].removeprefix(BRANCH),
@@ -76,20 +78,20 @@ def branch_key(repository: Repository, name: str) -> Raw:
     return key(partition_of(repository), BRANCH + name)
 
 
-def meeting_at(repository: Repository, branch: str) -> str:
-    """Return the subject of reads of the branch and of what belongs to it."""
+def subject_of(repository: Repository, branch: str) -> str:
+    """Return the subject of coalesced reads of the branch and of its items."""
     return f"{partition_of(repository)}/{branch}"
 
 
 def restored_item(branch: Branch, path: bytes, value: bytes | None) -> StagedItem:
-    """Return the staged item of a restored entry: the head's value at the path, or a tombstone."""
+    """Return the staged item that restores the head's value at the path, or a tombstone."""
     return StagedItem(branch.staging_token, path, value=value, restored=True)
 
 
 def is_unchanged(branch: Branch) -> Condition:
     """Return the condition that the branch still has its head, version and staging token.
 
-    No other branch ever has the token.
+    Tokens are unique, so it does not hold for another branch of the name.
     """
     condition: Condition = (
         (BranchItem.version == branch.version)
@@ -108,14 +110,14 @@ def branch_deletion(
     return [{"Delete": delete}, {"Put": cleanup}]
 
 
-class BranchRecords(Records):
+class BranchRecords(RefsRecords):
     """The part of RefStore that stores branches."""
 
     __slots__ = ()
 
     def branch(self, repository: Repository, name: str) -> Branch | None:
         wanted = [(self.tables.refs, branch_key(repository, name))]
-        (raw,) = self.tables.get_together(meeting_at(repository, name), wanted)
+        (raw,) = self.tables.get_together(subject_of(repository, name), wanted)
         return None if raw is None else branch_of(raw)
 
     def branches(
@@ -165,7 +167,7 @@ class BranchRecords(Records):
                 raise StaleVersionError(
                     f"branch {branch.name} was sealed by another writer"
                 ) from error
-            return current  # an earlier attempt of this call sealed it
+            return current  # an earlier attempt of this call sealed the branch
         except UnknownOutcomeError:
             after = self.branch(repository, branch.name)
             if after is None or new_token not in after.tokens:
@@ -188,8 +190,8 @@ class BranchRecords(Records):
     def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:
         offer = cleanup_item(drop_after_ns, [token], is_offer=True)
         with deadlines.unseen():
-            # In a transaction, a repeated request has no second effect. A late one would offer a
-            # token that a branch has taken, and the cleanup would drop it.
+            # In a transaction, a repeated request has no second effect. A late PutItem would offer
+            # a token that a branch has taken, and the cleanup would drop the token.
             self.tables.transact([{"Put": self.tables.put(offer)}])
         return offer.sort
 
@@ -203,7 +205,7 @@ class BranchRecords(Records):
         offer: str,
         drop_after_ns: int,
     ) -> None:
-        # Seals meanwhile append to the stored list, so the positions stay.
+        # Concurrent seals append to the stored list, so the positions stay.
         stored, sealed = old.sealed_tokens[::-1], BranchItem.sealed_tokens
         first, last = stored.index(replaced[-1]), stored.index(replaced[0])
         assert stored[first : last + 1] == tuple(reversed(replaced))
@@ -245,13 +247,13 @@ class BranchRecords(Records):
         dropped = [*applied_tokens, *([] if new_staging_token is None else [old.staging_token])]
         cleanup = cleanup_item(drop_after_ns, dropped)
         writes: list[Raw] = [{"Update": update}]
-        # Fails if a writer has staged the path since.
+        # Fails if a writer staged the path after the restore.
         is_restored = StagedItem.restored.exists()
         writes += [
             {"Put": self.tables.put(restored_item(old, *each), is_restored)} for each in restored
         ]
         if commit is not None:
-            # A commit of this ID is this commit. Only the generation may differ: it is not hashed.
+            # Commits of one ID are equal, except for the generation, which is not hashed.
             is_new = CommitItem.sort.does_not_exist()
             is_same = CommitItem.generation == commit.generation
             writes.append(
@@ -296,7 +298,7 @@ class BranchRecords(Records):
 
 
 def _is_unedited(branch: Branch) -> Condition:
-    """Return the condition that no conditional change (`stage_if`) was staged since."""
+    """Return the condition that the branch has no newer conditional change (`stage_if`)."""
     same: Condition = BranchItem.edits == branch.edits
     # Branches stored by older versions have no count.
     return same if branch.edits else same | BranchItem.edits.does_not_exist()
@@ -310,10 +312,10 @@ def _move(
 ) -> tuple[list[Action], Condition]:
     """Return the update that moves a branch, and its condition.
 
-    A seal in between does no harm: it appends to the list, and the move removes from its front. A
-    branch that was deleted and created again may have the same version and head, so its identity
-    must be the same. Branches of earlier versions have none, so the newest applied token must be at
-    its old position, too.
+    A concurrent seal does no harm: it appends to the list, and the move removes from its front. A
+    branch that was deleted and created again may have the same version and head, so the condition
+    compares the identity. Branches of earlier versions have no identity, so the newest applied
+    token must also be at its old position.
     """
     count = len(applied_tokens)
     kept = len(old.sealed_tokens) - count

@@ -1,4 +1,4 @@
-"""Claims in DynamoDB: old addresses that get another name."""
+"""Claims in DynamoDB: they keep old addresses alive that get another name."""
 
 from collections.abc import Iterator, Sequence
 from uuid import uuid4
@@ -7,7 +7,7 @@ import msgspec
 
 from graveler.aws import deadlines
 from graveler.aws.dynamodb.models import CLAIM, ClaimItem, partition_of
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.errors import UnknownOutcomeError
 from graveler.model import Repository
 
@@ -15,7 +15,7 @@ from graveler.model import Repository
 _ADDRESSES_IN_ITEM_MAX = 2_000
 
 
-class ClaimRecords(Records):
+class ClaimRecords(RefsRecords):
     """`graveler.ports.ClaimStore` over the refs table."""
 
     __slots__ = ()

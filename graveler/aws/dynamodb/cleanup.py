@@ -1,8 +1,8 @@
 """Drops unused staging tokens and deleted repositories in the background.
 
-The transaction that makes work registers it with its due time. The work leaves the register only
-when it is done, so the next sweep continues a stopped one; doing a piece twice does no harm. A
-piece that fails is registered again for an hour later, so that it does not block the others.
+The transaction that makes work registers it with its due time. A sweep removes work from the
+register only when it is done, so the next sweep continues a stopped one. Doing a piece twice does
+no harm. A piece that fails is registered again for an hour later, so it does not block the others.
 """
 
 from contextlib import suppress
@@ -25,7 +25,7 @@ from graveler.model import StagingToken
 from graveler.ports import StagingStore
 from graveler.times import NS_PER_S
 
-# The delay of a piece that failed.
+# The delay of a failed piece.
 POSTPONED_NS = 60 * 60 * NS_PER_S
 
 
@@ -43,15 +43,15 @@ class Cleanup:
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
-    """The result of a sweep: how many pieces are done, and the errors of the others."""
+class SweepResult:
+    """The result of a sweep: the number of pieces done, and the errors of the others."""
 
     done: int
     failures: tuple[Exception, ...] = ()
 
     @property
     def total(self) -> int:
-        """The number of pieces that were tried."""
+        """The number of pieces tried."""
         return self.done + len(self.failures)
 
 
@@ -81,10 +81,10 @@ class CleanupStore:
         """Remove the work from the register."""
         self._tables.dynamodb.call("DeleteItem", self._tables.delete(key(CLEANUPS, cleanup.id)))
 
-    def sweep(self, now_ns: int, amount: int) -> Swept:
+    def sweep(self, now_ns: int, amount: int) -> SweepResult:
         """Try up to amount pieces of due work, and postpone those that fail.
 
-        Fewer pieces mean that no more are due.
+        A result with fewer pieces means that no more are due.
         """
         cleanups = self.due(now_ns, amount)
         failures: list[Exception] = []
@@ -94,10 +94,10 @@ class CleanupStore:
             except Exception as error:  # noqa: BLE001 - one failure must not stop the others
                 self._postpone(cleanup, now_ns + POSTPONED_NS)
                 failures.append(error)
-        return Swept(len(cleanups) - len(failures), tuple(failures))
+        return SweepResult(len(cleanups) - len(failures), tuple(failures))
 
     def _end_offer(self, offer: Cleanup) -> bool:
-        """End the offer, so that no branch can take the token; return False if one has."""
+        """End the offer, so no branch can take the token; return False if a branch has taken it."""
         actions, is_there = [CleanupItem.is_offer.remove()], CleanupItem.sort.exists()
         end = self._tables.update(key(CLEANUPS, offer.id), actions, is_there)
         try:
@@ -118,7 +118,7 @@ class CleanupStore:
     def _postpone(self, cleanup: Cleanup, due_ns: int) -> None:
         """Register the work for later, and only then remove it: at worst, it is done twice."""
         if cleanup.is_offer:
-            return  # a branch may take the token yet, so no other item may name it
+            return  # a branch may still take the token, so no other item may name it
         later = CleanupItem(
             CLEANUPS,
             f"{due_ns:020d}#{uuid4()}",
@@ -150,7 +150,7 @@ class CleanupStore:
                 self._tables.write_batch(
                     self._tables.refs, [{"DeleteRequest": {"Key": each}} for each in keys]
                 )
-        # This item is left if the deletion stopped half way and the name was not taken since.
+        # This item exists if the deletion stopped half way, and the name is still free.
         _, name, uid = partition.split("#")
         delete = self._tables.delete(key(ENDING, name), RepositoryItem.uid == uid)
         with suppress(ConditionFailedError):

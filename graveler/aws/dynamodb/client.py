@@ -1,15 +1,15 @@
 """DynamoDB's JSON protocol: signs requests, and retries them.
 
-An attempt ends in one of four ways:
+Theory of operation. An attempt ends in one of four ways:
 - done;
 - refused for good, which is raised at once;
 - not done, but worth another attempt: throttled, or no connection;
 - unknown: no answer, or a server error.
 
-Attempts go on while there is time (`graveler.aws.retries`). Every write may be repeated: it has a
-condition or a client request token, or stores the same value again. If no attempt succeeds, a write
-that may have had its effect raises UnknownOutcomeError, everything else ThrottledError. Callers of
-writes then read back, so a write ends some time before the deadline of the work in hand.
+Attempts continue while there is time (`graveler.aws.retries`). Every write may be repeated: it has
+a condition or a client request token, or stores the same value again. If no attempt succeeds, a
+write that may have taken effect raises UnknownOutcomeError. All else raises ThrottledError. Callers
+of writes then read back, so a write ends some time before the deadline of the work in hand.
 
 DynamoDB remembers a client request token for ten minutes, and a process may be frozen between two
 attempts. So no attempt is sent later than five minutes after the first. Its signature is valid for
@@ -28,8 +28,7 @@ from zlib import crc32
 import msgspec
 
 from graveler.aws import deadlines, traces, usage
-from graveler.aws.clock import moment
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.errors import (
     CONDITION_FAILED,
     THROTTLING_CODES,
@@ -37,9 +36,15 @@ from graveler.aws.errors import (
     RequestRefusedError,
     TransactionCancelledError,
 )
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError, Pending
-from graveler.aws.retries import Retries
+from graveler.aws.exchanges.buffered import (
+    BufferedResponse,
+    Pending,
+    RequestNotSentError,
+    ResponseLostError,
+)
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.signing import Signer
+from graveler.aws.system import moment
 from graveler.aws.usage import Counted
 from graveler.errors import InvalidInputError, ThrottledError, UnknownOutcomeError
 from graveler.times import Moment
@@ -48,11 +53,11 @@ ANYTHING: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 
 _REPEATABLE_S = 5 * 60
 
-# A write leaves this much time to read back what became of it.
+# A write leaves this much time to read back its outcome.
 _READ_BACK_S = 2.0
 
 _READS = frozenset({"BatchGetItem", "DescribeTable", "GetItem", "Query", "Scan"})
-# A table exists, perhaps by the attempt before.
+# The table exists, perhaps by the attempt before.
 _IN_USE = "ResourceInUseException"
 
 
@@ -61,7 +66,7 @@ class _TooLateError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DynamoDBCall:
     """One request: an operation of the API, its parameters, and the decoder of its answer."""
 
     operation: str
@@ -72,19 +77,19 @@ class Call:
 class DynamoDB:
     """One endpoint of DynamoDB, shared by all threads.
 
-    `observe` is called before every round trip with the operations that it carries.
+    `observe` is called before every round trip with its operations.
     """
 
     def __init__(
         self,
-        http: HttpClient,
+        http: DynamoDBHttpClient,
         signer: Signer,
-        retries: Retries | None = None,
+        retries: RetryPolicy | None = None,
         observe: Callable[[str], None] | None = None,
     ) -> None:
         self._http = http
         self._signer = signer
-        self.retries = retries or Retries()
+        self.retries = retries or RetryPolicy()
         self._observe = observe
 
     def close(self) -> None:
@@ -96,22 +101,22 @@ class DynamoDB:
         operation: str,
         request: Mapping[str, Any],
         decoder: msgspec.json.Decoder[Any] = ANYTHING,
-    ) -> Any:  # noqa: ANN401 - what the decoder makes
+    ) -> Any:  # noqa: ANN401 - the decoder's type
         """Return the answer to one request.
 
         Raises:
             ConditionFailedError, TransactionCancelledError: a condition did not hold.
             InvalidInputError: an item would be too large.
             RequestRefusedError: DynamoDB refused it, and would refuse it again.
-            ThrottledError: not done in time; it had no effect.
-            UnknownOutcomeError: a write that may have had its effect.
+            ThrottledError: the request was not done in time, and had no effect.
+            UnknownOutcomeError: a write may have taken effect.
         """
         if self._observe is not None:
             self._observe(operation)
         with traces.call("DynamoDB", operation):
-            return self._settle(Call(operation, request, decoder), None)
+            return self._settle(DynamoDBCall(operation, request, decoder), None)
 
-    def call_together(self, first: Call, second: Call) -> tuple[Any, Any]:
+    def call_together(self, first: DynamoDBCall, second: DynamoDBCall) -> tuple[Any, Any]:
         """Return the answers to two reads sent at the same time; raises as `call` does."""
         operations = f"{first.operation}+{second.operation}"
         if self._observe is not None:
@@ -138,19 +143,19 @@ class DynamoDB:
             raise _TooLateError
         return self._http.begin(signed, body)
 
-    def _try_begin(self, call: Call) -> Pending | None:
+    def _try_begin(self, call: DynamoDBCall) -> Pending | None:
         try:
             return self._begin(call.operation, msgspec.json.encode(call.request))
-        except (NotSentError, NoAnswerError):
+        except (RequestNotSentError, ResponseLostError):
             return None  # _settle tries again
 
-    def _settle(self, call: Call, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
+    def _settle(self, call: DynamoDBCall, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
         if call.operation in _READS:
             return self._attempts(call, begun)
         with deadlines.keeping(_READ_BACK_S):
             return self._attempts(call, begun)
 
-    def _attempts(self, call: Call, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
+    def _attempts(self, call: DynamoDBCall, begun: Pending | None) -> Any:  # noqa: ANN401 - as `call`
         body = msgspec.json.encode(call.request)
         may_have_landed = False
         problem = "no time is left"
@@ -161,10 +166,10 @@ class DynamoDB:
                 answer = (pending or self._begin(call.operation, body, since)).finish()
             except _TooLateError:
                 break
-            except NotSentError as error:
+            except RequestNotSentError as error:
                 problem = str(error)
                 continue
-            except NoAnswerError as error:
+            except ResponseLostError as error:
                 problem, may_have_landed = str(error), True
                 continue
             if answer.status == 200 and _is_whole(answer):
@@ -179,7 +184,7 @@ class DynamoDB:
             except RequestRefusedError as error:
                 if not may_have_landed or call.operation in _READS or error.code == _IN_USE:
                     raise
-                # Such as credentials that expired: it says nothing of the attempt before.
+                # A refusal, as of expired credentials, proves nothing about the attempt before.
                 problem = str(error)
                 break
         if may_have_landed and call.operation not in _READS:
@@ -188,13 +193,13 @@ class DynamoDB:
         raise ThrottledError(f"DynamoDB cannot serve this now: retry later ({problem})")
 
 
-def _is_whole(answer: Answer) -> bool:
+def _is_whole(answer: BufferedResponse) -> bool:
     expected = answer.headers.get("x-amz-crc32")
     return expected is None or int(expected) == crc32(answer.body)
 
 
-def _throttling(operation: str, answer: Answer) -> str:
-    """Return the refusal's text if another attempt may succeed; else raise its error."""
+def _throttling(operation: str, answer: BufferedResponse) -> str:
+    """Return the refusal's text if another attempt may succeed, else raise its error."""
     try:
         document = ANYTHING.decode(answer.body)
     except msgspec.DecodeError:

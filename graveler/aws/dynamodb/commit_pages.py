@@ -1,10 +1,10 @@
-"""Commits in pages: by ID, several at a time, and by generation.
+"""Commits in pages: by ID, several pages at once, and by generation.
 
-IDs are hashes. So the first page of a scan by ID says how many commits there are in all, and where
-to divide the rest into parts of one page each, which are read side by side. Nothing depends on the
-guess but how long it takes.
+IDs are hashes. So the first page of a scan by ID gives an estimate of the number of commits. The
+scan divides the rest into parts of about one page each, and reads them side by side. A wrong
+estimate makes the scan slower, and never wrong.
 
-A scan's page begins with a condition and has a limit, for DynamoDB Local's sake (`staged_pages`).
+A scan's page begins with a condition and has a limit, because of DynamoDB Local (`staged_pages`).
 """
 
 from collections import deque
@@ -22,14 +22,14 @@ from graveler.threads import ContextThreads
 _PAGES_AT_ONCE = 4
 
 _FIRST_PAGE_COMMITS = 1_000
-# The parts' commits vary, by 32 for the usual two thirds of them. So few parts need a second page.
+# Two thirds of the parts differ from the mean by at most 32 commits. So few need a second page.
 _PART_COMMITS = 1_200
 
-# Parts are bounded by so many digits of an ID.
+# The bounds of parts have so many digits of an ID.
 _DIGITS = 12
-# Users can choose commits whose IDs are small, and so many of them that the rest seems to be large.
+# Users can choose commits with small IDs, so that the estimate becomes much too large.
 _PARTS_MAX = 1_024
-_END = "g"  # behind all hexadecimal digits
+_END = "g"  # after all hexadecimal digits
 
 _COMMIT = msgspec.json.Decoder(Commit)
 
@@ -80,7 +80,7 @@ def commits_by_id(tables: Tables, partition: str) -> Iterator[Commit]:
 
 
 def _parts_behind(last_id: str) -> Iterator[tuple[str, str]]:
-    """Yield the bounds of parts that hold about as many commits as there are up to that ID."""
+    """Yield the bounds of the parts after last_id, each with about as many commits as before it."""
     covered = int(last_id[:_DIGITS], 16) + 1
     width = max(covered, 16**_DIGITS // _PARTS_MAX)
     low = last_id + "0"  # before every other ID that is greater

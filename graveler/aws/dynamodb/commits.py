@@ -6,7 +6,7 @@ import msgspec
 
 from graveler.aws.dynamodb.commit_pages import commit_of, commits_below, commits_by_id
 from graveler.aws.dynamodb.models import COMMIT, CommitItem, partition_of
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import key
 from graveler.aws.errors import ConditionFailedError
 from graveler.model import Commit, CommitID, Repository
@@ -22,7 +22,7 @@ def commit_item(repository: Repository, commit: Commit) -> CommitItem:
     )
 
 
-class CommitRecords(Records):
+class CommitRecords(RefsRecords):
     """The part of RefStore that stores commits."""
 
     __slots__ = ()
@@ -33,7 +33,7 @@ class CommitRecords(Records):
         try:
             self.tables.dynamodb.call("PutItem", put)
         except ConditionFailedError:
-            # It existed before, or an earlier attempt stored it and its answer was lost.
+            # The commit existed before, or an earlier attempt stored it and its answer was lost.
             return self.commits(repository, [commit.id])[commit.id]
         return commit
 

@@ -1,7 +1,7 @@
 """The export records of branches in DynamoDB.
 
-A record that was deleted and created again begins with another version. A process that missed this
-must not change the new record, so conditions compare both the version and the run.
+A record that was deleted and created again begins with another version. A process that still knows
+the old record must not change the new one. So conditions compare both the version and the run.
 """
 
 from collections.abc import Iterator
@@ -20,10 +20,11 @@ from graveler.aws.dynamodb.models import (
     partition_named,
     partition_of,
 )
-from graveler.aws.dynamodb.records import Records, outbox_item
-from graveler.aws.dynamodb.tables import Raw, Request, key
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords
+from graveler.aws.dynamodb.tables import Request, key
 from graveler.aws.dynamodb.tasks import task_creation
-from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
+from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.export.paths import ListedExport, paths_of
 from graveler.export.record import BranchExport, next_version
@@ -32,7 +33,7 @@ from graveler.model.tasks import TaskStart
 
 
 @dataclass(frozen=True, slots=True)
-class DynamoExportStore(Records):
+class DynamoExportStore(RefsRecords):
     """`graveler.export.ports.ExportStore` in the refs table."""
 
     def branch_export(self, repository: Repository, branch: str) -> BranchExport | None:
@@ -47,7 +48,7 @@ class DynamoExportStore(Records):
         raw = self.tables.get(partition, EXPORT + branch)
         if raw is None:
             return None
-        # A decoder made in advance would cost every process time, and few processes need it.
+        # Making a decoder in advance would slow every start, and few processes need it.
         return msgspec.json.decode(raw["export"]["S"], type=BranchExport)
 
     def replace_branch_export(
@@ -58,11 +59,10 @@ class DynamoExportStore(Records):
         event: Event | None = None,
     ) -> BranchExport:
         stored = replace(new, version=next_version(old, event))
-        item = _export_item(repository, stored)
         unchanged = ExportItem.sort.does_not_exist() if old is None else _is(old)
-        put = self.tables.put(item, unchanged)
+        put = self.tables.put(_export_item(repository, stored), unchanged)
         if event is None:
-            is_done = self._put(put, item)
+            is_done = self._put_once(put)
         else:
             writes = [{"Put": put}]
             if old is None:
@@ -74,23 +74,6 @@ class DynamoExportStore(Records):
         if not is_done:
             raise _stale(new)
         return stored
-
-    def _put(self, put: Raw, item: ExportItem) -> bool:
-        """Put the item; return False if its condition did not hold.
-
-        Raises:
-            UnknownOutcomeError: the answer was lost, and the item is not stored.
-        """
-        try:
-            self.tables.dynamodb.call(
-                "PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-            )
-        except ConditionFailedError as error:
-            return _is_same_write(error.item, item)
-        except UnknownOutcomeError:
-            if not _is_same_write(self.tables.get(item.partition, item.sort), item):
-                raise
-        return True
 
     def delete_branch_export(self, repository: Repository, old: BranchExport) -> None:
         item_key = key(partition_of(repository), EXPORT + old.branch)
@@ -182,10 +165,6 @@ def _is(export: BranchExport) -> Condition:
 
 def _run_id(export: BranchExport) -> str:
     return "" if export.run is None else export.run.id
-
-
-def _is_same_write(raw: Raw | None, item: ExportItem) -> bool:
-    return raw is not None and raw["write"]["S"] == item.write
 
 
 def _stale(export: BranchExport) -> StaleVersionError:

@@ -1,18 +1,23 @@
-"""Gates, which close a staging token.
+"""Gates, which close a staging token, and the changes that fit beside the check of a gate.
 
 A gate is an item of the staging table, and is closed if the item exists. So a new token needs no
 items. A closed gate stays closed until the token is dropped, hours after its last use.
 """
 
+from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 from graveler.aws.dynamodb.models import StagedItem
 from graveler.aws.dynamodb.tables import Raw, Request, with_condition
-from graveler.model import StagingToken
+from graveler.model import Change, StagingToken
 
-# As many as one BatchWriteItem can close. More gates allow more concurrent writers of one branch,
-# and make a commit more expensive: docs/adr/0012-gates.md has figures.
+# One BatchWriteItem can close all of them. More gates would allow more concurrent writers of one
+# branch, and make a commit more expensive: docs/adr/0012-gates.md has figures.
 COUNT = 25
+
+# A transaction has at most 4 MB and 100 parts; one part is the check of the gate.
+_CHANGES_MAX = 99
+_CHANGES_BYTES_MAX = 3 * 1024**2
 
 _IS_ABSENT = with_condition({}, StagedItem.token.does_not_exist())
 
@@ -35,3 +40,24 @@ def is_open(table: str, token: StagingToken, gate: int) -> Request:
 def _key(token: StagingToken, gate: int) -> Raw:
     # Every write checks a gate, so each gate has a partition of its own. No token contains "#".
     return {"token": {"S": f"{token}#{gate}"}, "path": {"B": b"closed"}}
+
+
+def batches_of(changes: Sequence[Change]) -> Iterator[Sequence[Change]]:
+    """Yield the changes in batches that each fit into a transaction."""
+    batch: list[Change] = []
+    size_bytes = 0
+    for path, value in changes:
+        change_bytes = len(path) + len(value or b"")
+        if batch and (len(batch) == _CHANGES_MAX or size_bytes + change_bytes > _CHANGES_BYTES_MAX):
+            yield batch
+            batch, size_bytes = [], 0
+        batch.append((path, value))
+        size_bytes += change_bytes
+    if batch:
+        yield batch
+
+
+def fits(changes: Sequence[Change], more: Change) -> bool:
+    """Whether one more change fits into a transaction, in which a path may occur once."""
+    together = [*changes, more]
+    return all(path != more[0] for path, _ in changes) and len(list(batches_of(together))) == 1

@@ -2,8 +2,8 @@
 
 An alarm on missing data needs data while everything works. Events may be rare, so each sweep
 rewrites one item, and the table's stream carries the change to the events function. Collections may
-be weeks apart, which is longer than an alarm can look back, so each successful one stores its time,
-and each sweep reports how long ago that was.
+be weeks apart, and alarms cannot look back so far. So each successful one stores its time, and each
+sweep reports its age.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ from graveler.aws.dynamodb.models import (
     BeatItem,
     RefsItem,
 )
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.errors import ConditionFailedError
 
 
-class HeartbeatStore(Records):
+class HeartbeatStore(RefsRecords):
     """The partition of signs of life."""
 
     __slots__ = ()
@@ -36,10 +36,10 @@ class HeartbeatStore(Records):
         self.tables.dynamodb.call("PutItem", self.tables.put(item))
 
     def collected_ns(self, watched: Iterable[str], now_ns: int) -> int:
-        """Return when the series whose last success is the oldest had that success.
+        """Return the oldest of the times of the series' last successes.
 
-        A series without any counts from the first time that it is watched. Watched must not be
-        empty.
+        A series without a success counts from the first time that it is watched. watched must not
+        be empty.
         """
         request = self.tables.query(HEARTBEATS, COLLECTION)
         found = {
@@ -55,7 +55,7 @@ class HeartbeatStore(Records):
         return min(times)
 
     def _begin(self, series: str, now_ns: int) -> None:
-        """Start to watch the series, unless a collection has noted its success meanwhile."""
+        """Start to watch the series, unless a collection has just stored its success."""
         item = BeatItem(HEARTBEATS, COLLECTION + series, at_ns=now_ns)
         put = self.tables.put(item, RefsItem.sort.does_not_exist())
         with suppress(ConditionFailedError):

@@ -1,7 +1,7 @@
 """Runs of hooks in DynamoDB.
 
-A run is an item by its ID. Items that list it by branch and by commit name it. They are put first,
-so a listing may name a run that is not there yet, and leaves it out.
+A run is an item under its ID. Further items list it by branch and by commit. They are stored first,
+so a listing may find the ID of a run that does not exist yet, and omits it.
 """
 
 import msgspec
@@ -14,7 +14,7 @@ from graveler.aws.dynamodb.models import (
     ListedHookRunItem,
     partition_of,
 )
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.limits import HOOK_RUN_LIFE_S
 from graveler.model import Page, Repository
@@ -31,7 +31,7 @@ def _run_id_of(raw: Raw) -> str:
     return run_id
 
 
-class HookRunRecords(Records):
+class HookRunRecords(RefsRecords):
     """`graveler.ports.HookRunStore` over the refs table."""
 
     __slots__ = ()

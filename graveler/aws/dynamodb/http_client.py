@@ -1,24 +1,24 @@
 """Requests to one endpoint, over kept connections.
 
-An exchange has DYNAMODB_ATTEMPT_S beside the time for its bytes, or less if the work in hand ends
+An exchange has DYNAMODB_ATTEMPT_S and the time for its bytes, or less if the work in hand ends
 earlier (`graveler.aws.exchanges`).
 """
 
 from collections.abc import Mapping
 
+from graveler.aws.exchanges.buffered import Pending, begin
 from graveler.aws.exchanges.connection import Host
-from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import Pool
-from graveler.aws.exchanges.whole import Pending, begin
+from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.aws.retries import DYNAMODB_ATTEMPT_S
 
 
-class HttpClient:
+class DynamoDBHttpClient:
     """Sends to one endpoint; shared by all threads."""
 
     def __init__(self, endpoint: str) -> None:
         self._host = Host.of(endpoint)
-        self._pool = Pool(lambda: Patience(DYNAMODB_ATTEMPT_S))
+        self._pool = Pool(lambda: TimeBudget(DYNAMODB_ATTEMPT_S))
         # The value of the Host header, which is signed.
         self.host = self._host.header
 
@@ -26,8 +26,8 @@ class HttpClient:
         """Post the body to `/`; headers include Host.
 
         Raises:
-            NotSentError: no connection could be made.
-            NoAnswerError: the connection failed while sending.
+            RequestNotSentError: no connection could be made.
+            ResponseLostError: the connection failed while sending.
         """
         sent = {**headers, "content-length": str(len(body))}
         return begin(self._pool, self._host, "POST", "/", sent, body)

@@ -2,13 +2,14 @@
 
 from graveler.aws.dynamodb.heartbeats import HeartbeatStore
 from graveler.aws.dynamodb.models import LEASE, LeaseItem, partition_of
-from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import key
 from graveler.aws.errors import ConditionFailedError
 from graveler.model import Event, Repository
 
 
-class DynamoJobStore(Records):
+class DynamoJobStore(RefsRecords):
     """`graveler.ports.jobs.JobStore` over the refs table."""
 
     __slots__ = ()
@@ -17,7 +18,7 @@ class DynamoJobStore(Records):
         self, repository: Repository, kind: str, holder: str, *, now_ns: int, until_ns: int
     ) -> bool:
         item = LeaseItem(partition_of(repository), LEASE + kind, holder=holder, until_ns=until_ns)
-        # The holder's own lease is a renewal, or an earlier attempt whose answer was lost.
+        # The holder's own lease is renewed, or an earlier attempt took it and its answer was lost.
         is_free = LeaseItem.sort.does_not_exist() | (LeaseItem.until_ns <= now_ns)
         condition = is_free | (LeaseItem.holder == holder)
         try:
@@ -42,7 +43,7 @@ class DynamoJobStore(Records):
         try:
             self.tables.dynamodb.call("DeleteItem", delete)
         except ConditionFailedError:
-            return  # ended by an earlier attempt, or held by another job by now
+            return  # an earlier attempt ended it, or another job holds it now
 
     def put_event(self, repository: Repository, event: Event) -> None:
         # The event's ID is unique, so a repeated put stores the same item again.

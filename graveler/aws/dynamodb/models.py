@@ -1,7 +1,7 @@
 """The items of the two tables as PynamoDB models (docs/formats/dynamodb.md).
 
-The models give items their attributes, conditions and update actions. They hold no connection:
-`tables` sends the requests, so one process may use several deployments.
+The models define attributes, conditions and update actions. They hold no connection: `tables` sends
+the requests, so one process may use several deployments.
 
 Refs table: a partition holds the records of one owner, and a sort key begins with the record's
 kind. Strings sort by their UTF-8 bytes.
@@ -47,7 +47,7 @@ UPLOAD = "upload#"
 METADATA = "metadata"
 
 STREAM_BEAT = "stream"
-# With the series: graveler/retention/runs.py.
+# Followed by the series: graveler/retention/runs.py.
 COLLECTION = "collection#"
 
 INSTALLATION = "installation"
@@ -57,11 +57,11 @@ CREDENTIAL = "credential#"
 GROUP = "group#"
 POLICY = "policy#"
 PRINCIPAL = "principal#"
-# With the uid of the user or the group, and a slash.
+# Followed by the uid of the user or the group, and a slash.
 MEMBER_OF = "member#"
 KEY_OF = "key-of#"
 PRINCIPAL_OF = "principal-of#"
-# With the uid of what is being deleted.
+# Followed by the uid of the user or the group that is being deleted.
 ENDING_USER = "ending#user#"
 ENDING_GROUP = "ending#group#"
 
@@ -97,7 +97,8 @@ class RepositoryItem(RefsItem):
     creation_date = NumberAttribute()
     read_only = BooleanAttribute()
     protection_rules = UnicodeAttribute()
-    restoring = UnicodeAttribute(null=True)  # of a bare one: "", or the dump being restored
+    # Only bare repositories have it: "", or the dump that is being restored.
+    restoring = UnicodeAttribute(null=True)
 
 
 class BranchItem(RefsItem):
@@ -114,7 +115,7 @@ class BranchItem(RefsItem):
     hidden = BooleanAttribute()
     edits = NumberAttribute(default=0)
     restored_token = UnicodeAttribute(default="")
-    uid = UnicodeAttribute(null=True)  # missing in branches from before they had one
+    uid = UnicodeAttribute(null=True)  # missing in branches of earlier versions
 
 
 class TagItem(RefsItem):
@@ -241,7 +242,7 @@ class CleanupItem(RefsItem):
 
 
 class BeatItem(RefsItem):
-    """`heartbeats` / `stream`, or `collection#<series>`: when it was alive for the last time."""
+    """`heartbeats` / `stream`, or `collection#<series>`: the time of the last sign of life."""
 
     at_ns = NumberAttribute()
 
@@ -254,7 +255,7 @@ class InstallationItem(RefsItem):
 
 
 class FirstAdministratorItem(RefsItem):
-    """`accounts` / `first-administrator`: it exists, and this was its first credential.
+    """`accounts` / `first-administrator`: the set-up is done; access_key_id was the first key.
 
     access is the unique name of the write that stored the standard groups and policies.
     """
@@ -264,10 +265,10 @@ class FirstAdministratorItem(RefsItem):
 
 
 class HolderItem(RefsItem):
-    """What a user and a group have in common: attached policies, as `<uid of policy>/<name>`."""
+    """A user or a group: both have attached policies, as `<uid of policy>/<name>`."""
 
     creation_date = NumberAttribute()
-    uid = UnicodeAttribute(null=True)  # missing in users from before groups existed
+    uid = UnicodeAttribute(null=True)  # missing in users that are older than groups
     policies = UnicodeSetAttribute(null=True)
 
 
@@ -301,8 +302,8 @@ class PolicyItem(RefsItem):
 class CredentialItem(RefsItem):
     """`accounts` / `credential#<access key ID>`; the secret is encrypted, uid is the user's.
 
-    installation is the ID of the installation whose key made the digest. Key pairs from before
-    groups existed have neither uid, nor digest, nor installation.
+    installation is the ID of the installation whose key made the digest. Key pairs that are older
+    than groups have neither uid, nor digest, nor installation.
     """
 
     user = UnicodeAttribute()
@@ -320,7 +321,7 @@ class KeyOfItem(RefsItem):
 
 
 class PrincipalItem(RefsItem):
-    """`accounts` / `principal#<ID>`; uid is the user's, attachment that of the record itself."""
+    """`accounts` / `principal#<ID>`; uid is the user's, attachment the record's own."""
 
     user = UnicodeAttribute()
     uid = UnicodeAttribute()
@@ -354,8 +355,8 @@ class LoginFailuresItem(RefsItem):
 class StagedItem(Model):
     """An item of the staging table; without a value it is a tombstone.
 
-    write is the nonce of the conditional write that put it. restored is set if the item repeated
-    the head's entry at the path when it was put.
+    write is the nonce of the conditional write that put it. restored is set if the put repeated the
+    head's entry at the path.
     """
 
     token = UnicodeAttribute(hash_key=True)

@@ -6,7 +6,8 @@ from dataclasses import replace
 import msgspec
 
 from graveler.aws.dynamodb.models import PULL, PullRequestItem, partition_of
-from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.errors import AlreadyExistsError, StaleVersionError
 from graveler.model import Event, Page, Repository
@@ -23,7 +24,7 @@ def _item(repository: Repository, pull: PullRequest) -> PullRequestItem:
 
 
 def _pull_of(raw: Raw) -> PullRequest:
-    # A decoder made in advance would cost every process time, and few processes need it.
+    # Making a decoder in advance would slow every start, and few processes need it.
     pull = msgspec.json.decode(raw["pull"]["S"], type=PullRequest)
     return replace(pull, version=int(raw["version"]["N"]))
 
@@ -36,7 +37,7 @@ def pull_replacement(
     return tables.put(item, PullRequestItem.version == old.version)
 
 
-class PullRequestRecords(Records):
+class PullRequestRecords(RefsRecords):
     """`graveler.ports.PullRequestStore` over the refs table."""
 
     __slots__ = ()

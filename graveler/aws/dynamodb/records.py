@@ -1,8 +1,9 @@
-"""Shared by the records of the refs table: pages, and writes with an event.
+"""Shared by the stores in the refs table: pages, and transactions with a proof.
 
-Whose write was it? Every transaction puts one item with a unique key, its proof. Mostly this is the
-outbox item of the event, whose ID is unique. If a condition fails or the answer is lost, the proof
-decides: it exists if and only if an earlier attempt of this transaction succeeded.
+Theory of operation. A failed condition or a lost answer does not show whether an earlier attempt
+succeeded. So every transaction puts one item with a unique key, its proof. Mostly this is the
+outbox item of the event, whose ID is unique. The proof exists if and only if an attempt of this
+transaction succeeded.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,37 +11,26 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import uuid4
 
-import msgspec
-
 from graveler.aws.dynamodb.models import (
     CLEANUPS,
-    OUTBOX,
     REPOSITORIES,
     CleanupItem,
-    OutboxItem,
     RefsItem,
     RepositoryItem,
-    partition_of,
 )
-from graveler.aws.dynamodb.tables import Raw, Tables, key
-from graveler.aws.errors import TransactionCancelledError
+from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
+from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import StaleVersionError, UnknownOutcomeError
-from graveler.model import Event, Page, Repository, StagingToken
-from graveler.times import NS_PER_S
+from graveler.model import Page, Repository, StagingToken
 
 T = TypeVar("T")
 
-# The stream keeps records for a day. The item stays longer, so that a person can examine it.
-_OUTBOX_LIFE_S = 7 * 24 * 60 * 60
-
-# A transaction has at most 100 writes; one of them checks the repository.
+# A transaction has at most 100 writes, and one of them checks the repository.
 _NAMES_AT_ONCE = 99
-
-_EVENT = msgspec.json.Decoder(Event)
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class RefsRecords:
     """Access to the refs table."""
 
     tables: Tables
@@ -54,12 +44,12 @@ class Records:
         amount: int,
         record_of: Callable[[Raw], T | None],
     ) -> Page[T]:
-        """Return a page of one kind's records by name; record_of returns None to hide one."""
+        """Return a page of a kind's records by name; record_of returns None to omit a record."""
         lowest = kind + prefix
         request = self.tables.query(partition, lowest, limit=amount + 1)
         if after and after >= prefix:
             if not after.startswith(prefix):
-                return Page(())  # `after` is behind all names with this prefix
+                return Page(())  # `after` is greater than all names with this prefix
             request["ExclusiveStartKey"] = key(partition, kind + after)
         results: list[T] = []
         last_name = ""
@@ -74,11 +64,30 @@ class Records:
                 last_name = raw["sort"]["S"].removeprefix(kind)
         return Page(tuple(results))
 
+    def _put_once(self, put: Request) -> bool:
+        """Put an item with a unique attribute `write`; return False if the condition failed.
+
+        Raises:
+            UnknownOutcomeError: the answer was lost, and the item is not stored.
+        """
+        item: Raw = put["Item"]
+        try:
+            self.tables.dynamodb.call(
+                "PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+            )
+        except ConditionFailedError as error:
+            return _is_same_write(error.item, item)
+        except UnknownOutcomeError:
+            stored = self.tables.get(item["partition"]["S"], item["sort"]["S"])
+            if not _is_same_write(stored, item):
+                raise
+        return True
+
     def _transact(self, writes: Sequence[Raw], proof: RefsItem) -> bool:
         """Do the writes and put the proof, all or nothing; return False if a condition failed.
 
         Raises:
-            UnknownOutcomeError: the answer was lost, and the proof does not exist so far.
+            UnknownOutcomeError: the answer was lost, and the proof does not exist yet.
         """
         try:
             self.tables.transact([*writes, {"Put": self.tables.put(proof)}])
@@ -90,9 +99,9 @@ class Records:
         return True
 
     def _restore_absent(self, repository: Repository, items: Sequence[RefsItem]) -> None:
-        """Put the items that do not exist yet, while the repository is bare by this claim.
+        """Put the items that do not exist yet, while this restore's claim holds.
 
-        One transaction at a time: those that check the same item conflict with each other.
+        Transactions run one after the other, because those that check the same item conflict.
 
         Raises:
             StaleVersionError: the restore has ended, or the repository was deleted.
@@ -116,7 +125,7 @@ class Records:
                     raise StaleVersionError(
                         f"the restore of repository {repository.name} ended"
                     ) from error
-                # Items that exist stay: from before, or by an earlier attempt.
+                # Existing items stay: they are older, or an earlier attempt put them.
                 puts = [put for put, exists in zip(puts, existed, strict=True) if not exists]
             else:
                 return
@@ -125,25 +134,8 @@ class Records:
         return self.tables.get(item.partition, item.sort) is not None
 
 
-def outbox_item(repository: Repository, event: Event) -> OutboxItem:
-    """Return the outbox item of the event. Its key follows from the event's ID."""
-    return OutboxItem(
-        partition_of(repository),
-        OUTBOX + event.id,
-        event=msgspec.json.encode(event).decode(),
-        expires_at=event.time_ns // NS_PER_S + _OUTBOX_LIFE_S,
-    )
-
-
-def event_of(raw: Raw) -> Event | None:
-    """Return the event in the raw item; None if it is not an outbox item.
-
-    Raises:
-        KeyError, msgspec.MsgspecError: the item has another form.
-    """
-    if not raw["sort"]["S"].startswith(OUTBOX):
-        return None
-    return _EVENT.decode(raw["event"]["S"])
+def _is_same_write(raw: Raw | None, item: Raw) -> bool:
+    return raw is not None and bool(raw["write"] == item["write"])
 
 
 def cleanup_item(

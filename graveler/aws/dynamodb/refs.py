@@ -1,15 +1,15 @@
-"""The RefStore on DynamoDB, put together from the stores of each kind of record."""
+"""The RefStore on DynamoDB, composed of the stores of each kind of record."""
 
-from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of, meeting_at
+from graveler.aws.dynamodb.branches import BranchRecords, branch_key, branch_of, subject_of
 from graveler.aws.dynamodb.claims import ClaimRecords
 from graveler.aws.dynamodb.commits import CommitRecords
 from graveler.aws.dynamodb.hook_runs import HookRunRecords
 from graveler.aws.dynamodb.outbox import OutboxRecords
 from graveler.aws.dynamodb.pulls import PullRequestRecords
+from graveler.aws.dynamodb.recorded_uploads import UploadRecords
 from graveler.aws.dynamodb.repositories import RepositoryRecords, repository_key, repository_of
 from graveler.aws.dynamodb.tags import TagRecords
 from graveler.aws.dynamodb.tasks import TaskRecords
-from graveler.aws.dynamodb.uploads import UploadRecords
 from graveler.model import Branch, Repository
 
 
@@ -37,7 +37,7 @@ class DynamoRefStore(
             (refs, repository_key(repository.name)),
             (refs, branch_key(repository, name)),
         ]
-        found, branch = self.tables.get_together(meeting_at(repository, name), wanted)
+        found, branch = self.tables.get_together(subject_of(repository, name), wanted)
         return (
             None if found is None else repository_of(found),
             None if branch is None else branch_of(branch),

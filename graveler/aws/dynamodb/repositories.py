@@ -20,7 +20,8 @@ from graveler.aws.dynamodb.models import (
     RepositoryItem,
     partition_of,
 )
-from graveler.aws.dynamodb.records import Records, cleanup_item, outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords, cleanup_item
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.aws.errors import ConditionFailedError, TransactionCancelledError
 from graveler.errors import (
@@ -36,7 +37,7 @@ from graveler.times import NS_PER_S
 
 # A token has at most some 1,100 bytes, an item 400 KB.
 _TOKENS_IN_ITEM_MAX = 300
-# A transaction has at most 100 writes; one of them registers the tokens.
+# A transaction has at most 100 writes, and one of them registers the tokens.
 _BRANCHES_AT_ONCE = 99
 
 _RULES = msgspec.json.Decoder(tuple[ProtectionRule, ...])
@@ -58,7 +59,7 @@ def _repository_item(repository: Repository, partition: str = REPOSITORIES) -> R
 
 def repository_of(raw: Raw) -> Repository:
     """Return the repository that the raw item stores."""
-    # As branch_of: every write reads it.
+    # Not through the model, as in branch_of: every write reads a repository.
     return Repository(
         name=raw["sort"]["S"],
         uid=RepositoryUID(raw["uid"]["S"]),
@@ -76,7 +77,7 @@ def repository_key(name: str) -> Raw:
     return key(REPOSITORIES, name)
 
 
-class RepositoryRecords(Records):
+class RepositoryRecords(RefsRecords):
     """The part of RefStore that stores repositories."""
 
     __slots__ = ()
@@ -109,7 +110,7 @@ class RepositoryRecords(Records):
             if self.repository(repository.name) is not None:
                 raise AlreadyExistsError(f"repository {repository.name} already exists")
             ending = self.tables.get(ENDING, repository.name)
-            if ending is not None:  # else its deletion ended just now
+            if ending is not None:  # else its deletion has just ended
                 self._end(repository_of(ending), event)
         raise ContentionError(
             f"too many concurrent creations and deletions of repository {repository.name}: retry"
@@ -146,7 +147,7 @@ class RepositoryRecords(Records):
             self.tables.dynamodb.call("PutItem", put)
         except (ConditionFailedError, UnknownOutcomeError) as error:
             if self.repository(old.name) == new:
-                return  # an earlier attempt did it
+                return  # an earlier attempt stored it
             if isinstance(error, UnknownOutcomeError):
                 raise
             raise StaleVersionError(f"repository {old.name} changed since it was read") from error
@@ -170,8 +171,8 @@ class RepositoryRecords(Records):
         """Delete the branches and tags of a repository that is being deleted, then free its name.
 
         A creation of the same name does this as well, because the deletion may have stopped half
-        way. Otherwise, a process that remembers the old repository could go on reading it after
-        the name has a new owner.
+        way. Otherwise, a process that remembers the old repository could still read it after the
+        name belongs to a new one.
         """
         self._drop_names(repository, event.time_ns + TOKEN_RETENTION_S * NS_PER_S)
         is_this_one = RepositoryItem.uid == repository.uid
@@ -180,9 +181,9 @@ class RepositoryRecords(Records):
             self.tables.dynamodb.call("DeleteItem", delete)
 
     def _drop_names(self, repository: Repository, due_ns: int) -> None:
-        """Delete branches and tags, so that processes that remember the repository miss them.
+        """Delete branches and tags, so processes that remember the repository do not find them.
 
-        Readers that hold a branch go on reading: its tokens are only registered to be dropped.
+        Readers that hold a branch can finish: its tokens are only registered to be dropped.
         """
         partition = partition_of(repository)
         for raws in self.tables.pages(self.tables.query(partition, BRANCH)):
@@ -201,8 +202,8 @@ class RepositoryRecords(Records):
     ) -> bool:
         """Delete the branches and register their tokens, all or nothing; False if one changed.
 
-        A seal or a compaction in between would add a token that nothing registers, and its entries
-        would stay for ever. Hence the condition on the staging token and the version.
+        A concurrent seal or compaction would add a token that is not registered, and its entries
+        would stay for ever. So conditions compare the staging token and the version.
         """
         writes = [
             {
@@ -229,7 +230,7 @@ class RepositoryRecords(Records):
     def update_repository_metadata(
         self, repository: Repository, put: Mapping[str, str], remove: Sequence[str]
     ) -> None:
-        # One update expression could do it, but holds about 250 keys at most.
+        # One update expression would do, but it holds about 250 keys at most.
         for _ in self.tables.dynamodb.retries.attempts():
             raw = self.tables.get(partition_of(repository), METADATA)
             if raw is None:

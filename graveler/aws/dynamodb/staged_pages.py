@@ -1,9 +1,9 @@
-"""Pages of a staging token's items: what a query reads of each item, and of how many.
+"""Pages of a staging token's items: the attributes that a query reads, and the size of its pages.
 
-A query's next page begins with a condition on the path, and has a limit. DynamoDB does not care.
-But DynamoDB Local reads everything before an ExclusiveStartKey and everything up to the limit, so
-that a scan of a million entries would take it an hour. Even so it takes 30 µs an item: a reader
-that needs few gets few.
+A query's next page begins with a condition on the path, and has a limit. DynamoDB needs neither.
+But DynamoDB Local reads all items before an ExclusiveStartKey, and all items up to the limit. It
+would take an hour to scan a million entries. Each item takes it 30 µs even so, so readers that need
+few items set a low limit.
 """
 
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from typing import Any
 
 import msgspec
 
-from graveler.aws.dynamodb.client import Call
+from graveler.aws.dynamodb.client import DynamoDBCall
 from graveler.aws.dynamodb.tables import Request, Tables
 from graveler.limits import PATH_BYTES_MAX
 from graveler.model import StagingToken
 from graveler.ports import ChangesPage
 
-# The first page of readers that want everything. Later ones are larger by a factor, until they are
-# about as large as DynamoDB's full ones, of 1 MB.
+# The first page of a scan. Later pages grow by a factor, until they have about the size of
+# DynamoDB's full pages, 1 MB.
 FIRST_PAGE_ITEMS = 1_000
 _GROWTH = 4
 _PAGE_ITEMS_MAX = 4_000
@@ -29,7 +29,7 @@ class _Binary(msgspec.Struct):
 
 
 class StagedPath(msgspec.Struct):
-    """An item, or a key of one."""
+    """An item or its key."""
 
     path: _Binary
     value: _Binary | None = None
@@ -43,7 +43,7 @@ class StagedPage(msgspec.Struct):
 
     @property
     def changes(self) -> ChangesPage:
-        """The page as the port has it."""
+        """The page in the port's form."""
         return ChangesPage(
             [(item.path.B, None if item.value is None else item.value.B) for item in self.Items],
             self.LastEvaluatedKey is not None,
@@ -52,7 +52,7 @@ class StagedPage(msgspec.Struct):
 
 _PAGE = msgspec.json.Decoder(StagedPage)
 
-# What a scan reads of each item. DynamoDB refuses names that no expression uses.
+# The attributes that scans read. DynamoDB refuses names that no expression uses.
 _PATH_NAMES = {"#t": "token", "#p": "path"}
 PATHS: Request = {"ProjectionExpression": "#p", "ExpressionAttributeNames": _PATH_NAMES}
 CHANGES: Request = {
@@ -68,9 +68,9 @@ RESTORED_PATHS: Request = {
 
 def first_page(
     tables: Tables, token: StagingToken, start: bytes, end: bytes | None, limit: int
-) -> Call:
+) -> DynamoDBCall:
     """Return the query of the first page of the changes with start <= path < end."""
-    return Call("Query", _request(tables, token, start, end, CHANGES, limit), _PAGE)
+    return DynamoDBCall("Query", _request(tables, token, start, end, CHANGES, limit), _PAGE)
 
 
 def pages(
@@ -82,7 +82,7 @@ def pages(
     limit: int = FIRST_PAGE_ITEMS,
     first: StagedPage | None = None,
 ) -> Iterator[StagedPage]:
-    """Yield the items with start <= path < end in pages; first is the first one, if known."""
+    """Yield the items with start <= path < end in pages; first is the first page, if known."""
     page = first
     while end is None or start < end:
         if page is None:
@@ -97,7 +97,7 @@ def pages(
 
 
 def _inside(items: list[StagedPath], start: bytes, end: bytes | None) -> list[StagedPath]:
-    """Return the items with start <= path < end; only the first and the last may be outside."""
+    """Return the items with start <= path < end; only the first and the last one may be outside."""
     if items and start > items[0].path.B:
         del items[0]
     if items and end is not None and end <= items[-1].path.B:
@@ -113,10 +113,10 @@ def _request(
     wanted: Request,
     limit: int,
 ) -> Request:
-    """Return the request of a page, which may hold a path at either end of the interval."""
+    """Return the request of a page, which includes both ends of the interval."""
     condition = "#t = :t"
     values: dict[str, Any] = {":t": {"S": token}}
-    # A bound may be longer than a key can be. Cut off, it still includes the interval.
+    # A bound may be longer than a key can be. A truncated bound still includes the interval.
     if start:
         values[":start"] = {"B": start[:PATH_BYTES_MAX]}
     if end is not None:

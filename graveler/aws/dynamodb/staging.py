@@ -3,11 +3,11 @@
 Theory of operation. In DynamoDB, only a transaction can make a write depend on another item. And
 DynamoDB cancels transactions that touch one item at the same time, even if they only check it. So
 a token has several gates (`dynamodb.gates`). A write is a transaction that puts its entry and
-checks one gate, which a path's hash selects. Closing a token closes its gates one after the other,
-so each of them tells whether it is closed. Writes at different gates do not conflict; a write that
-conflicts is sent again. Writes of threads that meet share a transaction (`dynamodb.meetings`).
+checks one gate, which a path's hash selects. Closing a token closes all of its gates, so any gate
+shows whether the token is closed. Writes at different gates do not conflict; a write that
+conflicts is sent again. Concurrent writes of threads share a transaction (`dynamodb.coalescing`).
 
-A transaction carries a client request token, so a repeated request has no second effect.
+A transaction has a client request token, so a repeated request has no second effect.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,17 +18,17 @@ from pynamodb.expressions.condition import Condition
 
 from graveler.aws import deadlines
 from graveler.aws.dynamodb import gates
-from graveler.aws.dynamodb.batches import batches_of, fits
 from graveler.aws.dynamodb.branches import (
     branch_key,
     branch_of,
     is_unchanged,
-    meeting_at,
     restored_item,
+    subject_of,
 )
-from graveler.aws.dynamodb.client import Call, binary
-from graveler.aws.dynamodb.meetings import Kind
+from graveler.aws.dynamodb.client import DynamoDBCall, binary
+from graveler.aws.dynamodb.coalescing import BatchCall
 from graveler.aws.dynamodb.models import BranchItem, StagedItem, partition_of
+from graveler.aws.dynamodb.recorded_uploads import has_completed, upload_completion
 from graveler.aws.dynamodb.repositories import repository_key, repository_of
 from graveler.aws.dynamodb.staged_pages import (
     CHANGES,
@@ -40,7 +40,6 @@ from graveler.aws.dynamodb.staged_pages import (
 )
 from graveler.aws.dynamodb.tables import Raw, Request, Tables
 from graveler.aws.dynamodb.tasks import task_key, task_of, task_replacement
-from graveler.aws.dynamodb.uploads import has_completed, upload_completion
 from graveler.aws.errors import TransactionCancelledError
 from graveler.errors import StaleTaskError, StaleVersionError, UnknownOutcomeError
 from graveler.model import Branch, Change, Repository, StagingToken
@@ -84,7 +83,7 @@ class DynamoStagingStore:
             (self._tables.refs, branch_key(repository, branch)),
             (self._tables.staging, _key(token, path)),
         ]
-        found, staged = self._tables.get_together(meeting_at(repository, branch), wanted)
+        found, staged = self._tables.get_together(subject_of(repository, branch), wanted)
         return (
             None if found is None else branch_of(found),
             None if staged is None else _staged_of(staged),
@@ -96,7 +95,7 @@ class DynamoStagingStore:
         refs = self._tables.refs
         wanted = [(refs, repository_key(repository.name)), (refs, branch_key(repository, branch))]
         wanted.append((self._tables.staging, _key(token, path)))
-        current, found, staged = self._tables.get_together(meeting_at(repository, branch), wanted)
+        current, found, staged = self._tables.get_together(subject_of(repository, branch), wanted)
         return (
             None if current is None else repository_of(current),
             None if found is None else branch_of(found),
@@ -106,7 +105,7 @@ class DynamoStagingStore:
     def stage(self, token: StagingToken, changes: Sequence[Change]) -> Sequence[Change]:
         if len(changes) == 1:
             return self._stage_together(token, changes[0])
-        batches = list(batches_of(changes))
+        batches = list(gates.batches_of(changes))
         with ContextThreads(_TRANSACTIONS_AT_ONCE) as pool:
             is_staged = pool.map(lambda batch: self._stage_at_once(token, batch), batches)
             return [
@@ -117,20 +116,20 @@ class DynamoStagingStore:
             ]
 
     def _stage_together(self, token: StagingToken, change: Change) -> Sequence[Change]:
-        """Stage the change, with those of other threads that meet; return it if it is refused."""
+        """Stage the change, together with other threads'; return it if it is refused."""
 
         def send(changes: Sequence[Change]) -> Sequence[bool]:
             return [self._stage_at_once(token, changes)] * len(changes)
 
         subject = (self._tables.staging, token)
         try:
-            is_staged = self._tables.meetings.join(subject, Kind(send, fits), change)
+            is_staged = self._tables.coalescer.call(subject, BatchCall(send, gates.fits), change)
         except UnknownOutcomeError:
             deadlines.write_landed()
             raise
         if not is_staged:
             return [change]
-        deadlines.write_landed()  # the thread that sent it noted that for itself only
+        deadlines.write_landed()  # the sending thread recorded that for itself only
         return ()
 
     def _stage_at_once(self, token: StagingToken, changes: Sequence[Change]) -> bool:
@@ -241,7 +240,7 @@ class DynamoStagingStore:
         """Whether an attempt whose answer was lost replaced the task.
 
         Raises:
-            StaleTaskError: the task is another version. The attempt may have made that, too.
+            StaleTaskError: the task has another version, which the attempt may have stored, too.
         """
         raw = self._tables.get(partition_of(repository), task_key(old.id))
         if raw is None:
@@ -253,7 +252,7 @@ class DynamoStagingStore:
         return False
 
     def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
-        for batch in batches_of(changes):
+        for batch in gates.batches_of(changes):
             update = self._tables.update(
                 branch_key(repository, branch.name),
                 [
@@ -266,7 +265,7 @@ class DynamoStagingStore:
             try:
                 self._tables.transact([*puts, {"Update": update}])
             except TransactionCancelledError as error:
-                # Possibly an earlier attempt changed it. Restoring again does no harm.
+                # Perhaps an earlier attempt changed it. Restoring again does no harm.
                 raise StaleVersionError(
                     f"branch {branch.name} changed since it was read"
                 ) from error
@@ -318,14 +317,15 @@ class DynamoStagingStore:
             raw = self._dynamodb.call("GetItem", branch_request).get("Item")
             return (None if raw is None else branch_of(raw)), iter(())
         answer, first = self._dynamodb.call_together(
-            Call("GetItem", branch_request), first_page(self._tables, token, start, end, amount)
+            DynamoDBCall("GetItem", branch_request),
+            first_page(self._tables, token, start, end, amount),
         )
         raw = answer.get("Item")
         found = pages(self._tables, token, start, end, CHANGES, amount, first)
         return (None if raw is None else branch_of(raw)), (page.changes for page in found)
 
     def drop(self, token: StagingToken) -> None:
-        # Delete the gates last: until then no writer can stage an entry that this scan would miss.
+        # Delete the gates last: until then, no writer can stage an entry that this scan would miss.
         for page in pages(self._tables, token, b"", None, PATHS):
             self._delete([_key(token, item.path.B) for item in page.Items])
         self._delete(gates.keys(token))
@@ -351,7 +351,7 @@ def _says(expected: Staged | None) -> Condition:
 
 
 def _item(token: StagingToken, path: bytes, value: bytes | None) -> Request:
-    # Not through the model, which is slow: every write of an object passes here.
+    # Not through the model, which is slow: every write of an object makes an item.
     item = _key(token, path)
     if value is not None:
         item["value"] = {"B": value}

@@ -1,4 +1,4 @@
-"""The two tables and the requests to them, built from PynamoDB's items, conditions and actions."""
+"""The two tables: requests to them, built from PynamoDB's items, conditions and actions."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from pynamodb.expressions.update import Action, Update
 from pynamodb.models import Model
 
 from graveler.aws.dynamodb.client import DynamoDB, binary
-from graveler.aws.dynamodb.meetings import Kind, Meetings
+from graveler.aws.dynamodb.coalescing import BatchCall, Coalescer
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION, RefsItem
 from graveler.aws.errors import RequestRefusedError
 from graveler.errors import ThrottledError, UnknownOutcomeError
@@ -23,8 +23,8 @@ Request = dict[str, Any]
 Wanted = Sequence[tuple[str, Raw]]
 
 _BATCH_READ_MAX = 100
-# Of keys that requests which meet read at once: more would wait long for their items.
-_MET_MAX = 50
+# The maximum of keys in a coalesced read: callers would wait long for more items.
+_COALESCED_KEYS_MAX = 50
 _BATCH_WRITE_MAX = 25
 _BATCHES_AT_ONCE = 8
 
@@ -41,7 +41,7 @@ class Tables:
     refs: str
     staging: str
     dynamodb: DynamoDB
-    meetings: Meetings = field(default_factory=Meetings, compare=False)
+    coalescer: Coalescer = field(default_factory=Coalescer, compare=False)
 
     # Parts of requests
 
@@ -109,21 +109,22 @@ class Tables:
     def get_together(self, subject: str, wanted: Wanted) -> Sequence[Raw | None]:
         """Return the current items of the keys, None for each that does not exist.
 
-        Reads of the same subject that meet share a request.
+        Concurrent reads of the same subject share a request.
 
         Raises:
             ThrottledError: DynamoDB does not answer in time.
         """
-        kind = Kind(
-            self._get_each, lambda asked, more: sum(map(len, asked)) + len(more) <= _MET_MAX
+        batch = BatchCall(
+            self._get_each,
+            lambda asked, more: sum(map(len, asked)) + len(more) <= _COALESCED_KEYS_MAX,
         )
         try:
-            return self.meetings.join((self.refs, subject), kind, wanted)
+            return self.coalescer.call((self.refs, subject), batch, wanted)
         except UnknownOutcomeError as error:
             raise ThrottledError(f"a read was not answered: retry later ({error})") from error
 
     def _get_each(self, asked: Sequence[Wanted]) -> Sequence[Sequence[Raw | None]]:
-        """Return the current items for each sequence of keys; keys that are equal are read once."""
+        """Return the current items for each sequence of keys; equal keys are read once."""
         keys = {self._identity(table, key): (table, key) for each in asked for table, key in each}
         found: dict[Hashable, Raw] = {}
         if len(keys) == 1:
@@ -139,11 +140,11 @@ class Tables:
         return [[found.get(self._identity(*one)) for one in each] for each in asked]
 
     def _identity(self, table: str, item: Raw) -> Hashable:
-        """Return what tells the item of a key from those of other keys."""
+        """Return the item's primary key."""
         if table == self.refs:
             return item["partition"]["S"], item["sort"]["S"]
         path = item["path"]["B"]
-        # Ours are bytes, and DynamoDB's arrive as base64.
+        # Our requests have bytes; DynamoDB's answers have base64.
         return item["token"]["S"], path if isinstance(path, bytes) else binary(item["path"])
 
     def get_batch(self, table: str, keys: Sequence[Raw]) -> list[Raw]:
@@ -157,10 +158,10 @@ class Tables:
         return found
 
     def get_requests(self, wanted: Raw) -> dict[str, list[Raw]]:
-        """Return the items of one BatchGetItem, by table; repeat it for what DynamoDB left out.
+        """Return the items of one BatchGetItem, by table; repeat it for unprocessed keys.
 
         Raises:
-            ThrottledError: DynamoDB goes on leaving out items.
+            ThrottledError: keys stay unprocessed.
         """
         found: dict[str, list[Raw]] = {}
         for _ in self.dynamodb.retries.attempts():
@@ -176,7 +177,7 @@ class Tables:
         """Do any number of PutRequests and DeleteRequests of distinct keys, in any order.
 
         Raises:
-            ThrottledError: DynamoDB goes on leaving out writes; others are done.
+            ThrottledError: some writes stay unprocessed; the others are done.
         """
         batches = [
             {table: writes[start : start + _BATCH_WRITE_MAX]}
@@ -205,7 +206,7 @@ class Tables:
             TransactionCancelledError: a condition did not hold.
             UnknownOutcomeError: the answer was lost.
         """
-        # The token makes a repeated request the same transaction for ten minutes.
+        # For ten minutes, the token makes a repeated request the same transaction.
         request = {"TransactItems": writes, "ClientRequestToken": str(uuid4())}
         self.dynamodb.call("TransactWriteItems", request)
 

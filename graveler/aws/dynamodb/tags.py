@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from graveler.aws.dynamodb.models import BRANCH, TAG, TagItem, partition_of
-from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.aws.dynamodb.tasks import task_creation
 from graveler.errors import AlreadyExistsError, StaleVersionError
@@ -20,7 +21,7 @@ def _tag_item(repository: Repository, tag: Tag) -> TagItem:
     return TagItem(partition_of(repository), TAG + tag.name, commit_id=tag.commit_id)
 
 
-class TagRecords(Records):
+class TagRecords(RefsRecords):
     """The part of RefStore that stores tags."""
 
     __slots__ = ()

@@ -12,10 +12,10 @@ from graveler.aws.dynamodb.models import (
     TaskItem,
     partition_of,
 )
-from graveler.aws.dynamodb.records import Records, outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, Request, Tables, key
-from graveler.aws.errors import ConditionFailedError
-from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.errors import StaleVersionError
 from graveler.model import Event, Page, Repository
 from graveler.model.tasks import Task, TaskStart
 from graveler.times import NS_PER_S
@@ -28,7 +28,7 @@ _XID_LENGTH = 20
 
 def task_of(raw: Raw) -> Task:
     """Return the task that the raw item stores."""
-    # A decoder made in advance would cost every process time, and few processes need it.
+    # Making a decoder in advance would slow every start, and few processes need it.
     task = msgspec.json.decode(raw["task"]["S"], type=Task)
     return replace(task, version=int(raw["version"]["N"]))
 
@@ -69,7 +69,7 @@ def task_key(task_id: str) -> str:
     return TASK + task_id[-_XID_LENGTH:]
 
 
-class TaskRecords(Records):
+class TaskRecords(RefsRecords):
     """`graveler.ports.TaskStore` over the refs table."""
 
     __slots__ = ()
@@ -106,7 +106,7 @@ class TaskRecords(Records):
                 raise StaleVersionError("another request of that kind created a task")
 
     def _named_but_gone(self, repository: Repository, digest: str) -> str | None:
-        """Return the ID under the digest if its task has expired before this item has."""
+        """Return the task ID under the digest if that task has already expired."""
         raw = self.tables.get(partition_of(repository), JOINABLE + digest) if digest else None
         task_id = None if raw is None else raw["task_id"]["S"]
         return task_id if task_id and self.task(repository, task_id) is None else None
@@ -114,7 +114,7 @@ class TaskRecords(Records):
     def _is_created(
         self, repository: Repository, task: Task, named: str | None, event: Event
     ) -> bool:
-        """Store the task if the digest names that task ID; return False if it does not."""
+        """Store the task if its digest still has the task ID `named`; return False if not."""
         item = task_item(repository, task)
         writes = [{"Put": self.tables.put(item, TaskItem.sort.does_not_exist())}]
         if task.digest:
@@ -138,31 +138,7 @@ class TaskRecords(Records):
         if event is not None:
             is_done = self._transact([{"Put": put}], outbox_item(repository, event))
         else:
-            is_done = self._put(repository, put)
+            is_done = self._put_once(put)
         if not is_done:
             raise StaleVersionError(f"task {old.id} changed since it was read")
         return stored
-
-    def _put(self, repository: Repository, put: Request) -> bool:
-        """Put the item; return False if its condition did not hold.
-
-        Raises:
-            UnknownOutcomeError: the answer was lost, and the item is not stored.
-        """
-        item: Raw = put["Item"]
-        try:
-            self.tables.dynamodb.call(
-                "PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-            )
-        except ConditionFailedError as error:
-            return _is_same_write(error.item, item)
-        except UnknownOutcomeError:
-            if not _is_same_write(
-                self.tables.get(partition_of(repository), item["sort"]["S"]), item
-            ):
-                raise
-        return True
-
-
-def _is_same_write(raw: Raw | None, item: Raw) -> bool:
-    return raw is not None and bool(raw["write"] == item["write"])

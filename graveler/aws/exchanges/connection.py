@@ -1,7 +1,7 @@
 """A connection for one exchange at a time, at a fraction of the processor time of `http.client`.
 
-A request and the beginning of its content leave together. httptools reads the answer's head. The
-bytes of a body with a length come straight from the socket.
+A request and the beginning of its content are sent together. httptools parses the answer's head.
+The bytes of a body with a length are read straight from the socket.
 """
 
 import re
@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
-from graveler.aws.exchanges.channels import Channel, channel_of
-from graveler.aws.exchanges.connecting import connected, tls
-from graveler.aws.exchanges.heads import Head
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.response_parser import ResponseParser
+from graveler.aws.exchanges.sockets import TimedSocket, connected, timed_socket, tls
+from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.aws.retries import CONNECT_TIMEOUT_S
 
 _OPTIONS = (
@@ -29,7 +28,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Host(NamedTuple):
-    """Where a connection leads."""
+    """The other side of a connection."""
 
     scheme: str
     name: str
@@ -49,16 +48,16 @@ class Host(NamedTuple):
         return name if is_default else f"{name}:{self.port}"
 
 
-class Connection:
-    """A connection to a host. The patience of each exchange is set before it begins."""
+class HttpConnection:
+    """A connection to a host. The budget of each exchange is set before it begins."""
 
-    def __init__(self, host: Host, channel: Channel) -> None:
+    def __init__(self, host: Host, connected: TimedSocket) -> None:
         self.host = host
-        self.patience = Patience(CONNECT_TIMEOUT_S)
-        self._channel = channel
-        # Set if the server did not take a request whole: it would take the next one for its rest.
+        self.budget = TimeBudget(CONNECT_TIMEOUT_S)
+        self._socket = connected
+        # Set if the server did not take a whole request: it would take the next one for the rest.
         self.is_spoiled = False
-        self._last: Answer | None = None
+        self._last: StreamedResponse | None = None
         self._sends_head = False
 
     @property
@@ -68,7 +67,7 @@ class Connection:
 
     def is_open_and_silent(self) -> bool:
         """Whether the server left the idle connection open and sent nothing."""
-        return self._channel.is_open_and_silent()
+        return self._socket.is_open_and_silent()
 
     def send(
         self, method: str, target: str, headers: Mapping[str, str], content: bytes = b""
@@ -79,7 +78,7 @@ class Connection:
 
         Raises:
             OSError: the server may have got some of it.
-            ValueError: it would be another request than it says.
+            ValueError: the target or a header would inject another header or request.
         """
         self._last = None
         self._sends_head = method == "HEAD"
@@ -91,21 +90,21 @@ class Connection:
         Raises:
             OSError: the server may have got some of it.
         """
-        self._channel.send(content, self.patience)
+        self._socket.send(content, self.budget)
 
-    def answer(self) -> "Answer":
+    def answer(self) -> "StreamedResponse":
         """Return the answer to the request, once its head has arrived.
 
         Raises:
-            OSError: it did not arrive.
+            OSError: the head did not arrive.
         """
-        head = Head(is_of_head=self._sends_head)
+        head = ResponseParser(is_of_head=self._sends_head)
         while not head.is_complete:
             received = self.receive(_RECEIVED_BYTES)
             if not received:
                 raise ConnectionError("the connection ended before an answer's headers did")
             head.feed(received)
-        self._last = Answer(self, head)
+        self._last = StreamedResponse(self, head)
         return self._last
 
     def receive(self, most_bytes: int) -> bytes:
@@ -114,19 +113,19 @@ class Connection:
         Raises:
             OSError: nothing arrived in time, or the connection is gone.
         """
-        return self._channel.receive(most_bytes, self.patience)
+        return self._socket.receive(most_bytes, self.budget)
 
     def receive_all(self, size_bytes: int) -> bytes:
-        """Return so many bytes; fewer if the server ends the connection.
+        """Return size_bytes bytes; fewer if the server ends the connection.
 
         Raises:
-            OSError: they did not arrive in time, or the connection is gone.
+            OSError: the bytes did not arrive in time, or the connection is gone.
         """
-        return self._channel.receive_all(size_bytes, self.patience)
+        return self._socket.receive_all(size_bytes, self.budget)
 
     def close(self) -> None:
         """End the connection; a request under way may have had its effect."""
-        self._channel.close()
+        self._socket.close()
 
     def __enter__(self) -> Self:
         return self
@@ -135,27 +134,27 @@ class Connection:
         self.close()
 
 
-class Answer:
+class StreamedResponse:
     """A status, headers with names in lower case, and a body that is read once.
 
-    length_bytes: of the whole body; None if the server does not say.
+    length_bytes: the length of the whole body; None if it is unknown.
     """
 
-    def __init__(self, connection: Connection, head: Head) -> None:
+    def __init__(self, connection: HttpConnection, head: ResponseParser) -> None:
         self.status = head.status
         self.headers = head.headers
         self._connection = connection
         self._head = head
         self._pieces = head.pieces
         self.length_bytes = _length_of(head)
-        # What the connection still brings of a body with a length.
+        # The bytes of a body with a length that have not arrived yet.
         self._left_bytes = 0
         if self.length_bytes is not None and not head.is_over:
             self._left_bytes = self.length_bytes - sum(map(len, self._pieces))
 
     @property
     def has_end(self) -> bool:
-        """Whether a body that breaks off can be told from a whole one."""
+        """Whether a truncated body can be detected."""
         return self.length_bytes is not None or "transfer-encoding" in self.headers
 
     @property
@@ -172,7 +171,7 @@ class Answer:
         """Return the next bytes of the body; b"" at its end.
 
         Raises:
-            OSError: the body breaks off.
+            OSError: the body is truncated.
         """
         while not self._pieces and not self._head.is_over:
             self._receive(most_bytes)
@@ -185,10 +184,10 @@ class Answer:
         return piece[:most_bytes]
 
     def read_all(self, most_bytes: int = sys.maxsize) -> bytes:
-        """Return the rest of the body, or so much of it.
+        """Return the rest of the body, at most most_bytes.
 
         Raises:
-            OSError: the body breaks off.
+            OSError: the body is truncated.
         """
         pieces = []
         while most_bytes and (piece := self.read(min(most_bytes, _RECEIVED_BYTES))):
@@ -217,7 +216,7 @@ class Answer:
         return piece
 
 
-def opened(host: Host, limit_s: float = CONNECT_TIMEOUT_S) -> Connection:
+def opened(host: Host, limit_s: float = CONNECT_TIMEOUT_S) -> HttpConnection:
     """Return a connection to the host; limit_s is for each of its addresses.
 
     Raises:
@@ -227,12 +226,12 @@ def opened(host: Host, limit_s: float = CONNECT_TIMEOUT_S) -> Connection:
     try:
         # The handshake as a whole has as much time as the connection had.
         if host.scheme == "https":
-            made.settimeout(Patience(limit_s).left_s())
+            made.settimeout(TimeBudget(limit_s).left_s())
             made = tls().wrap_socket(made, server_hostname=host.name)
     except BaseException:
         made.close()
         raise
-    return Connection(host, channel_of(made))
+    return HttpConnection(host, timed_socket(made))
 
 
 def _head_of(method: str, target: str, headers: Mapping[str, str]) -> bytes:
@@ -243,7 +242,7 @@ def _head_of(method: str, target: str, headers: Mapping[str, str]) -> bytes:
     return f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1")
 
 
-def _length_of(head: Head) -> int | None:
+def _length_of(head: ResponseParser) -> int | None:
     """Return the length of the body; None if it is in chunks, or ends with the connection."""
     if "transfer-encoding" in head.headers:
         return None

@@ -4,48 +4,48 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 
-from graveler.aws.clock import moment
-from graveler.aws.exchanges.connection import Connection, Host, opened
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.connection import Host, HttpConnection, opened
+from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.aws.retries import CONNECT_TIMEOUT_S
+from graveler.aws.system import moment
 from graveler.times import Moment
 
 # Stores close idle connections after some time. A request sent while they close may or may not
 # have been read, so old connections are not used.
 IDLE_S_MAX = 20.0
-# Of one host. More would hardly be used again before the store closes them.
+# Idle connections to one host. More would hardly be used again before the store closes them.
 _IDLE_MAX = 64
 
 
 class Pool:
-    """Idle connections by host. The one used last, which is the most likely alive, is taken first.
+    """Idle connections by host. The one used last is taken first: it is the most likely alive.
 
-    A connection carries one exchange at a time. It comes back only if its answer was read to its
-    end: the rest of an old answer could be read as the next one.
+    A connection carries one exchange at a time. The pool keeps it only if its answer was read to
+    the end: the rest of an old answer could be read as the next one.
     """
 
     def __init__(
-        self, patience: Callable[[], Patience], connect_s: float = CONNECT_TIMEOUT_S
+        self, budget: Callable[[], TimeBudget], connect_s: float = CONNECT_TIMEOUT_S
     ) -> None:
-        """Patience makes that of an exchange; connect_s is for a connection to one address."""
-        self._patience = patience
+        """Budget returns a new exchange's; connect_s is the time to connect to one address."""
+        self._budget = budget
         self._connect_s = connect_s
         self._lock = threading.Lock()
-        # With the moment at which each became idle.
-        self._idle: dict[Host, list[tuple[Connection, Moment]]] = defaultdict(list)
+        # Each with the moment at which it became idle.
+        self._idle: dict[Host, list[tuple[HttpConnection, Moment]]] = defaultdict(list)
         self._swept_at = moment()
 
-    def take(self, host: Host) -> Connection:
+    def take(self, host: Host) -> HttpConnection:
         """Return a connection to the host for an exchange that begins now.
 
         Raises:
             OSError: no connection can be made.
         """
         connection = self._idle_one(host) or opened(host, self._connect_s)
-        connection.patience = self._patience()
+        connection.budget = self._budget()
         return connection
 
-    def _idle_one(self, host: Host) -> Connection | None:
+    def _idle_one(self, host: Host) -> HttpConnection | None:
         while True:
             with self._lock:
                 idle = self._idle[host]
@@ -56,7 +56,7 @@ class Pool:
                 return connection
             connection.close()
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: HttpConnection) -> None:
         """Keep the connection for the next exchange, or close it if none may follow."""
         self._sweep()
         if connection.is_reusable:
@@ -68,7 +68,7 @@ class Pool:
         connection.close()
 
     def _sweep(self) -> None:
-        """Close connections that are too old; those below the one used last are never taken."""
+        """Close connections that are too old; `take` may never reach those."""
         now = moment()
         with self._lock:
             if self._swept_at.is_within(IDLE_S_MAX, now):

@@ -1,10 +1,10 @@
 """S3 through boto3, or directly: either makes one attempt, and we retry.
 
-boto3 can retry as well, but does not say whether an earlier attempt may have taken effect. A write
-that timed out and was then throttled has an unknown outcome; one that was only throttled had no
-effect. Attempts end as in `dynamodb.client`. Every request may be repeated: it reads, or stores the
-same again, or the caller recognizes its own earlier attempt by S3Error.may_have_landed or by a mark
-in the object.
+boto3 can retry as well, but does not report whether an earlier attempt may have taken effect. A
+write that timed out and was then throttled has an unknown outcome. One that was only throttled had
+no effect. Attempts end as in `dynamodb.client`. Every request may be repeated. It reads, or stores
+the same again, or the caller recognizes its own earlier attempt: by S3Error.may_have_landed, or by
+a mark in the object.
 
 boto3 finds the region of a bucket, and detects errors that arrive with status 200.
 """
@@ -24,14 +24,14 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
-from graveler.aws import long_work, traces, usage
+from graveler.aws import background_work, traces, usage
+from graveler.aws.background_work import READS
 from graveler.aws.errors import THROTTLING_CODES
-from graveler.aws.exchanges.patience import silence_of
-from graveler.aws.exchanges.whole import NoAnswerError, NotSentError
-from graveler.aws.long_work import READS
-from graveler.aws.retries import LONG_READ_TIMEOUT_S, Retries
-from graveler.aws.s3.direct import HEADERS, DirectRequests, ElsewhereError
-from graveler.aws.s3.locations import Location
+from graveler.aws.exchanges.buffered import RequestNotSentError, ResponseLostError
+from graveler.aws.exchanges.time_budget import silence_of
+from graveler.aws.retries import LONG_READ_TIMEOUT_S, RetryPolicy
+from graveler.aws.s3.direct_client import HEADERS, DirectClient, ElsewhereError
+from graveler.aws.s3.uris import Location
 from graveler.aws.usage import Counted
 from graveler.errors import (
     BucketRefusedError,
@@ -46,20 +46,20 @@ _NOT_SENT = (
     ConnectTimeoutError,
     EndpointConnectionError,
     ProxyConnectionError,
-    NotSentError,
+    RequestNotSentError,
 )
 _NO_ANSWER = (
     HTTPClientError,
     IncompleteReadError,
     ResponseParserError,
     SSLError,
-    NoAnswerError,
+    ResponseLostError,
 )
 
 # Retried like throttling: another writer of the same key is not done yet.
 _CONFLICT_CODES = frozenset({"ConditionalRequestConflict", "OperationAborted"})
 
-# A server that is compatible with S3 in part; a repetition changes nothing.
+# The status of servers that lack some of S3's operations; a retry cannot succeed.
 _NOT_IMPLEMENTED = 501
 
 _LONG = frozenset({"complete_multipart_upload", "copy_object", "upload_part_copy"})
@@ -67,7 +67,7 @@ _LONG = frozenset({"complete_multipart_upload", "copy_object", "upload_part_copy
 _REFUSED_BUCKET = {
     "NoSuchBucket": "does not exist",
     "AccessDenied": "refuses us: the role needs access to it",
-    "403": "refuses us: the role needs access to it",  # of HEAD, which has no body to say so
+    "403": "refuses us: the role needs access to it",  # the answer to HEAD has no body with a code
     "AllAccessDisabled": "refuses us: all access is disabled",
     "InvalidBucketName": "is not a valid bucket name",
 }
@@ -81,7 +81,7 @@ class S3Error(Exception):
         self.status = error.response["ResponseMetadata"]["HTTPStatusCode"]
         self.code = error.response["Error"]["Code"]
         self.headers = error.response["ResponseMetadata"]["HTTPHeaders"]
-        # An earlier attempt got no answer, and may be the reason of this refusal.
+        # Whether an earlier attempt got no answer, and may be the reason for this refusal.
         self.may_have_landed = may_have_landed
 
 
@@ -91,10 +91,10 @@ class S3:
     def __init__(
         self,
         client: "S3Client",
-        retries: Retries | None = None,
-        directly: DirectRequests | None = None,
+        retries: RetryPolicy | None = None,
+        directly: DirectClient | None = None,
     ) -> None:
-        """Send what `directly` serves through it, and the rest through boto3's client."""
+        """Send requests that `directly` serves through it, and others through boto3's client."""
         for operation in ("PutObject", "UploadPart"):
             client.meta.events.register(
                 f"before-call.s3.{operation}", _put_at_once, unique_id=f"graveler-{operation}"
@@ -103,24 +103,24 @@ class S3:
         events.register("before-parameter-build.s3", _set_aside, unique_id="graveler-set-aside")
         events.register("before-call.s3", _add_headers, unique_id="graveler-headers")
         self.client = client
-        self._retries = retries or Retries()
+        self._retries = retries or RetryPolicy()
         self._directly = directly
 
     def call(self, operation: str, location: Location, **parameters: object) -> dict[str, Any]:
         """Return the answer of the client's method of that name; `Body` is read into bytes.
 
-        The parameter HEADERS has further headers, which boto3 knows under other names: it reads
-        and writes the time of Expires, which may be any text.
+        The parameter HEADERS holds further headers as they are sent. boto3 would rewrite some of
+        them: it parses Expires as a time, but a user may choose any text.
 
         Raises:
             S3Error: S3 refused the request for good.
             BucketRefusedError: the bucket does not exist or refuses us.
-            ThrottledError: not done in time; it had no effect.
-            UnknownOutcomeError: a write that may have had its effect.
+            ThrottledError: the request was not done in time, and had no effect.
+            UnknownOutcomeError: a write may have taken effect.
         """
         may_have_landed = False
         problem = "no time is left"
-        patience_s = long_work.patience_s(operation)
+        patience_s = background_work.patience_s(operation)
         retries = self._retries.patient(patience_s) if patience_s else self._retries
         is_read = operation.startswith(READS)
         silence_s = retries.read_timeout_s if patience_s or is_read else None
@@ -167,7 +167,7 @@ class S3:
 
 
 def _set_aside(params: dict[str, Any], context: dict[str, Any], **_: object) -> None:
-    """Take the further headers from the parameters, which boto3 checks."""
+    """Move the further headers out of the parameters, which boto3 checks."""
     context[HEADERS] = params.pop(HEADERS, {})
 
 
@@ -177,9 +177,9 @@ def _add_headers(params: dict[str, Any], context: dict[str, Any], **_: object) -
 
 
 def _put_at_once(params: dict[str, Any], **_: object) -> None:
-    """Have boto3 send content together with its headers.
+    """Make boto3 send content together with its headers.
 
-    boto3 wraps bytes in a file. Before it sends a file, it asks S3 for permission (`Expect`), which
+    boto3 wraps bytes in a file. Before it sends a file, it asks S3 for permission (`Expect`). That
     costs another round trip and a quarter of the CPU time.
     """
     if isinstance(params["body"], BytesIO):

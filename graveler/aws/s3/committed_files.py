@@ -1,7 +1,7 @@
 """The CommittedFiles on S3, at `_lakefs/<id>` under the storage namespace."""
 
 from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.errors import CorruptDataError, ThrottledError, UnknownOutcomeError
 from graveler.layout import committed_uri
 

@@ -1,12 +1,12 @@
 """A bounded cache of committed files in a local folder, in front of S3.
 
 Files are immutable, so entries never become invalid. They are only evicted, the least recently used
-first. A file is read in pieces at first, and fetched whole after a few reads; threads that want it
+first. A file is read in pieces at first, and fetched whole after a few reads. Threads that need it
 at the same time wait for one fetch. A file appears in the folder by rename, so it is always whole.
 Readers verify the checksum of each block, so a cached file is as safe as S3's.
 
-Several processes may share the folder. Each finds what the others have kept, counts the files that
-it knows, and takes a file that another process evicted for a miss.
+Several processes may share the folder. Each finds files of the others and counts the files that it
+knows. A file that another process evicted is a miss.
 """
 
 import os
@@ -73,7 +73,7 @@ class CachedFiles:
             whole = self._fetch(namespace, file_id)
             if offset + length <= len(whole):
                 return whole[offset : offset + length]
-        # For a range beyond the end as well: the source raises the error.
+        # The source raises the error for a range beyond the end.
         return self._source.read(namespace, file_id, offset, length)
 
     def read_all(self, namespace: str, file_id: str) -> bytes:
@@ -85,7 +85,7 @@ class CachedFiles:
 
     def write(self, namespace: str, file_id: str, content: bytes) -> bool:
         # Keep only bytes that were stored. An existing file of this ID may be compressed in another
-        # way; a reader may hold its index, which would not fit these bytes.
+        # way. A reader may hold its index, which would not fit these bytes.
         stored = self._source.write(namespace, file_id, content)
         if stored:
             self._keep(_name(namespace, file_id), content)
@@ -112,7 +112,7 @@ class CachedFiles:
         return self._adopted(name)
 
     def _adopted(self, name: str) -> int | None:
-        """Count a file that another process has kept; return its size, None if there is none."""
+        """Count a file of another process; return its size, or None if there is no file."""
         try:
             size = os.stat(f"{self._folder}/{name}").st_size  # noqa: PTH116 - as in _read_cached
         except OSError:
@@ -136,7 +136,7 @@ class CachedFiles:
             usage.count(Counted.CACHE_HITS)
             return content
         with self._lock:
-            # Another process may have evicted it. A file that is there must stay counted: another
+            # Another process may have evicted it. A file that exists must stay counted: another
             # thread may have kept it since the attempt to open it.
             if not (self._folder / name).exists():
                 self._bytes -= self._sizes.pop(name, 0)
@@ -153,7 +153,7 @@ class CachedFiles:
             return reads > self._reads_before_fetch
 
     def _fetch(self, namespace: str, file_id: str) -> bytes:
-        """Return the whole file, fetched by one thread for all that ask for it meanwhile."""
+        """Return the whole file, fetched by one thread for all that need it now."""
         name = _name(namespace, file_id)
         with self._lock:
             fetching = self._fetching.get(name)
@@ -163,7 +163,7 @@ class CachedFiles:
         if fetching is not None:
             return fetching.result()
         try:
-            # Another fetch may have kept the file since this thread missed it.
+            # Another fetch may have kept the file after this thread's miss.
             content = self._kept(name)
             if content is None:
                 content = self._source.read_all(namespace, file_id)
@@ -193,7 +193,7 @@ class CachedFiles:
         self._delete(evicted)
 
     def _account(self, name: str, size: int) -> list[str]:
-        """Count the file; return the least recently used ones, which do not fit any more."""
+        """Count the file; return the least recently used files, which do not fit any more."""
         self._reads.pop(name, None)
         self._bytes += size - self._sizes.pop(name, 0)
         self._sizes[name] = size

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from graveler.aws.s3.answers import Answer, checksum_of, time_ns
 from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.responses import S3Response, checksum_of, time_ns
+from graveler.aws.s3.uris import Location
 from graveler.errors import InvalidInputError
 from graveler.ports import ListedObject, UnfinishedUpload
 
@@ -27,11 +27,11 @@ class S3Listing:
             folders = [
                 f"s3://{folder.bucket}/{p['Prefix']}" for p in page.get("CommonPrefixes", ())
             ]
-            # Each page has them apart.
+            # A page lists objects and folders separately.
             for uri in sorted([*found, *folders]):
                 yield found.get(uri, uri)
 
-    def _object_pages(self, prefix: Location, options: Mapping[str, str]) -> Iterator[Answer]:
+    def _object_pages(self, prefix: Location, options: Mapping[str, str]) -> Iterator[S3Response]:
         parameters = {"Prefix": prefix.key, **options}
         while True:
             page = self._page(prefix, parameters)
@@ -40,9 +40,9 @@ class S3Listing:
                 return
             parameters["ContinuationToken"] = page["NextContinuationToken"]
 
-    def _page(self, prefix: Location, parameters: Mapping[str, str]) -> Answer:
+    def _page(self, prefix: Location, parameters: Mapping[str, str]) -> S3Response:
         try:
-            page: Answer = self._s3.call("list_objects_v2", prefix.whole_bucket, **parameters)
+            page: S3Response = self._s3.call("list_objects_v2", prefix.whole_bucket, **parameters)
         except S3Error as error:
             raise InvalidInputError(
                 f"s3://{prefix.bucket}/{prefix.key} cannot be listed: {error}"
@@ -63,11 +63,11 @@ class S3Listing:
             parameters["UploadIdMarker"] = page["NextUploadIdMarker"]
 
 
-def _objects_of(page: Answer, location: Location) -> Iterator[ListedObject]:
+def _objects_of(page: S3Response, location: Location) -> Iterator[ListedObject]:
     return (_listed(location.bucket, item) for item in page.get("Contents", ()))
 
 
-def _listed(bucket: str, item: Answer) -> ListedObject:
+def _listed(bucket: str, item: S3Response) -> ListedObject:
     uri = f"s3://{bucket}/{item['Key']}"
     # S3Proxy lists no ETag of a file that was not stored through it.
     checksum = checksum_of(item) if "ETag" in item else ""

@@ -1,4 +1,4 @@
-"""The ObjectStore on S3: single objects here, the rest in `uploads`, `listing`, `presigning`."""
+"""The ObjectStore on S3: single objects here, the rest in the modules of its base classes."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -6,11 +6,16 @@ from contextlib import suppress
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from graveler.aws import usage
-from graveler.aws.s3.answers import (
+from graveler.aws.s3.client import S3, S3Error
+from graveler.aws.s3.direct_client import HEADERS
+from graveler.aws.s3.listing import S3Listing
+from graveler.aws.s3.multipart_uploads import S3Uploads
+from graveler.aws.s3.object_metadata import content_type_parameters, parameters_of_copy
+from graveler.aws.s3.presigning import S3Presigning
+from graveler.aws.s3.responses import (
     checksum_headers_of,
     checksum_of,
     condition,
@@ -22,15 +27,9 @@ from graveler.aws.s3.answers import (
     refused,
     time_ns,
 )
-from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.descriptions import content_type_parameters, parameters_of_copy
-from graveler.aws.s3.direct import HEADERS
-from graveler.aws.s3.listing import S3Listing
-from graveler.aws.s3.locations import Location, range_header
-from graveler.aws.s3.presigning import S3Presigning
-from graveler.aws.s3.requests import S3Requests
-from graveler.aws.s3.uploads import S3Uploads
-from graveler.aws.signing import Credentials
+from graveler.aws.s3.signed_requests import S3Requests
+from graveler.aws.s3.uris import Location, range_header
+from graveler.aws.signing import SigningCredentials
 from graveler.aws.usage import Counted
 from graveler.data_headers import CHECKSUM_MODE, NO_HEADERS, DataHeaders, of_read, of_write
 from graveler.errors import (
@@ -43,15 +42,12 @@ from graveler.limits import DELETE_OBJECTS_MAX, SINGLE_COPY_BYTES_MAX, UPLOAD_PA
 from graveler.ports import ObjectDescription, ObjectInfo, StoredContent, UploadedPart
 from graveler.threads import ContextThreads
 
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
-
 _COPIES_AT_ONCE = 8
 
-# The name of the metadata that identify the write: a retry recognizes its own earlier attempt.
+# The user metadata that identifies a write: a retry recognizes its own earlier attempt.
 _WRITE_ID = "graveler-write"
 
-# XML cannot carry these, not even escaped, so keys with them are deleted one by one.
+# XML cannot hold these, not even escaped, so keys with them are deleted one by one.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -61,15 +57,13 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
     def __init__(
         self,
         s3: S3,
-        public_of: "Callable[[str], S3Client] | None" = None,
-        credentials: Callable[[], Credentials] | None = None,
+        credentials: Callable[[], SigningCredentials] | None = None,
         *,
         copy_bytes_max: int = SINGLE_COPY_BYTES_MAX,
         signer: S3Requests | None = None,
     ) -> None:
-        """Presign with the signer, or else boto3's client of a bucket, by default s3's."""
+        """Presign with the signer, or else with s3's client."""
         self._s3 = s3
-        self._public_of = public_of or (lambda _bucket: s3.client)
         self._credentials = credentials
         self._signer = signer
         self._copy_bytes_max = copy_bytes_max
@@ -91,7 +85,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         try:
             answer = self._s3.call("put_object", location, Body=content, **optional)
         except S3Error as error:
-            if error.status in {400, 501} and headers.sent:  # which the client has chosen
+            if error.status in {400, 501} and headers.sent:  # for a header that the client chose
                 raise refused(f"{uri} cannot be stored", error) from error
             if error.status != 412:
                 raise
@@ -151,7 +145,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             )
             _count_copy(copied.size_bytes)
             return copied
-        # Leave the source's tags behind: copying them needs permissions that nothing else needs.
+        # Do not copy the source's tags: that needs permissions that nothing else needs.
         optional: dict[str, object] = {
             "TaggingDirective": "REPLACE",
             **condition("CopySourceIfMatch", if_match),
@@ -186,10 +180,10 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         )
 
     def _copy_error(self, source_uri: str, target_uri: str, error: Exception) -> Exception:
-        """Return the error to raise for a refused copy: S3 does not say which object it means.
+        """Return the error to raise for a refused copy: S3 does not name the refused object.
 
         Raises:
-            InvalidInputError: it is the source's bucket that refuses us.
+            InvalidInputError: the source's bucket refuses us.
             GoneError: the source does not exist.
         """
         if isinstance(error, S3Error):
@@ -211,7 +205,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
         source = find_existing(self._s3, source_uri)
         # All parts come from one version, which has this size.
         etag = if_match or checksum_of(source)
-        # The true size: S3 refuses a part beyond the end, and bytes in no part would be lost.
+        # Use the true size: S3 refuses a part beyond the end, and bytes in no part would be lost.
         size_bytes: int = source["ContentLength"]
         least = -(-size_bytes // UPLOAD_PARTS_MAX)
         part_bytes = max(least, self._copy_bytes_max)
@@ -234,7 +228,7 @@ class S3ObjectStore(S3Uploads, S3Listing, S3Presigning):
             before_request()
             return self.complete_upload(target_uri, upload_id, parts)
         except BaseException:
-            with suppress(NotFoundError):  # the upload was completed, but the answer was lost
+            with suppress(NotFoundError):  # the upload is complete, and only the answer was lost
                 self.abort_upload(target_uri, upload_id)
             raise
 

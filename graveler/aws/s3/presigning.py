@@ -1,9 +1,9 @@
 """Presigned URLs of objects, and of the parts of one upload.
 
-boto3 takes 0.2 ms for a URL, our signer a ninth of that. Either signs each from scratch, which
-takes a while for an upload of 10,000 parts. The URLs of one upload differ only in the part number
-and the signature. So `part_urls` derives the others from the first: it hashes the text before the
-part number once, and derives the key once.
+boto3 takes 0.2 ms for a URL, our signer a ninth of that. Either signs each URL from scratch, which
+is slow for an upload of 10,000 parts. The URLs of one upload differ only in the part number and the
+signature. So `part_urls` derives the others from the first one. It hashes the text before the part
+number once, and derives the key once.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 """
@@ -11,15 +11,12 @@ https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from hmac import compare_digest, digest
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlsplit
 
-from graveler.aws.s3.locations import Location
-from graveler.aws.s3.requests import S3Requests
-from graveler.aws.signing import ALGORITHM, Credentials, derived_key
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
+from graveler.aws.s3.client import S3
+from graveler.aws.s3.signed_requests import S3Requests
+from graveler.aws.s3.uris import Location
+from graveler.aws.signing import ALGORITHM, SigningCredentials, derived_key
 
 _METHODS = {"get_object": "GET", "put_object": "PUT", "upload_part": "PUT"}
 # boto3's names of parameters, and S3's.
@@ -31,25 +28,24 @@ _PARAMETERS = {
     "PartNumber": "partNumber",
 }
 
-# A value never contains `&` or `=`: those are percent-encoded, in the query and in the path.
+# No value contains `&` or `=`, which are percent-encoded in the query and in the path.
 _FIRST = "partNumber=1&"
 
 
 class S3Presigning:
     """The part of ObjectStore that presigns URLs, which lead to the public endpoint."""
 
-    # Returns the client whose URLs lead to the bucket, in the bucket's region.
-    _public_of: "Callable[[str], S3Client]"
-    # Those that the public clients sign with, if they are known.
-    _credentials: Callable[[], Credentials] | None
-    # Signs instead of boto3, if there is one.
+    _s3: S3
+    # The credentials that the client signs with, if they are known.
+    _credentials: Callable[[], SigningCredentials] | None
+    # Signs in place of boto3, if set.
     _signer: S3Requests | None
 
     def presign_get(self, uri: str, expires_s: int, file_name: str, content_type: str = "") -> str:
         response = {}
         if file_name:
             response["ResponseContentDisposition"] = _attachment(file_name)
-            # Clients of the API count the stored bytes, and decode what is said to be coded.
+            # Clients of the API count the stored bytes. They would decode a coded content.
             response["ResponseContentEncoding"] = "identity"
         if content_type:
             response["ResponseContentType"] = content_type
@@ -87,7 +83,7 @@ class S3Presigning:
             return self._signer.presign(_METHODS[operation], uri, expires_s, headers, named)
         assert not headers, "boto3 knows headers by other names: only a signer can sign them"
         location = Location.of(uri)
-        return self._public_of(location.bucket).generate_presigned_url(
+        return self._s3.client.generate_presigned_url(
             operation,
             Params={**location.parameters, **parameters},
             ExpiresIn=expires_s,
@@ -104,7 +100,7 @@ def _attachment(file_name: str) -> str:
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{exact}"
 
 
-def part_urls(first: str, parts: int, credentials: Credentials) -> Sequence[str] | None:
+def part_urls(first: str, parts: int, credentials: SigningCredentials) -> Sequence[str] | None:
     """Return the URLs of the parts from 1 to `parts`, given the URL of part 1.
 
     Returns None if the first URL was not signed like this with these credentials.

@@ -3,7 +3,7 @@
 from botocore.exceptions import ClientError
 
 from graveler.aws.s3.client import S3, S3Error
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.cache import BoundedCache
 from graveler.errors import InvalidInputError
 
@@ -18,7 +18,7 @@ class BucketRegions:
         self._regions: BoundedCache[str, str] = BoundedCache(_BUCKETS_MAX)
 
     def region_of(self, bucket: str) -> str:
-        """Return the bucket's region; the client's own if S3 does not tell.
+        """Return the bucket's region; the client's own if S3 does not report it.
 
         Raises:
             ThrottledError: S3 does not answer now.
@@ -33,7 +33,7 @@ class BucketRegions:
         try:
             answer = self._s3.call("head_bucket", Location(bucket, ""))
         except (S3Error, InvalidInputError) as error:
-            # A bucket that refuses us tells its region all the same.
+            # The refusal of a bucket reports its region as well.
             refusal = error.__cause__
             answer = dict(refusal.response) if isinstance(refusal, ClientError) else {}
         headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})

@@ -22,9 +22,13 @@ from gateway.protocol.errors import Code, S3ResponseError
 from gateway.protocol.head import RequestHead
 from gateway.protocol.signatures.presented import parse
 from gateway.protocol.signatures.verified import VerifiedSignature
-from graveler.aws.exchanges.connection import Answer, Connection, Host
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws.exchanges.connection import (
+    Host,
+    HttpConnection,
+    StreamedResponse,
+)
 from graveler.aws.exchanges.pool import Pool
+from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.data_headers import (
     ENCRYPTION,
     KEPT,
@@ -153,7 +157,7 @@ class MemoryS3:
         return answer_of(200, b"", f'ETag: "{checksum}"', *lines)
 
 
-class MemoryConnection(Connection):
+class MemoryConnection(HttpConnection):
     """A connection to an S3 in memory, which answers as soon as a request is whole."""
 
     def __init__(self, host: Host, s3: MemoryS3) -> None:
@@ -165,7 +169,7 @@ class MemoryConnection(Connection):
     def send_more(self, content: bytes) -> None:
         self._sent += content
 
-    def answer(self) -> Answer:
+    def answer(self) -> StreamedResponse:
         parsed = self._parsed()
         if parsed is None:
             raise TimeoutError("S3 waits for the rest of the body")
@@ -210,13 +214,13 @@ class MemoryPool(Pool):
     """Connections to an S3 in memory; `kept` counts those that could be used again."""
 
     def __init__(self, s3: MemoryS3) -> None:
-        super().__init__(lambda: Patience(1))
+        super().__init__(lambda: TimeBudget(1))
         self._s3 = s3
         self.kept = 0
 
-    def take(self, host: Host) -> Connection:
+    def take(self, host: Host) -> HttpConnection:
         return MemoryConnection(host, self._s3)
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: HttpConnection) -> None:
         self.kept += connection.is_reusable
         connection.close()

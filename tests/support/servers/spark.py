@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from glue_jobs.session import JobDeployment, local_spark
 from graveler.aws.dynamodb.job_records import DynamoJobStore
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from tests.support.servers.stack import KEYS
 from tests.support.worlds.server_world import REGION, ServerWorld
 
@@ -45,7 +45,7 @@ def spark(spark_session: SparkSession) -> Iterator[SparkSession]:
 
 def deployment(world: ServerWorld) -> JobDeployment:
     """The world's stores, for a job's driver and for its executors."""
-    settings = Settings(
+    settings = DeploymentSettings(
         region=REGION,
         refs_table="refs",
         staging_table="staging",

@@ -22,7 +22,7 @@ from gateway.server.log import AccessLogEntry
 from gateway.server.settings import GatewaySettings
 from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
 from graveler.branches.views import ObjectStat
 from graveler.engine import Engine
 from graveler.http.auth import Authenticator

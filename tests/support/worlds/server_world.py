@@ -10,20 +10,19 @@ from uuid import uuid4
 import boto3
 from botocore.awsrequest import AWSPreparedRequest
 
-from graveler.aws.clock import SystemClock
+from graveler.aws.boto3_timeouts import bounded
 from graveler.aws.connect import dynamodb_over, observe_requests, s3_config
 from graveler.aws.dynamodb.exports import DynamoExportStore
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Tables
-from graveler.aws.names import SystemNames
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.committed_files import S3CommittedFiles
 from graveler.aws.s3.objects import S3ObjectStore
 from graveler.aws.signing import Signer
-from graveler.aws.timeouts import bounded
+from graveler.aws.system import SystemClock, SystemNames
 from graveler.committed.store import Breaking, Committed
 from graveler.engine import Engine
 from graveler.operations import repositories
@@ -86,12 +85,12 @@ class ServerWorld:
     s3_endpoint: str | None = None
     s3_keys: Keys = Keys()
     memory: MemoryWorld = field(default_factory=memory_world, compare=False)
-    _clients: list[HttpClient] = field(default_factory=list, compare=False)
+    _clients: list[DynamoDBHttpClient] = field(default_factory=list, compare=False)
 
     def tables(self, observe: Callable[[str], None] | None = None) -> Tables:
         """The two tables, which `create` makes."""
         signer = Signer(REGION, Keys)
-        http = HttpClient(self.dynamodb_endpoint)
+        http = DynamoDBHttpClient(self.dynamodb_endpoint)
         self._clients.append(http)
         return Tables("refs", "staging", dynamodb_over(http, signer, observe=observe))
 

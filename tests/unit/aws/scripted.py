@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError
-from graveler.aws.retries import Retries
+from graveler.aws.exchanges.buffered import BufferedResponse, RequestNotSentError, ResponseLostError
+from graveler.aws.retries import RetryPolicy
 
-Step = Answer | type[NoAnswerError] | type[NotSentError]
+Step = BufferedResponse | type[ResponseLostError] | type[RequestNotSentError]
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class _Pending:
     def __init__(self, step: Step) -> None:
         self._step = step
 
-    def finish(self) -> Answer:
-        if isinstance(self._step, Answer):
+    def finish(self) -> BufferedResponse:
+        if isinstance(self._step, BufferedResponse):
             return self._step
         raise self._step("by script")
 
@@ -46,8 +46,8 @@ class ScriptedHttp:
     def begin(self, headers: Mapping[str, str], body: bytes) -> _Pending:
         step = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
         self.requests.append(Request(headers, body))
-        if step is NotSentError:
-            raise NotSentError("by script")
+        if step is RequestNotSentError:
+            raise RequestNotSentError("by script")
         return _Pending(step)
 
 
@@ -62,9 +62,9 @@ class FakeTime:
         self.pauses_s.append(seconds)
         self.now_s += seconds
 
-    def retries(self, total_s_max: float = 1.0) -> Retries:
+    def retries(self, total_s_max: float = 1.0) -> RetryPolicy:
         longest: Callable[[float, float], float] = lambda _low, high: high  # noqa: E731
-        return Retries(
+        return RetryPolicy(
             total_s_max=total_s_max,
             sleep=self.sleep,
             monotonic_s=lambda: self.now_s,

@@ -1,6 +1,7 @@
 import pytest
 
-from graveler.aws import connect
+from graveler.aws.connect import Clients
+from graveler.aws.settings import DeploymentSettings
 
 
 @pytest.mark.parametrize(
@@ -12,4 +13,5 @@ from graveler.aws import connect
     ],
 )
 def test_every_partition_has_its_own_dynamodb(region: str, endpoint: str) -> None:
-    assert connect.dynamodb_endpoint(region) == endpoint
+    settings = DeploymentSettings(region=region, refs_table="refs", staging_table="staging")
+    assert Clients(settings).dynamodb_endpoint == endpoint

@@ -9,21 +9,20 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from graveler.aws import connect, deadlines, retries
+from graveler.aws import boto3_timeouts, connect, deadlines, retries
+from graveler.aws.boto3_timeouts import bounded
 from graveler.aws.dynamodb import http_client
-from graveler.aws.dynamodb.client import Call, DynamoDB
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.client import DynamoDB, DynamoDBCall
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.errors import repeated
-from graveler.aws.exchanges import for_urllib3
-from graveler.aws.exchanges import patience as patience_module
-from graveler.aws.exchanges.patience import BYTES_PER_S_MIN, Patience
-from graveler.aws.exchanges.whole import NoAnswerError
-from graveler.aws.retries import Retries
+from graveler.aws.exchanges import time_budget
+from graveler.aws.exchanges.buffered import ResponseLostError
+from graveler.aws.exchanges.time_budget import BYTES_PER_S_MIN, TimeBudget
+from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3 import client as s3_module
 from graveler.aws.s3.client import S3
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.aws.signing import Signer
-from graveler.aws.timeouts import bounded
 from graveler.errors import ThrottledError, UnknownOutcomeError
 from graveler.threads import ContextThreads
 from tests.support.faults.faulty_server import Fault, FaultyServer, answering
@@ -45,7 +44,7 @@ FAULTS = [fault for fault in Fault if fault is not Fault.CUT]
 def short_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_client, "DYNAMODB_ATTEMPT_S", ATTEMPT_S)
     monkeypatch.setattr(s3_module, "LONG_READ_TIMEOUT_S", ATTEMPT_S)
-    monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", ATTEMPT_S)
+    monkeypatch.setattr(boto3_timeouts, "READ_TIMEOUT_S", ATTEMPT_S)
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ def table_server() -> Iterator[FaultyServer]:
 
 @pytest.fixture
 def table(table_server: FaultyServer) -> DynamoDB:
-    return DynamoDB(HttpClient(table_server.endpoint), Signer("eu-west-1", Keys))
+    return DynamoDB(DynamoDBHttpClient(table_server.endpoint), Signer("eu-west-1", Keys))
 
 
 @pytest.fixture
@@ -98,7 +97,10 @@ def test_a_connection_that_fails_does_not_fail_two_reads_together(
 ) -> None:
     item = {"Item": {"a": {"S": "b"}}}
     table_server.fail("Query", fault)
-    assert table.call_together(Call("GetItem", {}), Call("Query", {})) == (item, item)
+    assert table.call_together(DynamoDBCall("GetItem", {}), DynamoDBCall("Query", {})) == (
+        item,
+        item,
+    )
 
 
 @pytest.mark.parametrize("fault", Fault)
@@ -208,9 +210,9 @@ def test_a_server_that_takes_no_bytes_is_given_up(monkeypatch: pytest.MonkeyPatc
     content = bytes(20 * 1024 * 1024)  # more than the buffers of both sides
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        client = HttpClient(f"http://127.0.0.1:{port}")
-        monkeypatch.setattr(patience_module, "BYTES_PER_S_MIN", 10**12)
-        with pytest.raises(NoAnswerError):
+        client = DynamoDBHttpClient(f"http://127.0.0.1:{port}")
+        monkeypatch.setattr(time_budget, "BYTES_PER_S_MIN", 10**12)
+        with pytest.raises(ResponseLostError):
             client.begin({"host": client.host}, content)
 
 
@@ -282,33 +284,33 @@ class Time:
 
 def test_patience_is_filled_by_bytes_that_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Time(monkeypatch)
-    patience = Patience(2.0)
+    budget = TimeBudget(2.0)
     clock.now_s += 1.5
-    patience.passed(BYTES_PER_S_MIN)
-    assert patience.left_s() == pytest.approx(1.5)
-    patience.passed(10**9)
-    assert patience.left_s() == pytest.approx(2.0)
+    budget.passed(BYTES_PER_S_MIN)
+    assert budget.left_s() == pytest.approx(1.5)
+    budget.passed(10**9)
+    assert budget.left_s() == pytest.approx(2.0)
     clock.now_s += 2
     with pytest.raises(TimeoutError):
-        patience.left_s()
+        budget.left_s()
 
 
 def test_patience_with_silence_begins_anew_at_each_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Time(monkeypatch)
-    patience = Patience(2.0, is_silence=True)
+    budget = TimeBudget(2.0, is_silence=True)
     clock.now_s += 1.5
-    patience.passed(1)
-    assert patience.left_s() == pytest.approx(2.0)
+    budget.passed(1)
+    assert budget.left_s() == pytest.approx(2.0)
 
 
 def test_the_pauses_between_attempts_end_with_the_work() -> None:
     slept: list[float] = []
-    patient = Retries(total_s_max=3600, first_pause_s=1.0, sleep=slept.append)
+    patient = RetryPolicy(total_s_max=3600, first_pause_s=1.0, sleep=slept.append)
     with deadlines.within(1.0):
         for _ in patient.attempts():
             time.sleep(0.05)
     assert sum(each > 1.0 for each in slept) == 0
-    assert list(Retries(total_s_max=0).attempts()) == [1, 2]
+    assert list(RetryPolicy(total_s_max=0).attempts()) == [1, 2]
 
 
 def test_an_attempt_is_so_short_that_another_one_follows() -> None:

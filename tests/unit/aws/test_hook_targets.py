@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
-from graveler.aws import wiring
 from graveler.aws.hook_targets import (
     EnvironmentSecrets,
     EventBridgeHookBuses,
@@ -15,8 +14,8 @@ from graveler.aws.hook_targets import (
     NoSecrets,
     ParameterStoreSecrets,
     SecretsManagerSecrets,
+    secrets_of,
 )
-from graveler.aws.settings import Settings
 from graveler.errors import HookFailedError
 
 
@@ -126,18 +125,12 @@ def test_the_environment_has_secrets_where_the_setting_says_so(monkeypatch):
     ],
 )
 def test_the_setting_names_the_store(setting, kind):
-    deployment = Settings(
-        region="eu-west-1", refs_table="r", staging_table="s", hook_secrets=setting
-    )
-    assert isinstance(wiring._secrets(deployment), kind)
+    assert isinstance(secrets_of(setting, object, object), kind)
 
 
 @pytest.mark.parametrize(
     "setting", ["vault:x", "secrets-manager:", "parameter-store", "environment:x"]
 )
 def test_another_setting_is_refused(setting):
-    deployment = Settings(
-        region="eu-west-1", refs_table="r", staging_table="s", hook_secrets=setting
-    )
     with pytest.raises(ValueError, match="GRAVELER_HOOK_SECRETS is"):
-        wiring._secrets(deployment)
+        secrets_of(setting, object, object)

@@ -12,13 +12,14 @@ from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeou
 from moto import mock_aws
 from urllib3 import HTTPResponse
 
-from graveler.aws import connect, deadlines
+from graveler.aws import deadlines
+from graveler.aws.connect import Clients
 from graveler.aws.kms import KmsCipher
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.errors import CorruptDataError, ThrottledError
 
 REGION = "eu-west-1"
-SETTINGS = Settings(region=REGION, refs_table="refs", staging_table="staging")
+SETTINGS = DeploymentSettings(region=REGION, refs_table="refs", staging_table="staging")
 CONTEXT = {"purpose": "testing"}
 
 
@@ -26,13 +27,12 @@ CONTEXT = {"purpose": "testing"}
 def _kms() -> Iterator[None]:
     with mock_aws():
         yield
-    connect._session.cache_clear()  # it remembers moto's credentials
 
 
 @pytest.fixture
 def cipher() -> KmsCipher:
     key = boto3.client("kms", region_name=REGION).create_key()["KeyMetadata"]["KeyId"]
-    return KmsCipher(connect.kms_client(SETTINGS), key)
+    return KmsCipher(Clients(SETTINGS).kms, key)
 
 
 def test_an_encrypted_secret_is_decrypted(cipher: KmsCipher) -> None:
@@ -54,7 +54,7 @@ def test_foreign_ciphertext_is_corrupt(cipher: KmsCipher) -> None:
 
 
 def test_a_missing_key_is_not_bad_input() -> None:
-    cipher = KmsCipher(connect.kms_client(SETTINGS), "alias/absent")
+    cipher = KmsCipher(Clients(SETTINGS).kms, "alias/absent")
     with pytest.raises(ClientError, match="NotFoundException"):
         cipher.encrypt(b"the secret", CONTEXT)
 
@@ -83,7 +83,7 @@ def test_a_passing_problem_is_retried_and_then_reported(
     problem: Callable[[AWSPreparedRequest], AWSResponse], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    client = connect.kms_client(SETTINGS)
+    client = Clients(SETTINGS).kms
     key = client.create_key()["KeyMetadata"]["KeyId"]
     problems_left = 1
 

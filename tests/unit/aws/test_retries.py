@@ -1,7 +1,7 @@
 from itertools import islice
 
 from graveler.aws import deadlines
-from graveler.aws.retries import Retries
+from graveler.aws.retries import RetryPolicy
 from tests.unit.aws.scripted import FakeTime
 
 
@@ -16,7 +16,7 @@ def test_pauses_double_up_to_a_ceiling_and_end_with_the_time() -> None:
 
 def test_pauses_are_scattered() -> None:
     pauses: list[float] = []
-    retries = Retries(total_s_max=1000.0, first_pause_s=1.0, sleep=pauses.append)
+    retries = RetryPolicy(total_s_max=1000.0, first_pause_s=1.0, sleep=pauses.append)
     list(islice(retries.attempts(), 50))
     assert len(set(pauses)) > 40
     assert all(0 <= pause <= 1.0 for pause in pauses)

@@ -5,7 +5,7 @@ from enum import StrEnum
 import pytest
 
 from graveler.aws.environment import FromEnvironment, import_function
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 
 LEAST = {
     "AWS_REGION": "eu-west-1",
@@ -25,13 +25,13 @@ class Chosen(FromEnvironment):
 
 
 def test_an_unset_variable_has_its_default() -> None:
-    assert Settings.from_environment(LEAST) == Settings(
+    assert DeploymentSettings.from_environment(LEAST) == DeploymentSettings(
         region="eu-west-1", refs_table="refs", staging_table="staging"
     )
 
 
 def test_every_setting_can_be_named() -> None:
-    settings = Settings.from_environment(
+    settings = DeploymentSettings.from_environment(
         LEAST
         | {
             "GRAVELER_S3_ENDPOINT": "http://127.0.0.1:8001",
@@ -57,13 +57,13 @@ def test_every_setting_can_be_named() -> None:
 def test_a_variable_without_a_default_must_be_set(name: str) -> None:
     environment = {other: value for other, value in LEAST.items() if other != name}
     with pytest.raises(ValueError, match=name):
-        Settings.from_environment(environment)
+        DeploymentSettings.from_environment(environment)
 
 
 @pytest.mark.parametrize("text", ["many", "-1", "1.5", "²"])
 def test_a_text_that_is_no_number_is_refused_by_the_variables_name(text: str) -> None:
     with pytest.raises(ValueError, match=f"GRAVELER_RANGE_BYTES_MAX is '{text}'"):
-        Settings.from_environment(LEAST | {"GRAVELER_RANGE_BYTES_MAX": text})
+        DeploymentSettings.from_environment(LEAST | {"GRAVELER_RANGE_BYTES_MAX": text})
 
 
 def test_an_unknown_choice_is_refused_with_the_known_ones() -> None:
@@ -75,7 +75,9 @@ def test_an_unknown_choice_is_refused_with_the_known_ones() -> None:
 def test_an_empty_variable_is_an_unset_one() -> None:
     empty = {"GRAVELER_S3_ENDPOINT": "", "GRAVELER_RANGE_BYTES_MAX": "", "AWS_REGION": ""}
     environment = LEAST | empty | {"AWS_DEFAULT_REGION": "eu-west-1"}
-    assert Settings.from_environment(environment) == Settings.from_environment(LEAST)
+    assert DeploymentSettings.from_environment(environment) == DeploymentSettings.from_environment(
+        LEAST
+    )
 
 
 @pytest.mark.parametrize("setting", ["os.path", "os:", ":join", "os.path:nothing"])
@@ -86,18 +88,25 @@ def test_a_setting_that_names_no_function_is_refused(setting: str) -> None:
 
 
 def test_no_prefixes_are_none() -> None:
-    assert Settings.from_environment(LEAST | {"GRAVELER_EXPORT_PREFIXES": ""}).export_prefixes == ()
+    assert (
+        DeploymentSettings.from_environment(
+            LEAST | {"GRAVELER_EXPORT_PREFIXES": ""}
+        ).export_prefixes
+        == ()
+    )
 
 
 @pytest.mark.parametrize("text", ["yes", "1", " true"])
 def test_a_switch_is_true_or_false(text: str) -> None:
     with pytest.raises(ValueError, match=f"GRAVELER_IGNORE_ACTIONS is '{text}'"):
-        Settings.from_environment(LEAST | {"GRAVELER_IGNORE_ACTIONS": text})
+        DeploymentSettings.from_environment(LEAST | {"GRAVELER_IGNORE_ACTIONS": text})
 
 
 def test_a_switch_is_on_when_it_says_true() -> None:
     for text, expected in (("true", True), ("True", True), ("false", False), ("", False)):
         assert (
-            Settings.from_environment(LEAST | {"GRAVELER_IGNORE_ACTIONS": text}).ignore_actions
+            DeploymentSettings.from_environment(
+                LEAST | {"GRAVELER_IGNORE_ACTIONS": text}
+            ).ignore_actions
             is expected
         )

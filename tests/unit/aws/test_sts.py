@@ -29,7 +29,7 @@ class Connection:
         self.made = [host]
         Connection.last = self
         self.closed = False
-        self.patience = None
+        self.budget = None
 
     def send(self, method, target, headers):
         self.made += [method, target, headers]
@@ -65,7 +65,7 @@ def test_the_caller_s_arn_is_returned(connection):
         "/?Action=GetCallerIdentity&X-Amz-Signature=s3cr3t&X-Amz-Security-Token=a%2B%2F%3D",
         {**REQUEST.headers, "content-length": "0"},
     ]
-    assert made.patience.left_s() <= 10
+    assert made.budget.left_s() <= 10
     assert made.closed
 
 

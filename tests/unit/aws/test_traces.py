@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from graveler.aws import traces
-from graveler.aws.exchanges.whole import Answer as HttpAnswer
+from graveler.aws.exchanges.buffered import BufferedResponse
 from graveler.aws.s3.client import S3Error
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.errors import ThrottledError
 from graveler.threads import ContextThreads
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal
@@ -19,7 +19,7 @@ from tests.unit.aws.test_usage import dynamodb
 ROOT = "1-5759e988-bd862e3fe1be46a994272793"
 PARENT = "53995c3f42cd8ad8"
 SAMPLED = f"Root={ROOT};Parent={PARENT};Sampled=1;Lineage=1:a87bd80c:1"
-OK = HttpAnswer(200, {}, b"{}")
+OK = BufferedResponse(200, {}, b"{}")
 
 
 class Daemon:
@@ -114,7 +114,7 @@ def test_calls_of_all_threads_are_inside(daemon: Daemon) -> None:
 
 def test_a_throttled_call_is_marked(daemon: Daemon) -> None:
     trace = trace_of(daemon)
-    refused = HttpAnswer(400, {}, b'{"__type": "#ThrottlingException"}')
+    refused = BufferedResponse(400, {}, b'{"__type": "#ThrottlingException"}')
     with traces.recorded(trace), pytest.raises(ThrottledError):
         dynamodb(refused).call("GetItem", {})
     trace.send("name", {})

@@ -7,11 +7,10 @@ from threading import Barrier
 import pytest
 
 from graveler.aws import usage
-from graveler.aws.dynamodb.client import Call, DynamoDB
-from graveler.aws.exchanges.whole import Answer as HttpAnswer
-from graveler.aws.exchanges.whole import NoAnswerError
+from graveler.aws.dynamodb.client import DynamoDB, DynamoDBCall
+from graveler.aws.exchanges.buffered import BufferedResponse, ResponseLostError
 from graveler.aws.s3.file_cache import CachedFiles
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.uris import Location
 from graveler.aws.signing import Signer
 from graveler.aws.usage import Counted
 from graveler.ports import ObjectDescription
@@ -21,7 +20,7 @@ from tests.unit.aws.s3.test_objects import COPIED, FOUND
 from tests.unit.aws.scripted import FakeTime, Keys, ScriptedHttp, Step
 from tests.unit.aws.scripted_s3 import Answer, ScriptedS3, refusal
 
-OK = HttpAnswer(200, {}, b'{"Item":{"a":{"S":"b"}}}')
+OK = BufferedResponse(200, {}, b'{"Item":{"a":{"S":"b"}}}')
 
 
 def dynamodb(*steps: Step) -> DynamoDB:
@@ -29,11 +28,11 @@ def dynamodb(*steps: Step) -> DynamoDB:
 
 
 def test_every_request_to_dynamodb_counts_repeated_ones_too() -> None:
-    client = dynamodb(NoAnswerError, OK)
+    client = dynamodb(ResponseLostError, OK)
     with usage.measured() as used:
         client.call("GetItem", {})
         assert used == {Counted.DYNAMODB_REQUESTS: 2}
-        client.call_together(Call("GetItem", {}), Call("Query", {}))
+        client.call_together(DynamoDBCall("GetItem", {}), DynamoDBCall("Query", {}))
         assert used == {Counted.DYNAMODB_REQUESTS: 4}
 
 

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from functions.cleanup.handler import handler
 from graveler.aws import wiring
-from graveler.aws.dynamodb.cleanup import Swept
+from graveler.aws.dynamodb.cleanup import SweepResult
 from graveler.errors import ThrottledError
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.invocation import Context
@@ -23,13 +24,13 @@ class Store:
     failing: int = 0
     asked: list[int] = field(default_factory=list)
 
-    def sweep(self, now_ns: int, pieces_max: int) -> Swept:
+    def sweep(self, now_ns: int, pieces_max: int) -> SweepResult:
         assert now_ns > 0
         self.asked.append(pieces_max)
         swept = min(self.due, pieces_max)
         self.due -= swept
         failed, self.failing = self.failing, 0
-        return Swept(swept - failed, tuple(ThrottledError(f"{n}") for n in range(failed)))
+        return SweepResult(swept - failed, tuple(ThrottledError(f"{n}") for n in range(failed)))
 
 
 @dataclass
@@ -52,9 +53,15 @@ class Heartbeats:
 
 
 @pytest.fixture(autouse=True)
-def heartbeats(monkeypatch: pytest.MonkeyPatch) -> Heartbeats:
-    made = Heartbeats()
-    monkeypatch.setattr(wiring, "heartbeats", lambda: made)
+def adapters(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    made = SimpleNamespace(heartbeats=Heartbeats(), cleanup=Store(0))
+    monkeypatch.setattr(wiring, "adapters", lambda: made)
+    return made
+
+
+@pytest.fixture
+def heartbeats(adapters: SimpleNamespace) -> Heartbeats:
+    made: Heartbeats = adapters.heartbeats
     return made
 
 
@@ -69,7 +76,6 @@ def metrics_of(line: dict[str, Any]) -> set[str]:
 def test_each_sweep_lets_the_stream_beat_and_measures_the_age_of_the_last_collection(
     monkeypatch: pytest.MonkeyPatch, heartbeats: Heartbeats
 ) -> None:
-    monkeypatch.setattr(wiring, "cleanup", lambda: Store(0))
     monkeypatch.setenv("GRAVELER_WATCHED_COLLECTIONS", "sweep#lake,sweep#other")
     heartbeats.collected = time.time_ns() - 3_600 * 10**9
     lines = lines_of(monkeypatch, "graveler-cleanup")
@@ -82,7 +88,6 @@ def test_each_sweep_lets_the_stream_beat_and_measures_the_age_of_the_last_collec
 
 
 def test_an_age_of_zero_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wiring, "cleanup", lambda: Store(0))
     monkeypatch.setenv("GRAVELER_WATCHED_COLLECTIONS", "sweep#")
     lines = lines_of(monkeypatch, "graveler-cleanup")
     handler({}, Context())
@@ -93,7 +98,6 @@ def test_an_age_of_zero_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_schedule_no_collection_is_watched(
     monkeypatch: pytest.MonkeyPatch, heartbeats: Heartbeats
 ) -> None:
-    monkeypatch.setattr(wiring, "cleanup", lambda: Store(0))
     lines = lines_of(monkeypatch, "graveler-cleanup")
     handler({}, Context())
     assert heartbeats.beats
@@ -102,11 +106,11 @@ def test_without_a_schedule_no_collection_is_watched(
 
 
 def test_a_failed_sign_of_life_stops_no_sweep_and_is_reported(
-    monkeypatch: pytest.MonkeyPatch, heartbeats: Heartbeats
+    monkeypatch: pytest.MonkeyPatch, adapters: SimpleNamespace, heartbeats: Heartbeats
 ) -> None:
     heartbeats.fails = True
     store = Store(45)
-    monkeypatch.setattr(wiring, "cleanup", lambda: store)
+    adapters.cleanup = store
     lines = lines_of(monkeypatch, "graveler-cleanup")
     with pytest.raises(ThrottledError, match="the table is busy"):
         handler({}, Context())
@@ -114,9 +118,11 @@ def test_a_failed_sign_of_life_stops_no_sweep_and_is_reported(
     assert lines.last["problem"] == "no sign of life could be stored"
 
 
-def test_everything_due_is_dropped_and_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everything_due_is_dropped_and_logged(
+    monkeypatch: pytest.MonkeyPatch, adapters: SimpleNamespace
+) -> None:
     store = Store(45)
-    monkeypatch.setattr(wiring, "cleanup", lambda: store)
+    adapters.cleanup = store
     lines = lines_of(monkeypatch, "graveler-cleanup")
     assert handler({}, Context()) == {"done": 45}
     assert store.due == 0
@@ -126,9 +132,10 @@ def test_everything_due_is_dropped_and_logged(monkeypatch: pytest.MonkeyPatch) -
 
 def test_failed_pieces_stop_no_others_and_are_reported_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
+    adapters: SimpleNamespace,
 ) -> None:
     store = Store(45, failing=3)
-    monkeypatch.setattr(wiring, "cleanup", lambda: store)
+    adapters.cleanup = store
     lines = lines_of(monkeypatch, "graveler-cleanup")
     with pytest.raises(ThrottledError):
         handler({}, Context())
@@ -140,17 +147,20 @@ def test_failed_pieces_stop_no_others_and_are_reported_at_the_end(
 
 def test_without_time_left_the_rest_is_left_to_the_next_call(
     monkeypatch: pytest.MonkeyPatch,
+    adapters: SimpleNamespace,
 ) -> None:
     store = Store(45)
-    monkeypatch.setattr(wiring, "cleanup", lambda: store)
+    adapters.cleanup = store
     assert handler({}, Context(time_left_ms=59_000)) == {"done": 0}
     assert store.asked == []
 
 
-def test_a_failed_sweep_is_logged_and_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_sweep_is_logged_and_raises(
+    monkeypatch: pytest.MonkeyPatch, adapters: SimpleNamespace
+) -> None:
     store = Store(1)
     monkeypatch.setattr(store, "sweep", lambda *_: 1 // 0)
-    monkeypatch.setattr(wiring, "cleanup", lambda: store)
+    adapters.cleanup = store
     lines = lines_of(monkeypatch, "graveler-cleanup")
     with pytest.raises(ZeroDivisionError):
         handler({}, Context())

@@ -1,16 +1,17 @@
 """The function of the table's stream, with records as the stream delivers them."""
 
 from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from functions.events.handler import handler
 from graveler.aws import wiring
-from graveler.aws.bus import Published
 from graveler.aws.dynamodb.branches import branch_item
 from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT, BeatItem
-from graveler.aws.dynamodb.records import outbox_item
+from graveler.aws.dynamodb.outbox import outbox_item
+from graveler.aws.eventbridge import Published
 from graveler.model import Branch, CommitID, Event, Repository, RepositoryUID, StagingToken
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.invocation import Context
@@ -37,7 +38,7 @@ class RecordingBus:
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> RecordingBus:
     made = RecordingBus()
-    monkeypatch.setattr(wiring, "event_bus", lambda: made)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(event_bus=made))
     return made
 
 

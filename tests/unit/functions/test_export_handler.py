@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -69,7 +70,7 @@ class Exports:
 @pytest.fixture
 def looked_after(monkeypatch: pytest.MonkeyPatch) -> Exports:
     made = Exports()
-    monkeypatch.setattr(wiring, "engine", lambda: made.engine)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=made.engine))
     monkeypatch.setattr("functions.export.handler.advance", made.advance)
     return made
 

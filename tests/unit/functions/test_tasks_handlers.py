@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -31,7 +32,7 @@ COMMIT = SCENARIOS[0]
 def begun(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A world where a commit was left to a task, and the message about it."""
     world, message = COMMIT.begun()
-    monkeypatch.setattr(wiring, "engine", world.engine)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=world.engine()))
     return world, message
 
 
@@ -58,7 +59,7 @@ def deliver(*messages: dict[str, Any], context: Any = None) -> list[str]:
 def test_the_message_of_the_schedule_starts_the_dumps(begun, monkeypatch):
     world, _ = begun
     engine = replace(world.engine(), dump_place="s3://elsewhere/dumps/")
-    monkeypatch.setattr(wiring, "engine", lambda: engine)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=engine))
     already = len(world.task_queue.waiting)
     assert deliver(message_of(dict(SCHEDULED))) == []
     (_, message), *more = world.task_queue.waiting[already:]
@@ -69,7 +70,7 @@ def test_the_message_of_the_schedule_comes_again_after_a_failure(monkeypatch):
     def refuse(_engine):
         raise ThrottledError("too fast")
 
-    monkeypatch.setattr(wiring, "engine", lambda: None)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=None))
     monkeypatch.setattr("functions.tasks.handler.start_all", refuse)
     assert deliver(message_of(dict(SCHEDULED))) == ["message-1"]
 
@@ -102,7 +103,7 @@ def test_a_message_is_sent_again_after_an_error_of_a_store(begun, monkeypatch):
     world.task_queue.waiting.clear()
     failing = engine_around(world.engine(), FailAt(1, ThrottledError("slow down"), landed=False))
     with monkeypatch.context() as patch:
-        patch.setattr(wiring, "engine", lambda: failing)
+        patch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=failing))
         assert deliver(message_of(message)) == []
     [(_, again)] = world.task_queue.waiting
     assert deliver(message_of(again)) == []
@@ -117,7 +118,7 @@ def test_a_message_stays_in_the_queue_if_it_cannot_be_sent_again(begun, monkeypa
 
     failing = engine_around(world.engine(), fail)
     with monkeypatch.context() as patch:
-        patch.setattr(wiring, "engine", lambda: failing)
+        patch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=failing))
         assert deliver(message_of(message)) == ["message-1"]
     assert deliver(message_of(message)) == []
     assert_completed(world, message, COMMIT)
@@ -167,7 +168,7 @@ def test_the_slice_function_answers_with_a_result_or_an_error(begun, monkeypatch
 
     engine = replace(world.engine(), slice_function=Workers())
     with slices_of(1), monkeypatch.context() as patch:
-        patch.setattr(wiring, "engine", lambda: engine)
+        patch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=engine))
         assert deliver(message_of(message)) == []
     assert_completed(world, message, COMMIT)
     assert len(lines.all) == len(jobs) > 1

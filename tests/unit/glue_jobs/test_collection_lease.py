@@ -4,7 +4,7 @@ import pytest
 
 from glue_jobs.garbage_collection.lease import CollectionLease, held
 from glue_jobs.session import JobDeployment
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError
 from graveler.model import Repository
@@ -21,7 +21,7 @@ def world() -> MemoryWorld:
 
 @pytest.fixture
 def deployment(world: MemoryWorld) -> JobDeployment:
-    settings = Settings(region="any", refs_table="refs", staging_table="staging")
+    settings = DeploymentSettings(region="any", refs_table="refs", staging_table="staging")
     return JobDeployment(world.engine(), MemoryJobStore(world.refs), settings)
 
 

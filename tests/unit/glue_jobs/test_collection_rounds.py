@@ -14,7 +14,7 @@ from glue_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
 from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, LOOK_IS_OLD, SweptRound
 from glue_jobs.session import JobDeployment
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
 from graveler.retention.candidates import Territory
@@ -87,7 +87,7 @@ def world() -> MemoryWorld:
 
 @pytest.fixture
 def deployment(world: MemoryWorld) -> JobDeployment:
-    settings = Settings(region="any", refs_table="refs", staging_table="staging")
+    settings = DeploymentSettings(region="any", refs_table="refs", staging_table="staging")
     return JobDeployment(world.engine(), MemoryJobStore(world.refs), settings)
 
 

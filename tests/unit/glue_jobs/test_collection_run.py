@@ -8,7 +8,7 @@ import pytest
 from glue_jobs.garbage_collection import run as module
 from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.session import JobDeployment
-from graveler.aws.settings import Settings
+from graveler.aws.settings import DeploymentSettings
 from graveler.errors import (
     ContentionError,
     CorruptDataError,
@@ -34,7 +34,7 @@ def deployment() -> JobDeployment:
     repositories.create(
         engine, name="reader", storage_namespace="s3://bucket/first", read_only=True
     )
-    settings = Settings(region="any", refs_table="refs", staging_table="staging")
+    settings = DeploymentSettings(region="any", refs_table="refs", staging_table="staging")
     return JobDeployment(engine, MemoryJobStore(world.refs), settings)
 
 

@@ -1,5 +1,7 @@
 """The stack starts although the store takes long for its first answer."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from graveler.aws import wiring
@@ -23,13 +25,15 @@ class SlowTables:
 
 def test_a_store_may_be_slow_to_give_its_first_answer(monkeypatch):
     tables = SlowTables(unanswered=3)
-    monkeypatch.setattr(wiring, "tables", lambda: tables)
+    monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(tables=tables))
     provision.create_tables()
     assert tables.is_created
 
 
 def test_a_store_that_never_answers_ends_the_start(monkeypatch):
-    monkeypatch.setattr(wiring, "tables", lambda: SlowTables(unanswered=3))
+    monkeypatch.setattr(
+        wiring, "adapters", lambda: SimpleNamespace(tables=SlowTables(unanswered=3))
+    )
     monkeypatch.setattr(provision, "STORE_PATIENCE_S", -1.0)
     with pytest.raises(ThrottledError):
         provision.create_tables()

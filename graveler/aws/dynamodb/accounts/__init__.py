@@ -1,14 +1,14 @@
-"""The AccountStore on DynamoDB, put together from the stores of each kind of record.
+"""The AccountStore on DynamoDB, composed of the stores of each kind of record.
 
-Theory of operation. Every user, group and policy has a uid, and every reference to one carries the
-uid that it had. A reference whose uid is not the current one is dead: it gives no right, and no
-reader shows it. So a deletion is one write. What it leaves is deleted afterwards, in steps, and
-nothing of it passes to a later record of the same name, however requests race. A write that makes
-a reference checks both uids in its transaction.
+Theory of operation. Every user, group and policy has a uid, and every reference to one includes the
+uid. A reference whose uid is not the current one is dead: it gives no right, and no reader returns
+it. So a deletion is one write. The items that it leaves are deleted afterwards, in steps. A later
+record of the same name never gets them, however requests race. A write that adds a reference checks
+both uids in its transaction.
 
-References are kept where the check of a request needs them: the policies and groups of a user in
-the user's item, the policies of a group in the group's item. The reverse direction, the members of
-a group, has items of its own.
+References are stored where the check of a request reads them. A user's item has the user's policies
+and groups, and a group's item has the group's policies. The reverse direction, the members of a
+group, has items of its own.
 """
 
 from graveler.aws.dynamodb.accounts.installation import InstallationRecords

@@ -127,7 +127,7 @@ class GroupRecords(AccountRecords):
             USER + user, uid_of(user_raw), "groups", [reference_to(group_raw, GROUP)]
         )
         member = key(ACCOUNTS, f"{MEMBER_OF}{uid_of(group_raw)}/{user}")
-        # In one transaction: a membership that is added between two writes would not be listed.
+        # One transaction: a membership that is added between two writes would not be listed.
         with suppress(TransactionCancelledError):
             self.tables.transact([{"Update": update}, {"Delete": self.tables.delete(member)}])
 
@@ -143,7 +143,7 @@ class GroupRecords(AccountRecords):
                 ACCOUNTS, kind, prefix, after, wanted, lambda found: name_of(found, kind)
             )
             found = self._items(USER + name for name in page.results)
-            # Dead ones are left out, so another page may be needed.
+            # Dead members are omitted, so another page may be needed.
             members += [
                 User(
                     name, int(found[USER + name]["creation_date"]["N"]), uid_of(found[USER + name])
@@ -164,7 +164,7 @@ class GroupRecords(AccountRecords):
     # References
 
     def _change(self, writes: Sequence[Raw], holder: str, attribute: str, reference: str) -> bool:
-        """Do the writes, which add the reference; return False if a condition failed."""
+        """Do the writes that add the reference; return False if a condition failed."""
         try:
             self.tables.transact(writes)
         except TransactionCancelledError:
@@ -178,7 +178,7 @@ class GroupRecords(AccountRecords):
     def _drop_references(
         self, holder: str, uid: str, attribute: str, references: Sequence[str]
     ) -> None:
-        """Remove references from the user or group, unless it is another one by now."""
+        """Remove references from the user or group, unless another one has the name now."""
         with suppress(ConditionFailedError):
             self.tables.dynamodb.call(
                 "UpdateItem", self._dropping(holder, uid, attribute, references)
@@ -195,7 +195,7 @@ class GroupRecords(AccountRecords):
         )
 
     def _drop_dead(self, holder: Raw, attribute: str, kind: str) -> bool:
-        """Remove references to what was deleted; return whether there were any."""
+        """Remove dead references; return whether there were any."""
         references = references_of(holder, attribute)
         live = {reference_to(raw, kind) for raw in self._referenced(references, kind)}
         dead = [reference for reference in references if reference not in live]

@@ -63,9 +63,9 @@ class InstallationRecords(KeyRecords):
                 raise
 
     def _first_user(self, user: User, known: Raw | None, uid: str, administrators: str) -> Request:
-        """Return the update that makes the user, or promotes the one who is there.
+        """Return the update that makes the user, or promotes an existing one.
 
-        One is there if the mark of a completed set-up was deleted, to set up once more.
+        A user exists if the mark of a completed set-up was deleted, to set up once more.
         """
         date = UserItem.creation_date
         actions: list[Action] = [date.set(date | user.creation_date), UserItem.uid.set(uid)]
@@ -109,7 +109,7 @@ class InstallationRecords(KeyRecords):
             reference(GROUP, administrators) if administrators else "",
         )
 
-    # From before groups existed
+    # Upgrades of records that are older than groups
 
     def upgrade(self, standard: StandardAccess, access_key_id: str = "") -> None:
         first = self._item(FIRST_ADMINISTRATOR)
@@ -125,7 +125,7 @@ class InstallationRecords(KeyRecords):
             self._upgrade_key(pair)  # the installation's key was replaced
 
     def _store_standard(self, standard: StandardAccess) -> None:
-        """Store the groups and policies with a mark, unless another process has."""
+        """Store the groups and policies with a mark, unless another process has stored them."""
         items, _ = self._standard_items(standard)
         absent = RefsItem.sort.does_not_exist()
         mark = self.tables.update(
@@ -160,7 +160,7 @@ class InstallationRecords(KeyRecords):
             actions,
             UserItem.sort.exists() & UserItem.uid.does_not_exist(),
         )
-        # Another process may have done it, or the user may be deleted.
+        # Another process may have upgraded the user, or the user may be deleted.
         with suppress(TransactionCancelledError):
             self.tables.transact([{"Update": update}, *writes])
 
@@ -169,7 +169,7 @@ class InstallationRecords(KeyRecords):
         access_key_id, user = name_of(raw, CREDENTIAL), raw["user"]["S"]
         holder = self._item(USER + user)
         if holder is None or not uid_of(holder):
-            return  # the user was deleted by hand; the key pair has never worked since
+            return  # the user was deleted by hand, so the key pair does not work
         uid, since = uid_of(holder), int(raw["creation_date"]["N"])
         if uid_of(raw) not in ("", uid) or since < int(holder["creation_date"]["N"]):
             return  # the key pair of a deleted user of the name
@@ -185,7 +185,7 @@ class InstallationRecords(KeyRecords):
             CredentialItem.secret == binary(raw["secret"]),
         )
         unchanged = self.tables.check(key(ACCOUNTS, USER + user), has_uid(uid))
-        # Another process may have done it, or the user or the key pair may be deleted.
+        # Another process may have upgraded it, or the user or the key pair may be deleted.
         with suppress(TransactionCancelledError):
             self.tables.transact(
                 [

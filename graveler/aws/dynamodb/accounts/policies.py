@@ -1,4 +1,4 @@
-"""Policies in DynamoDB, their attachments, and the policies that decide about a user."""
+"""Policies in DynamoDB, their attachments, and the effective policies of a user."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,7 +31,7 @@ from graveler.model import Page
 
 _STATEMENTS = msgspec.json.Decoder(tuple[Statement, ...])
 
-# Users whose records a process remembers, for reading all of them by one request.
+# Users whose groups and policies a process remembers, so that one request reads all of them.
 _HOLDINGS_MAX = 10_000
 
 
@@ -87,7 +87,7 @@ class PolicyRecords(GroupRecords):
 
     def delete_policy(self, name: str) -> None:
         [raw] = self._required(POLICY + name)
-        # Holders keep references with its uid, which are dead from now on.
+        # The holders' references with its uid are dead from now on.
         delete = self.tables.delete(key(ACCOUNTS, POLICY + name), has_uid(uid_of(raw)))
         # Deleted by another request, or by an earlier attempt of this one.
         with suppress(ConditionFailedError):
@@ -158,11 +158,11 @@ class PolicyRecords(GroupRecords):
         found = [policy_of(each) for each in self._referenced(references, POLICY)]
         return page_of(found, lambda policy: policy.name, prefix, after, amount)
 
-    # What decides about a user
+    # Effective policies
 
     def effective_policies(self, user: str) -> Sequence[Policy]:
-        # All records that decided the last time are read at once, with the user's own. Only those
-        # that are new since then take another request.
+        # One request reads the user and all records that decided the last time. Only newer records
+        # take another request.
         asked = [USER + user, *self.memo.holdings.get(user, ())]
         found = self._items(asked)
         while missing := [sort for sort in self._holdings(user, found) if sort not in asked]:
@@ -175,7 +175,7 @@ class PolicyRecords(GroupRecords):
         return tuple(policy_of(raw) for raw in policies)
 
     def _holdings(self, user: str, found: dict[str, Raw]) -> list[str]:
-        """Return the sort keys of the user's groups and policies, as far as they are known."""
+        """Return the sort keys of the user's groups and policies that the found items name."""
         groups = references_of(found.get(USER + user, {}), "groups")
         sorts = [GROUP + split(reference)[1] for reference in groups]
         sorts += [POLICY + split(reference)[1] for reference in self._held(user, found)]

@@ -42,7 +42,7 @@ class PrincipalRecords(AccountRecords):
             uid=uid,
             attachment=attachment,
         )
-        # A deleted user may have left it.
+        # A deleted user may have left the item.
         unchanged = PrincipalItem.sort.does_not_exist() if known is None else has_uid(uid_of(known))
         listed = PrincipalOfItem(ACCOUNTS, f"{PRINCIPAL_OF}{uid}/{principal.id}")
         writes = [

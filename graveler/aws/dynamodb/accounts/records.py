@@ -1,15 +1,14 @@
 """Shared by the records of accounts: items by name, references with uids, the signing key."""
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from uuid import uuid4
 
 from pynamodb.attributes import UnicodeSetAttribute
 from pynamodb.expressions.condition import Condition, size
 
-from graveler.aws.cipher import Cipher
 from graveler.aws.dynamodb.client import binary
 from graveler.aws.dynamodb.models import (
     ACCOUNTS,
@@ -21,7 +20,7 @@ from graveler.aws.dynamodb.models import (
     InstallationItem,
     RefsItem,
 )
-from graveler.aws.dynamodb.records import Records
+from graveler.aws.dynamodb.records import RefsRecords
 from graveler.aws.dynamodb.tables import Raw, key
 from graveler.aws.errors import ConditionFailedError
 from graveler.errors import ContentionError, UnknownOutcomeError
@@ -31,7 +30,7 @@ from graveler.ports import Installation
 
 T = TypeVar("T")
 
-# A change that loses so many races in a row is refused.
+# A change that loses so many races in a row fails.
 TRIES_MAX = 10
 
 _SIGNING_KEY_BYTES = 32
@@ -39,16 +38,34 @@ _SIGNING_KEY_CONTEXT = {"purpose": "signing-key"}
 _KINDS = {USER: "user", GROUP: "group", POLICY: "policy"}
 
 
+class Cipher(Protocol):
+    """Encrypts small secrets under a key that the tables do not hold.
+
+    The context names the record of the secret. Decrypting under another context fails, so a secret
+    cannot be moved to another record.
+    """
+
+    def encrypt(self, plaintext: bytes, context: Mapping[str, str]) -> bytes:
+        """Return ciphertext that only `decrypt` under an equal context can decrypt."""
+
+    def decrypt(self, ciphertext: bytes, context: Mapping[str, str]) -> bytes:
+        """Return the plaintext.
+
+        Raises:
+            CorruptDataError: these bytes were not encrypted under this key and context.
+        """
+
+
 @dataclass
 class Memo:
-    """What a process remembers: the installation, and which records decide a user's policies."""
+    """A process's memory: the installation, and the records that decide each user's policies."""
 
     installation: Installation | None = None
     holdings: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class AccountRecords(Records):
+class AccountRecords(RefsRecords):
     """Access to the accounts partition."""
 
     cipher: Cipher
@@ -109,7 +126,7 @@ class AccountRecords(Records):
         """Put a new item, which has a new uid.
 
         Raises:
-            AlreadyExistsError: there is one.
+            AlreadyExistsError: an item of the name exists.
         """
         put = self.tables.put(item, RefsItem.sort.does_not_exist())
         try:
@@ -123,7 +140,7 @@ class AccountRecords(Records):
             raise Refusal.ACCOUNT_EXISTS.error(_shown(item.sort)) from error
 
     def _live(self, references: Sequence[str], kind: str, found: dict[str, Raw]) -> list[Raw]:
-        """Return the items that the references mean, by name, from those that were found."""
+        """Return the found items whose uids the references have, ordered by name."""
         live = []
         for reference in references:
             uid, name = split(reference)
@@ -153,12 +170,12 @@ def _shown(sort: str) -> str:
 
 
 def new_uid() -> str:
-    """Return a uid that no other record has."""
+    """Return a new unique uid."""
     return uuid4().hex
 
 
 def uid_of(raw: Raw) -> str:
-    """Return the uid in an item; "" in one from before groups existed."""
+    """Return the uid in an item; "" in an item that is older than groups."""
     uid: str = raw["uid"]["S"] if "uid" in raw else ""
     return uid
 
@@ -169,7 +186,7 @@ def has_uid(uid: str) -> Condition:
 
 
 def holds_fewer(references: UnicodeSetAttribute, most: int) -> Condition:
-    """Return the condition that the set has fewer references."""
+    """Return the condition that the set has fewer than `most` references."""
     return size(references) < most  # type: ignore[no-untyped-call, no-any-return] # PynamoDB's
 
 
@@ -197,7 +214,7 @@ def name_of(raw: Raw, kind: str) -> str:
 def page_of(
     found: Sequence[T], name: Callable[[T], str], prefix: str, after: str, amount: int
 ) -> Page[T]:
-    """Return a page of records that are ordered by name, all in memory."""
+    """Return a page of records in memory, which are ordered by name."""
     rest = [
         record
         for record in found

@@ -1,4 +1,4 @@
-"""Users in DynamoDB, and the end of everything that was theirs."""
+"""Users in DynamoDB, and the deletion of their keys, principals and memberships."""
 
 from pynamodb.expressions.condition import Condition
 
@@ -64,7 +64,7 @@ class UserRecords(GroupRecords):
         try:
             self.tables.dynamodb.call("UpdateItem", update)
         except ConditionFailedError:
-            # They have ended already, by an earlier attempt of this request or another one.
+            # An earlier attempt of this request, or another request, has already ended them.
             self._required(USER + name)
 
     def delete_user(self, name: str) -> None:
@@ -91,7 +91,7 @@ class UserRecords(GroupRecords):
         return self._transact([{"Delete": delete}], ending)
 
     def _finish_deletions(self) -> None:
-        """Delete what deleted users and groups have left; interrupted deletions as well."""
+        """Delete the items that deleted users and groups left, also by interrupted deletions."""
         for page in self.tables.pages(self.tables.query(ACCOUNTS, ENDING_USER)):
             for ending in page:
                 self._drop_user(ending)
@@ -103,11 +103,11 @@ class UserRecords(GroupRecords):
             prefix = f"{owned}{uid}/"
             for page in self.tables.pages(self.tables.query(ACCOUNTS, prefix)):
                 for raw in page:
-                    # Another user may have the principal by now.
+                    # Another user may have the principal now.
                     self._delete_of(uid, kind + name_of(raw, prefix))
                 self._delete_batch([raw["sort"]["S"] for raw in page])
         for reference in references_of(ending, "groups"):
             group_uid, _ = split(reference)
-            # A later user of the name may be a member by now.
+            # A later user of the name may be a member now.
             self._delete_of(uid, f"{MEMBER_OF}{group_uid}/{ending['name']['S']}")
         self._delete_batch([ending["sort"]["S"]])

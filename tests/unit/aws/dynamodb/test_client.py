@@ -8,13 +8,13 @@ from zlib import crc32
 import pytest
 
 from graveler.aws.dynamodb import client as client_module
-from graveler.aws.dynamodb.client import Call, DynamoDB
+from graveler.aws.dynamodb.client import DynamoDB, DynamoDBCall
 from graveler.aws.errors import (
     ConditionFailedError,
     RequestRefusedError,
     TransactionCancelledError,
 )
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError
+from graveler.aws.exchanges.buffered import BufferedResponse, RequestNotSentError, ResponseLostError
 from graveler.aws.signing import Signer
 from graveler.errors import (
     InvalidInputError,
@@ -24,15 +24,15 @@ from graveler.errors import (
 from tests.support.fakes.memory_objects import FixedClock
 from tests.unit.aws.scripted import FakeTime, Keys, ScriptedHttp, Step
 
-OK = Answer(200, {}, b'{"Item":{"a":{"S":"b"}}}')
+OK = BufferedResponse(200, {}, b'{"Item":{"a":{"S":"b"}}}')
 
 
-def refusal(code: str, status: int = 400, **more: object) -> Answer:
+def refusal(code: str, status: int = 400, **more: object) -> BufferedResponse:
     document = {"__type": f"com.amazonaws.dynamodb.v20120810#{code}", **more}
-    return Answer(status, {}, json.dumps(document).encode())
+    return BufferedResponse(status, {}, json.dumps(document).encode())
 
 
-def cancelled(*codes: str, message: str = "") -> Answer:
+def cancelled(*codes: str, message: str = "") -> BufferedResponse:
     reasons = [{"Code": code, "Message": message} for code in codes]
     return refusal("TransactionCanceledException", CancellationReasons=reasons)
 
@@ -61,7 +61,7 @@ THROTTLED = [
 
 @pytest.mark.parametrize("answer", THROTTLED, ids=lambda a: a.body[:90].decode())
 @pytest.mark.parametrize("operation", ["GetItem", "TransactWriteItems"])
-def test_throttling_is_waited_out(answer: Answer, operation: str) -> None:
+def test_throttling_is_waited_out(answer: BufferedResponse, operation: str) -> None:
     client = dynamodb(answer, answer, OK)
     assert client.call(operation, {}) == {"Item": {"a": {"S": "b"}}}
     assert attempts_of(client) == 3
@@ -69,7 +69,7 @@ def test_throttling_is_waited_out(answer: Answer, operation: str) -> None:
 
 @pytest.mark.parametrize("answer", THROTTLED, ids=lambda a: a.body[:90].decode())
 @pytest.mark.parametrize("operation", ["GetItem", "TransactWriteItems"])
-def test_lasting_throttling_is_reported_as_such(answer: Answer, operation: str) -> None:
+def test_lasting_throttling_is_reported_as_such(answer: BufferedResponse, operation: str) -> None:
     client = dynamodb(answer)
     with pytest.raises(ThrottledError):
         client.call(operation, {})
@@ -77,10 +77,10 @@ def test_lasting_throttling_is_reported_as_such(answer: Answer, operation: str) 
 
 
 UNKNOWN: list[Step] = [
-    NoAnswerError,
+    ResponseLostError,
     refusal("InternalServerError", status=500),
-    Answer(503, {}, b"<html>"),
-    Answer(200, {"x-amz-crc32": "1"}, b"{}"),
+    BufferedResponse(503, {}, b"<html>"),
+    BufferedResponse(200, {"x-amz-crc32": "1"}, b"{}"),
 ]
 
 
@@ -100,7 +100,7 @@ def test_a_write_is_not_repeated_after_the_process_was_frozen(
     """DynamoDB would take the repetition for another transaction."""
     clock = FixedClock()
     monkeypatch.setattr(client_module, "moment", clock.moment)
-    client: Any = dynamodb(NoAnswerError, OK)
+    client: Any = dynamodb(ResponseLostError, OK)
     begin = client._http.begin
 
     def begin_and_jump(*request: Any) -> Any:
@@ -130,12 +130,12 @@ def test_a_read_without_an_answer_can_be_tried_later(step: Step) -> None:
 
 def test_a_write_that_was_never_sent_has_no_effect() -> None:
     with pytest.raises(ThrottledError):
-        dynamodb(NotSentError).call("PutItem", {})
+        dynamodb(RequestNotSentError).call("PutItem", {})
 
 
 def test_a_whole_answer_is_taken() -> None:
     body = b'{"Count":1}'
-    client = dynamodb(Answer(200, {"x-amz-crc32": str(crc32(body))}, body))
+    client = dynamodb(BufferedResponse(200, {"x-amz-crc32": str(crc32(body))}, body))
     assert client.call("Query", {}) == {"Count": 1}
     assert attempts_of(client) == 1
 
@@ -164,7 +164,7 @@ def test_a_cancelled_transaction_brings_the_reasons() -> None:
         cancelled("ValidationError", message="Item size has exceeded the maximum allowed size"),
     ],
 )
-def test_an_item_that_is_too_large_is_bad_input(answer: Answer) -> None:
+def test_an_item_that_is_too_large_is_bad_input(answer: BufferedResponse) -> None:
     with pytest.raises(InvalidInputError, match="too large"):
         dynamodb(answer).call("PutItem", {})
 
@@ -175,10 +175,12 @@ def test_an_item_that_is_too_large_is_bad_input(answer: Answer) -> None:
         (refusal("ResourceNotFoundException", message="no table"), "ResourceNotFoundException"),
         (refusal("AccessDeniedException", Message="not you"), "AccessDeniedException"),
         (cancelled("ValidationError", message="bad"), "TransactionCanceledException"),
-        (Answer(403, {}, b"<html>"), "403"),
+        (BufferedResponse(403, {}, b"<html>"), "403"),
     ],
 )
-def test_an_error_that_no_retry_can_fix_is_raised_at_once(answer: Answer, code: str) -> None:
+def test_an_error_that_no_retry_can_fix_is_raised_at_once(
+    answer: BufferedResponse, code: str
+) -> None:
     client = dynamodb(answer)
     with pytest.raises(RequestRefusedError) as caught:
         client.call("PutItem", {})
@@ -188,14 +190,17 @@ def test_an_error_that_no_retry_can_fix_is_raised_at_once(answer: Answer, code: 
 
 def test_two_reads_together_are_one_round_trip() -> None:
     seen: list[str] = []
-    first, second = Answer(200, {}, b"1"), Answer(200, {}, b"2")
+    first, second = BufferedResponse(200, {}, b"1"), BufferedResponse(200, {}, b"2")
     client = dynamodb(first, second, observe=seen.append)
-    assert client.call_together(Call("GetItem", {}), Call("Query", {})) == (1, 2)
+    assert client.call_together(DynamoDBCall("GetItem", {}), DynamoDBCall("Query", {})) == (1, 2)
     assert seen == ["GetItem+Query"]
 
 
-@pytest.mark.parametrize("step", [NoAnswerError, NotSentError, THROTTLED[0]], ids=repr)
+@pytest.mark.parametrize("step", [ResponseLostError, RequestNotSentError, THROTTLED[0]], ids=repr)
 def test_of_two_reads_together_each_is_tried_again(step: Step) -> None:
     client = dynamodb(step, step, OK)
     item = {"Item": {"a": {"S": "b"}}}
-    assert client.call_together(Call("GetItem", {}), Call("Query", {})) == (item, item)
+    assert client.call_together(DynamoDBCall("GetItem", {}), DynamoDBCall("Query", {})) == (
+        item,
+        item,
+    )

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from graveler.aws.dynamodb import http_client
-from graveler.aws.dynamodb.http_client import HttpClient
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
 from graveler.aws.exchanges import pool
-from graveler.aws.exchanges.whole import Answer, NoAnswerError, NotSentError
+from graveler.aws.exchanges.buffered import BufferedResponse, RequestNotSentError, ResponseLostError
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -86,21 +86,23 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[HttpClient]:
-    client = HttpClient(server.endpoint)
+def client(server: Server) -> Iterator[DynamoDBHttpClient]:
+    client = DynamoDBHttpClient(server.endpoint)
     yield client
     client.close()
 
 
-def exchange(client: HttpClient, body: bytes = b"body") -> Answer:
+def exchange(client: DynamoDBHttpClient, body: bytes = b"body") -> BufferedResponse:
     return client.begin({"host": client.host, "x-name": "value"}, body).finish()
 
 
-def test_a_request_arrives_whole_and_so_does_its_answer(server: Server, client: HttpClient) -> None:
+def test_a_request_arrives_whole_and_so_does_its_answer(
+    server: Server, client: DynamoDBHttpClient
+) -> None:
     server.answers.append(
         (b"HTTP/1.1 404 Not Found\r\nX-A: b c\r\nContent-Length: 3\r\n\r\nabc", False)
     )
-    assert exchange(client) == Answer(404, {"x-a": "b c", "content-length": "3"}, b"abc")
+    assert exchange(client) == BufferedResponse(404, {"x-a": "b c", "content-length": "3"}, b"abc")
     (request,) = server.requests
     head, _, body = request.partition(b"\r\n\r\n")
     first, *headers = head.decode().split("\r\n")
@@ -110,14 +112,14 @@ def test_a_request_arrives_whole_and_so_does_its_answer(server: Server, client: 
     assert len([line for line in headers if line.lower().startswith("host:")]) == 1
 
 
-def test_one_connection_carries_many_requests(server: Server, client: HttpClient) -> None:
+def test_one_connection_carries_many_requests(server: Server, client: DynamoDBHttpClient) -> None:
     for _ in range(5):
         assert exchange(client).body == b"ok"
     assert server.connections == 1
 
 
 def test_two_requests_begun_together_get_their_own_answers(
-    server: Server, client: HttpClient
+    server: Server, client: DynamoDBHttpClient
 ) -> None:
     server.answers += [(OK.replace(b"ok", b"%d!" % n), False) for n in (1, 2)]
     first = client.begin({}, b"1")
@@ -127,7 +129,7 @@ def test_two_requests_begun_together_get_their_own_answers(
     assert server.connections == 2
 
 
-def test_threads_never_get_each_others_answers(server: Server, client: HttpClient) -> None:
+def test_threads_never_get_each_others_answers(server: Server, client: DynamoDBHttpClient) -> None:
     def ask(number: int) -> bool:
         answer = exchange(client, body=b"%d" % number)
         return answer.body == b"ok"
@@ -137,7 +139,7 @@ def test_threads_never_get_each_others_answers(server: Server, client: HttpClien
     assert server.connections <= 8
 
 
-def test_chunked_answers_are_put_together(server: Server, client: HttpClient) -> None:
+def test_chunked_answers_are_put_together(server: Server, client: DynamoDBHttpClient) -> None:
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     server.answers.append((chunked + b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: x\r\n\r\n", False))
     assert exchange(client).body == b"abcde"
@@ -154,7 +156,7 @@ def test_chunked_answers_are_put_together(server: Server, client: HttpClient) ->
     ],
 )
 def test_answers_without_a_body_end_with_their_headers(
-    server: Server, client: HttpClient, answer: bytes
+    server: Server, client: DynamoDBHttpClient, answer: bytes
 ) -> None:
     server.answers.append((answer, False))
     assert exchange(client).body == b""
@@ -177,38 +179,38 @@ def test_answers_without_a_body_end_with_their_headers(
         b"nonsense\r\n",
     ],
 )
-def test_half_an_answer_is_none(server: Server, client: HttpClient, broken: bytes) -> None:
+def test_half_an_answer_is_none(server: Server, client: DynamoDBHttpClient, broken: bytes) -> None:
     server.answers.append((broken, True))
-    with pytest.raises(NoAnswerError):
+    with pytest.raises(ResponseLostError):
         exchange(client)
     assert exchange(client).body == b"ok"
     assert server.connections == 2
 
 
 def test_a_silent_server_is_given_up(
-    server: Server, client: HttpClient, monkeypatch: pytest.MonkeyPatch
+    server: Server, client: DynamoDBHttpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_client, "DYNAMODB_ATTEMPT_S", 0.05)
     server.answers.append((b"HTTP/1.1 200 OK\r\n", False))
-    with pytest.raises(NoAnswerError):
+    with pytest.raises(ResponseLostError):
         exchange(client)
 
 
 def test_a_connection_that_was_closed_while_idle_is_not_used(
-    server: Server, client: HttpClient
+    server: Server, client: DynamoDBHttpClient
 ) -> None:
     server.answers.append((OK, True))
     assert exchange(client).body == b"ok"
     # The closing arrives a moment after the answer.
     (((idle, _),),) = client._pool._idle.values()
-    connected: Any = idle._channel
+    connected: Any = idle._socket
     assert select.select([connected._socket], [], [], 5.0)[0]
     assert exchange(client).body == b"ok"
     assert (server.connections, len(server.requests)) == (2, 2)
 
 
 def test_a_connection_that_idled_too_long_is_not_used(
-    server: Server, client: HttpClient, monkeypatch: pytest.MonkeyPatch
+    server: Server, client: DynamoDBHttpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exchange(client)
     monkeypatch.setattr(pool, "IDLE_S_MAX", 0.0)
@@ -217,7 +219,7 @@ def test_a_connection_that_idled_too_long_is_not_used(
 
 
 def test_a_connection_that_the_server_closes_is_not_reused(
-    server: Server, client: HttpClient
+    server: Server, client: DynamoDBHttpClient
 ) -> None:
     server.answers.append((OK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"), False))
     exchange(client)
@@ -225,7 +227,7 @@ def test_a_connection_that_the_server_closes_is_not_reused(
     assert server.connections == 2
 
 
-def test_an_abandoned_answer_spoils_nothing(server: Server, client: HttpClient) -> None:
+def test_an_abandoned_answer_spoils_nothing(server: Server, client: DynamoDBHttpClient) -> None:
     client.begin({}, b"").abandon()
     assert exchange(client).body == b"ok"
     assert server.connections == 2
@@ -234,8 +236,8 @@ def test_an_abandoned_answer_spoils_nothing(server: Server, client: HttpClient) 
 def test_without_a_listener_nothing_was_sent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with pytest.raises(NotSentError):
-        exchange(HttpClient(f"http://127.0.0.1:{port}"))
+    with pytest.raises(RequestNotSentError):
+        exchange(DynamoDBHttpClient(f"http://127.0.0.1:{port}"))
 
 
 @pytest.mark.parametrize(
@@ -249,4 +251,4 @@ def test_without_a_listener_nothing_was_sent() -> None:
     ],
 )
 def test_the_host_is_named_as_it_is_signed(endpoint: str, host: str) -> None:
-    assert HttpClient(endpoint).host == host
+    assert DynamoDBHttpClient(endpoint).host == host

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from graveler.aws.dynamodb.branches import branch_item, branch_of
-from graveler.aws.dynamodb.records import event_of, outbox_item
+from graveler.aws.dynamodb.outbox import event_of, outbox_item
 from graveler.aws.dynamodb.repositories import _repository_item, repository_of
 from graveler.export.record import BranchExport, ExportConfiguration
 from graveler.model import (

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from graveler.aws.exchanges import connecting, for_urllib3
-from graveler.aws.exchanges.connection import Connection, Host, opened
-from graveler.aws.exchanges.patience import Patience
+from graveler.aws import boto3_timeouts
+from graveler.aws.exchanges import sockets
+from graveler.aws.exchanges.connection import Host, HttpConnection, opened
 from graveler.aws.exchanges.pool import Pool
+from graveler.aws.exchanges.time_budget import TimeBudget
 from tests.support.servers.certificates import write_self_signed
 
 LARGE = bytes(range(256)) * 16 * 1024  # 4 MB
@@ -57,7 +58,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(params=["http", "https"])
 def connect(
     request: pytest.FixtureRequest, certificate: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[Callable[[socket.socket], None]], Connection]]:
+) -> Iterator[Callable[[Callable[[socket.socket], None]], HttpConnection]]:
     """Connects to a server that treats its connection as the argument says."""
     server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server_side.load_cert_chain(certificate)
@@ -69,11 +70,11 @@ def connect(
     def wrap(accepted: socket.socket) -> socket.socket:
         return server_side.wrap_socket(accepted, server_side=True) if is_tls else accepted
 
-    def made(serve: Callable[[socket.socket], None]) -> Connection:
+    def made(serve: Callable[[socket.socket], None]) -> HttpConnection:
         manager = serving(serve, wrap)
         port = manager.__enter__()
         connection = opened(Host(request.param, "localhost", port))
-        connection.patience = Patience(5)
+        connection.budget = TimeBudget(5)
         open_ones.append((manager, connection))
         return connection
 
@@ -188,11 +189,11 @@ def test_a_server_that_is_silent_or_takes_nothing_is_given_up(connect) -> None:
         is_over.wait(10)
 
     connection = connect(serve)
-    connection.patience = Patience(0.05)
+    connection.budget = TimeBudget(0.05)
     connection.send("GET", "/", HOST)
     with pytest.raises(TimeoutError):
         connection.answer()
-    connection.patience = Patience(0.05)
+    connection.budget = TimeBudget(0.05)
     with pytest.raises(TimeoutError):
         connection.send_more(LARGE * 4)
     is_over.set()
@@ -221,8 +222,8 @@ def test_a_server_may_take_a_content_slowly(connect, take_slowly) -> None:
     """The whole takes longer than the limit, and no piece does."""
     content = bytes(8 * 1024 * 1024) + b"end"
     connection = connect(take_slowly)
-    connection._channel._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
-    connection.patience = Patience(20)
+    connection._socket._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
+    connection.budget = TimeBudget(20)
     connection.send("PUT", "/", {**HOST, "content-length": str(len(content))}, content)
     assert connection.answer().read_all() == b"taken"
 
@@ -230,9 +231,9 @@ def test_a_server_may_take_a_content_slowly(connect, take_slowly) -> None:
 def test_a_server_may_take_the_content_of_boto3_slowly(
     connect, take_slowly, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(for_urllib3, "READ_TIMEOUT_S", 20)
-    connection = for_urllib3.Connection("localhost")
-    connection.sock = connect(take_slowly)._channel._socket
+    monkeypatch.setattr(boto3_timeouts, "READ_TIMEOUT_S", 20)
+    connection = boto3_timeouts.TimedConnection("localhost")
+    connection.sock = connect(take_slowly)._socket._socket
     connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262_144)
     connection.request("PUT", "/", bytes(8 * 1024 * 1024) + b"end")
     assert connection.getresponse().read() == b"taken"
@@ -280,7 +281,7 @@ def test_what_would_be_another_request_is_not_sent(connect, target, headers) -> 
 
 
 def test_certificates_and_names_are_checked() -> None:
-    context = connecting.tls()
+    context = sockets.tls()
     assert (context.check_hostname, context.verify_mode) == (True, ssl.CERT_REQUIRED)
 
 
@@ -321,13 +322,13 @@ def test_a_pool_keeps_a_connection_for_each_host_and_gives_each_exchange_its_pat
             server.sendall(answer_of(b""))
 
     with serving(serve, lambda accepted: accepted) as port:
-        made: list[Patience] = []
+        made: list[TimeBudget] = []
 
-        def patience() -> Patience:
-            made.append(Patience(5))
+        def budget() -> TimeBudget:
+            made.append(TimeBudget(5))
             return made[-1]
 
-        tested = Pool(patience)
+        tested = Pool(budget)
         host = Host("http", "localhost", port)
         first = tested.take(host)
         first.send("GET", "/", HOST)
@@ -335,7 +336,7 @@ def test_a_pool_keeps_a_connection_for_each_host_and_gives_each_exchange_its_pat
         tested.give_back(first)
         again = tested.take(host)
         assert again is first
-        assert again.patience is made[1]
+        assert again.budget is made[1]
         again.send("GET", "/", HOST)
         tested.give_back(again)  # its answer was not read
         other = tested.take(Host("http", "127.0.0.1", port))

@@ -6,8 +6,8 @@ import pytest
 
 from graveler.aws.exchanges import pool as pool_module
 from graveler.aws.exchanges.connection import Host
-from graveler.aws.exchanges.patience import Patience
 from graveler.aws.exchanges.pool import IDLE_S_MAX, Pool
+from graveler.aws.exchanges.time_budget import TimeBudget
 from tests.support.fakes.memory_objects import FixedClock
 
 
@@ -31,7 +31,7 @@ def test_connections_that_nobody_will_use_again_are_closed(monkeypatch: pytest.M
     """The one used last is taken first, so those below it would stay for ever."""
     clock = FixedClock()
     monkeypatch.setattr(pool_module, "moment", clock.moment)
-    pool = Pool(lambda: Patience(5))
+    pool = Pool(lambda: TimeBudget(5))
     hosts = Host("http", "a", 80), Host("http", "b", 80)
     burst: list[Any] = [Stand(host) for host in hosts for _ in range(5)]
     for connection in burst:
@@ -53,7 +53,7 @@ def test_a_connection_is_not_used_again_after_the_clock_was_set_back_or_the_proc
     monkeypatch.setattr(pool_module, "moment", clock.moment)
     new, idle = Stand(Host("http", "a", 80)), Stand(Host("http", "a", 80))
     monkeypatch.setattr(pool_module, "opened", lambda *_: new)
-    pool = Pool(lambda: Patience(5))
+    pool = Pool(lambda: TimeBudget(5))
     pool.give_back(idle)  # type: ignore[arg-type]
     clock.step(jump_s)
     assert pool.take(idle.host) is new  # type: ignore[comparison-overlap]

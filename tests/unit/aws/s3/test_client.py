@@ -16,15 +16,15 @@ from botocore.exceptions import (
 )
 
 from graveler.aws import connect
-from graveler.aws.long_work import patient, patient_reads
-from graveler.aws.retries import CONNECT_TIMEOUT_S, LONG_READ_TIMEOUT_S, Retries
-from graveler.aws.s3 import direct
+from graveler.aws.background_work import patient, patient_reads
+from graveler.aws.retries import CONNECT_TIMEOUT_S, LONG_READ_TIMEOUT_S, RetryPolicy
+from graveler.aws.s3 import direct_client
 from graveler.aws.s3.client import S3, S3Error
 from graveler.aws.s3.committed_files import S3CommittedFiles
-from graveler.aws.s3.direct import DirectRequests
-from graveler.aws.s3.locations import Location
+from graveler.aws.s3.direct_client import DirectClient
 from graveler.aws.s3.objects import S3ObjectStore
-from graveler.aws.s3.requests import Endpoint, S3Requests
+from graveler.aws.s3.signed_requests import Endpoint, S3Requests
+from graveler.aws.s3.uris import Location
 from graveler.errors import (
     BadPartsError,
     GoneError,
@@ -286,7 +286,7 @@ def test_a_request_of_an_export_has_ended_when_its_lease_ends(
         wait(CONNECT_TIMEOUT_S + LONG_READ_TIMEOUT_S)
         raise TIMED_OUT
 
-    s3 = S3(ScriptedS3().s3.client, Retries(sleep=wait, monotonic_s=lambda: passed[-1]))
+    s3 = S3(ScriptedS3().s3.client, RetryPolicy(sleep=wait, monotonic_s=lambda: passed[-1]))
     monkeypatch.setattr(s3.client, "put_object", attempt)
     with pytest.raises((UnknownOutcomeError, ThrottledError)):
         s3.call("put_object", AT, Body=b"content")
@@ -313,7 +313,7 @@ def test_a_patient_read_waits_for_an_answer_that_others_give_up(
 ) -> None:
     brief = connect._CONFIG.merge(Config(read_timeout=0.02))
     monkeypatch.setattr(connect, "_CONFIG", brief)
-    monkeypatch.setattr(direct, "READ_TIMEOUT_S", 0.02)
+    monkeypatch.setattr(direct_client, "READ_TIMEOUT_S", 0.02)
 
     def answer(_: Arrived) -> bytes:
         sleep(0.2)
@@ -322,8 +322,8 @@ def test_a_patient_read_waits_for_an_answer_that_others_give_up(
     server = FaultyServer(answer)
     keys = Keys()
     requests = S3Requests(Endpoint(server.endpoint, "us-east-1"), lambda: keys)
-    directly = DirectRequests(requests, signs_content=True) if is_direct else None
-    s3 = S3(s3_client(server.endpoint, keys), Retries(total_s_max=0.0), directly)
+    directly = DirectClient(requests, signs_content=True) if is_direct else None
+    s3 = S3(s3_client(server.endpoint, keys), RetryPolicy(total_s_max=0.0), directly)
     with pytest.raises(ThrottledError):
         s3.call("get_object", AT)
     server.arrived.clear()
