@@ -4,12 +4,10 @@ The official SDK is not used: to import it takes three times as long as a whole 
 (ADR 27). Every failure becomes a CommandError with one line for the user.
 """
 
-import random
 import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
@@ -19,22 +17,25 @@ import urllib3
 from cli.configuration import KEY_VARIABLES, Configuration, Retries
 from cli.errors import CommandError
 from cli.shapes import Page
-from cli.transport import Transport
+from cli.transport import (
+    LATER,
+    KeptConnections,
+    RedirectTargetError,
+    WholeAnswer,
+    reason_of,
+    retry_after_s,
+    waits_s,
+)
 
 T = TypeVar("T")
 
 Query = Mapping[str, object]  # texts, numbers, flags, lists of texts; None is left out
 
-# To connect, and to wait for an answer; API Gateway's timeout is 30 s.
-CONNECT_S = 10.0
-ANSWER_S = 60.0
-
 # What lakectl asks for when it wants all.
 PAGE_SIZE = 1000
 
-# Statuses that say "later". Of a write, only those say it that mean that nothing was done: 429, and
-# 503 of a server that says so, since API Gateway's 503 is also that of a function which takes long.
-_LATER = frozenset({429, 500, 502, 503, 504})
+# A POST is repeated after 429, and after a 503 by which the server says that nothing was done. API
+# Gateway's own 503 does not: it also means a function that takes long.
 _KIND_HEADER = "X-Graveler-Error"
 _UNKNOWN_OUTCOME = "unknown_outcome"
 # The message of status 410 for objects, in lakeFS as well.
@@ -78,34 +79,21 @@ def named(uri: str) -> Iterator[None]:
         raise NoDataError(uri, error.request_id) from error
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A whole answer."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-
-
 class Server:
     """A lakeFS server."""
 
-    def __init__(
-        self, endpoint: str, key_pair: tuple[str, str], retries: Retries, *, connections: int = 16
-    ) -> None:
+    def __init__(self, endpoint: str, key_pair: tuple[str, str], retries: Retries) -> None:
         self.endpoint = endpoint
         self.key_pair = key_pair
         self.retries = retries
-        self._pool = Transport(
-            {
-                **urllib3.make_headers(basic_auth=":".join(key_pair)),
-                "Accept": "application/json",
-                "User-Agent": _CLIENT,
-                "X-Lakefs-Client": _CLIENT,
-            },
-            urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
-            connections=connections,
-        )
+        # Of every request; they have the credentials.
+        self.headers = {
+            **urllib3.make_headers(basic_auth=":".join(key_pair)),
+            "Accept": "application/json",
+            "User-Agent": _CLIENT,
+            "X-Lakefs-Client": _CLIENT,
+        }
+        self._connections = KeptConnections()
 
     @classmethod
     def of(cls, configuration: Configuration) -> "Server":
@@ -116,11 +104,6 @@ class Server:
         """
         key_pair = configuration.key_pair
         return cls(configuration.endpoint, key_pair, configuration.retries)
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers of every request, with the credentials."""
-        return dict(self._pool.headers)
 
     def url(self, template: str, names: Mapping[str, str], query: Query | None = None) -> str:
         """Return the URL of an operation; the arguments are those of `ask`."""
@@ -162,17 +145,16 @@ class Server:
         body: object = None,
         query: Query | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> WholeAnswer:
         """Return the whole answer of an operation, with its headers; as `ask` otherwise.
 
         Bytes are sent as they are; every other body as JSON.
         """
         with self.opened(method, template, names, body, query, headers) as response:
             try:
-                content = response.read()
+                return WholeAnswer.of(response)
             except urllib3.exceptions.HTTPError as error:
                 raise self._unreachable(error) from error
-            return Answer(response.status, response.headers, content)
 
     def opened(
         self,
@@ -189,9 +171,9 @@ class Server:
         if body is not None and not isinstance(body, bytes):
             body = msgspec.json.encode(body)
             sent["Content-Type"] = "application/json"
-        for wait_s in self._waits_s():
+        for wait_s in waits_s(self.retries, self.retries.attempts_max):
             try:
-                response = self._pool.urlopen(method, url, body, sent)
+                response = self._connections.open(method, url, body, sent)
             except urllib3.exceptions.HTTPError as error:
                 if wait_s is None or not _may_repeat(method, error):
                     raise self._unreachable(error) from error
@@ -199,13 +181,11 @@ class Server:
                 continue
             if response.status < 300:
                 return response
-            content = response.read()
+            answer = WholeAnswer.of(response)
             response.release_conn()
-            if wait_s is None or not _is_later(method, response.status, response.headers):
-                raise self.refusal(
-                    response.status, response.reason or "", response.headers, content
-                )
-            time.sleep(_retry_after_s(response.headers) or wait_s)
+            if wait_s is None or not _is_later(method, answer):
+                raise self.refusal(answer)
+            time.sleep(retry_after_s(answer.headers) or wait_s)
         raise AssertionError("the last wait is None")
 
     def page(
@@ -249,20 +229,10 @@ class Server:
                 f"{self.endpoint} does not answer like lakeFS: {error}; check the endpoint"
             ) from error
 
-    def _waits_s(self) -> Iterator[float | None]:
-        """Yield the wait after each attempt, which doubles and varies; None after the last."""
-        wait_s = self.retries.wait_min_s
-        for _ in range(self.retries.attempts_max):
-            yield wait_s * random.uniform(0.5, 1)  # noqa: S311 - so that clients spread
-            wait_s = min(wait_s * 2, self.retries.wait_max_s)
-        yield None
-
-    def refusal(
-        self, status: int, reason: str, headers: Mapping[str, str], content: bytes
-    ) -> RefusedError:
+    def refusal(self, answer: WholeAnswer) -> RefusedError:
         """Return the server's message in an answer that is an error, and what to do."""
-        body = _decode_error(content)
-        request_id = headers.get("X-Request-ID", "")
+        body, status = _decode_error(answer.content), answer.status
+        request_id = answer.headers.get("X-Request-ID", "")
         if status == 410 and body == _ErrorBody(_NO_DATA):
             return NoDataError(request_id=request_id)
         line = f"{body.message}: {body.details}" if body.details else body.message
@@ -273,11 +243,13 @@ class Server:
         elif body.message == "invalid API endpoint":
             line = f"{self.endpoint} does not have this operation: check that it is a Graveler"
         elif not line:
-            line = f"{self.endpoint} answered {f'{status} {reason}'.strip()}: check the endpoint"
+            said = f"{status} {answer.reason}".strip()
+            line = f"{self.endpoint} answered {said}: check the endpoint"
         return RefusedError(line, status, body.message, request_id)
 
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
-        by_proxy = isinstance(error, urllib3.exceptions.ProxyError)
+        cause = error.cause if isinstance(error, RedirectTargetError) else error
+        by_proxy = isinstance(cause, urllib3.exceptions.ProxyError)
         through = " through the proxy of the environment" if by_proxy else ""
         reason = reason_of(error)
         endpoint = "(LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
@@ -313,27 +285,24 @@ def _encoded(query: Query) -> str:
 
 def _may_repeat(method: str, error: urllib3.exceptions.HTTPError) -> bool:
     """Return whether a request that failed may be sent again without doing its work twice."""
-    cause: object = error
-    if isinstance(error, urllib3.exceptions.ProxyError):
-        cause = error.original_error
+    is_redirected = isinstance(error, RedirectTargetError)
+    cause: object = error.cause if isinstance(error, RedirectTargetError) else error
+    if isinstance(cause, urllib3.exceptions.ProxyError):
+        cause = cause.original_error
     if isinstance(cause, (urllib3.exceptions.SSLError, urllib3.exceptions.ResponseError)):
         return False
     never_sent = isinstance(
         cause, (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError)
     )
-    return never_sent or method in _REPEATABLE
+    return (never_sent and not is_redirected) or method in _REPEATABLE
 
 
-def _is_later(method: str, status: int, headers: Mapping[str, str]) -> bool:
-    if status == 429 or method in _REPEATABLE:
-        return status in _LATER
-    is_said = "Retry-After" in headers or _KIND_HEADER in headers
-    return status == 503 and is_said and headers.get(_KIND_HEADER) != _UNKNOWN_OUTCOME
-
-
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    text = headers.get("Retry-After", "")
-    return float(text) if text.isdecimal() and len(text) < 4 else None
+def _is_later(method: str, answer: WholeAnswer) -> bool:
+    if answer.status == 429 or method in _REPEATABLE:
+        return answer.status in LATER
+    kind = answer.headers.get(_KIND_HEADER)
+    is_said = "Retry-After" in answer.headers or kind is not None
+    return answer.status == 503 and is_said and kind != _UNKNOWN_OUTCOME
 
 
 def _decode_error(content: bytes) -> _ErrorBody:
@@ -342,14 +311,3 @@ def _decode_error(content: bytes) -> _ErrorBody:
         return msgspec.json.decode(content, type=_ErrorBody)
     except msgspec.DecodeError:
         return _ErrorBody()
-
-
-def reason_of(error: BaseException) -> str:
-    """Return the operating system's message among the error's causes, else the error's own."""
-    found: BaseException | None = getattr(error, "reason", None) or error
-    text = str(found)
-    while found is not None:
-        if isinstance(found, OSError) and found.strerror:
-            return found.strerror.lower()
-        found = found.__cause__ or found.__context__
-    return text

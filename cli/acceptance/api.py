@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 import urllib3
-from urllib3.util import Retry, Timeout
 
-from cli.client import ANSWER_S, CONNECT_S, Server
+from cli.client import Server
 from cli.errors import CommandError
-
-# A request that takes long is redirected three times; a large object once, to a presigned URL.
-_REDIRECTS_MAX = 5
+from cli.transport import KeptConnections, WholeAnswer, reason_of
 
 _SHOWN_CHARACTERS = 300
 
@@ -104,9 +101,9 @@ class Api:
     """Sends requests as one user."""
 
     def __init__(
-        self, pool: urllib3.PoolManager, endpoint: str, credentials: Mapping[str, str]
+        self, connections: KeptConnections, endpoint: str, credentials: Mapping[str, str]
     ) -> None:
-        self._pool = pool
+        self._connections = connections
         self._endpoint = endpoint
         self._credentials = credentials
 
@@ -114,13 +111,13 @@ class Api:
     def of(cls, server: Server) -> "Api":
         """Return the API as the user of the configuration."""
         credentials = urllib3.make_headers(basic_auth=":".join(server.key_pair))
-        return cls(urllib3.PoolManager(), server.endpoint, credentials)
+        return cls(KeptConnections(), server.endpoint, credentials)
 
     def as_user(self, access_key_id: str, secret_access_key: str) -> "Api":
         """Return the API as the user of a key pair."""
         pair = f"{access_key_id}:{secret_access_key}"
         headers = urllib3.make_headers(basic_auth=pair)
-        return Api(self._pool, self._endpoint, {"Authorization": headers["authorization"]})
+        return Api(self._connections, self._endpoint, {"Authorization": headers["authorization"]})
 
     @property
     def endpoint(self) -> str:
@@ -188,27 +185,12 @@ class Api:
         headers: Mapping[str, str],
     ) -> Answer:
         try:
-            answer = self._pool.request(
-                method,
-                url,
-                body=content,
-                headers=dict(headers),
-                timeout=Timeout(connect=CONNECT_S, read=ANSWER_S),
-                # A hidden retry would turn a fault into a slow success.
-                retries=Retry(
-                    _REDIRECTS_MAX,
-                    connect=0,
-                    read=0,
-                    status=0,
-                    other=0,
-                    # Else a 503 with Retry-After is an error without its status and body.
-                    respect_retry_after_header=False,
-                ),
-            )
+            # Sent once: a hidden retry would turn a fault into a slow success.
+            answer = WholeAnswer.of(self._connections.open(method, url, content, headers))
         except urllib3.exceptions.HTTPError as error:
-            raise CheckFailedError(f"{shown} got no answer: {_cause(error)}") from error
+            raise CheckFailedError(f"{shown} got no answer: {reason_of(error)}") from error
         lower = {name.lower(): value for name, value in answer.headers.items()}
-        return Answer(shown, answer.status, lower, answer.data)
+        return Answer(shown, answer.status, lower, answer.content)
 
 
 def expect_equal(what: str, found: object, expected: object) -> None:
@@ -233,12 +215,6 @@ def expect_among(what: str, wanted: Iterable[object], found: Iterable[object]) -
     missing = [each for each in wanted if each not in present]
     if missing:
         raise CheckFailedError(f"{what}: {_shortened(repr(missing))} missing")
-
-
-def _cause(error: BaseException) -> str:
-    """Return the innermost reason of a failed connection."""
-    reason = getattr(error, "reason", None)
-    return _cause(reason) if isinstance(reason, BaseException) else str(error)
 
 
 def _shortened(text: str) -> str:

@@ -4,7 +4,6 @@ import re
 import socket
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -12,13 +11,13 @@ from urllib.parse import urlsplit
 import msgspec
 import urllib3
 
-from cli import client
+from cli import transport
 from cli.client import RefusedError, Server
 from cli.configuration import Configuration, Retries
 from cli.diagnosis.findings import Finding, error, ok, skipped, warning
 from cli.errors import CommandError
 from cli.shapes import Config, CurrentUser, ObjectStats, Page, Repository
-from cli.transport import proxy_of, through
+from cli.transport import KeptConnections, WholeAnswer, proxy_of, reason_of
 
 # S3 refuses requests that differ by 15 minutes; presigned URLs may live for less.
 _SKEW_WARNING_S = 60.0
@@ -27,21 +26,6 @@ _SKEW_ERROR_S = 900.0
 _REPOSITORIES_MAX = 5  # in which an object is looked for
 _API = "/api/v1"
 _CODE = re.compile(r"<Code>(\w+)</Code>")
-
-
-@dataclass(frozen=True)
-class _Answer:
-    status: int
-    reason: str
-    headers: urllib3.HTTPHeaderDict
-    content: bytes
-
-    @property
-    def is_json(self) -> bool:
-        try:
-            return isinstance(msgspec.json.decode(self.content), dict)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return False
 
 
 def check_connection(configuration: Configuration) -> Iterator[Finding]:
@@ -56,7 +40,7 @@ def check_connection(configuration: Configuration) -> Iterator[Finding]:
     proxy = urlsplit(proxy_of(endpoint)).hostname
     yield ok("endpoint", f"{endpoint} answers" + (f" through the proxy {proxy}" if proxy else ""))
     yield from _clock(answer)
-    if answer.status == 200 and answer.is_json:
+    if answer.status == 200 and _is_json(answer):
         # Without repetitions, which would only delay the findings.
         server = Server(endpoint, (key_id, secret), Retries(attempts_max=0))
         yield from _as_user(server)
@@ -64,19 +48,27 @@ def check_connection(configuration: Configuration) -> Iterator[Finding]:
         yield _wrong_answer(endpoint, answer)
 
 
-def _get(url: str, headers: dict[str, str]) -> _Answer:
+def _get(url: str, headers: dict[str, str]) -> WholeAnswer:
     """Return the answer to one attempt; redirects are answers."""
-    timeout = urllib3.Timeout(connect=client.CONNECT_S, read=client.ANSWER_S)
-    with through(proxy_of(url), {"timeout": timeout, "retries": False}) as pool:
-        found = pool.request("GET", url, headers=headers, redirect=False)
-        return _Answer(found.status, found.reason or "", found.headers, found.data)
+    connections = KeptConnections()
+    try:
+        return WholeAnswer.of(connections.send("GET", url, None, headers))
+    finally:
+        connections.close()
+
+
+def _is_json(answer: WholeAnswer) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(answer.content), dict)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
 
 
 def _unreachable(endpoint: str, failure: urllib3.exceptions.HTTPError) -> Finding:
     """Return why there is no answer."""
     if isinstance(failure, urllib3.exceptions.ProxyError):
         proxy = urlsplit(proxy_of(endpoint))
-        text = f"the proxy {proxy.hostname}:{proxy.port} does not work: {client.reason_of(failure)}"
+        text = f"the proxy {proxy.hostname}:{proxy.port} does not work: {reason_of(failure)}"
         remedy = "correct the variables of proxies, or name the server's host in NO_PROXY"
         return error("endpoint", text, remedy)
     parts = urlsplit(endpoint)
@@ -84,7 +76,7 @@ def _unreachable(endpoint: str, failure: urllib3.exceptions.HTTPError) -> Findin
     for cause in _causes(failure):
         if (why := _reason(cause, place, parts.hostname or "")) is not None:
             return error("endpoint", *why)
-    text = f"{place} does not answer as a web server: {client.reason_of(failure)}"
+    text = f"{place} does not answer as a web server: {reason_of(failure)}"
     return error("endpoint", text, "check host and port; if the server has TLS, write https://")
 
 
@@ -116,12 +108,12 @@ def _reason(cause: BaseException, place: str, host: str) -> tuple[str, str] | No
             why = None  # a kind of time-out for urllib3; the operating system's error is behind it
         case urllib3.exceptions.ConnectTimeoutError():
             why = (
-                f"{place} cannot be reached: no connection in {client.CONNECT_S:g} s",
+                f"{place} cannot be reached: no connection in {transport.CONNECT_S:g} s",
                 "look at firewall, VPN, proxy and the host name",
             )
         case urllib3.exceptions.ReadTimeoutError():
             why = (
-                f"{place} accepts connections, but does not answer in {client.ANSWER_S:g} s",
+                f"{place} accepts connections, but does not answer in {transport.ANSWER_S:g} s",
                 "check that host and port are those of the server",
             )
     return why
@@ -138,7 +130,7 @@ def _causes(failure: BaseException) -> Iterator[BaseException]:
         found = found.__cause__ or found.__context__
 
 
-def _clock(answer: _Answer) -> Iterator[Finding]:
+def _clock(answer: WholeAnswer) -> Iterator[Finding]:
     """Compare this machine's clock with that of the server."""
     try:
         theirs = parsedate_to_datetime(answer.headers.get("Date", ""))
@@ -157,7 +149,7 @@ def _clock(answer: _Answer) -> Iterator[Finding]:
         yield ok("clock", "agrees with the server's")
 
 
-def _wrong_answer(endpoint: str, answer: _Answer) -> Finding:
+def _wrong_answer(endpoint: str, answer: WholeAnswer) -> Finding:
     """Return what an answer means that is not that of the API to a user."""
     if answer.status == 401:
         return error(
@@ -192,7 +184,7 @@ def _right_endpoint(endpoint: str) -> str:
         answer = _get(f"{right}/user", {})
     except urllib3.exceptions.HTTPError:
         return ""
-    return _origin(endpoint) if answer.is_json else ""
+    return _origin(endpoint) if _is_json(answer) else ""
 
 
 def _origin(url: str) -> str:
@@ -242,7 +234,7 @@ def _object_store(server: Server) -> Iterator[Finding]:
     try:
         answer = _get(url, {"Range": "bytes=0-0"})
     except urllib3.exceptions.HTTPError as failure:
-        yield error("object store", f"cannot reach {host}: {client.reason_of(failure)}", remedy)
+        yield error("object store", f"cannot reach {host}: {reason_of(failure)}", remedy)
         return
     found = _CODE.search(answer.content.decode(errors="replace"))
     code = found[1] if found else answer.reason

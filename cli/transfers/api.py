@@ -10,7 +10,8 @@ import msgspec
 
 from cli.client import RefusedError, Server
 from cli.shapes import Config, ObjectStats, StorageConfig
-from cli.transfers.wire import Body, Reply, Wire
+from cli.transfers.requests import RepeatedRequests
+from cli.transport import Body, WholeAnswer
 from cli.uris import PathUri
 
 T = TypeVar("T")
@@ -53,11 +54,13 @@ class _Deletions(msgspec.Struct, frozen=True):
 class Api:
     """The objects of a ref."""
 
-    def __init__(self, server: Server, repository: str, ref: str, wire: Wire) -> None:
+    def __init__(
+        self, server: Server, repository: str, ref: str, requests: RepeatedRequests
+    ) -> None:
         self._server = server
         self._names = {"repository": repository, "ref": ref}
         self.journal_names = (server.endpoint, repository, ref)
-        self.wire = wire
+        self.requests = requests
         self.headers = server.headers
         self._lock = Lock()
         self._objects = server.url(f"{_BRANCH}/objects", self._names) + "?path="
@@ -99,7 +102,7 @@ class Api:
         """Store an object by one request."""
         url = self._objects + quote(path, safe="")
         return self._decoded(
-            self.wire.ask("POST", url, self.headers | dict(headers), body), ObjectStats
+            self.requests.ask("POST", url, self.headers | dict(headers), body), ObjectStats
         )
 
     def address(self, path: str) -> Address:
@@ -142,12 +145,12 @@ class Api:
         url = self._server.url(f"{_BRANCH}/objects/delete", self._names)
         headers = self.headers | {"Content-Type": "application/json"}
         body = msgspec.json.encode({"paths": paths})
-        found = self._decoded(self.wire.ask("POST", url, headers, body), _Deletions)
+        found = self._decoded(self.requests.ask("POST", url, headers, body), _Deletions)
         return [(each.path or "", f"[{each.status_code}] {each.message}") for each in found.errors]
 
-    def refusal(self, reply: Reply) -> RefusedError:
+    def refusal(self, answer: WholeAnswer) -> RefusedError:
         """Return the error in an answer of the API."""
-        return self._server.refusal(reply.status, "", dict(reply.headers.items()), reply.content)
+        return self._server.refusal(answer)
 
     def _ask(
         self,
@@ -165,9 +168,9 @@ class Api:
             headers = headers | {"Content-Type": "application/json"}
         elif method != "GET":
             sent = b""
-        return self._decoded(self.wire.ask(method, url, headers, sent), shape)
+        return self._decoded(self.requests.ask(method, url, headers, sent), shape)
 
-    def _decoded(self, reply: Reply, shape: type[T]) -> T:
-        if reply.status >= 300:
-            raise self.refusal(reply)
-        return self._server.decode(reply.content, shape)
+    def _decoded(self, answer: WholeAnswer, shape: type[T]) -> T:
+        if answer.status >= 300:
+            raise self.refusal(answer)
+        return self._server.decode(answer.content, shape)

@@ -15,21 +15,15 @@ BLOCK_BYTES = 1024 * 1024
 _local = threading.local()
 
 
-def block_buffer() -> memoryview:
-    """Return this thread's buffer."""
-    try:
-        return _local.buffer  # type: ignore[no-any-return]
-    except AttributeError:
-        _local.buffer = memoryview(bytearray(BLOCK_BYTES))
-        return _local.buffer  # type: ignore[no-any-return]
-
-
 def stored_blocks(descriptor: int, first: int, size_bytes: int) -> Iterator[memoryview]:
     """Yield a range of a file in blocks, less at the file's end.
 
     Each is valid until this thread asks for another one.
     """
-    buffer = block_buffer()
+    try:
+        buffer = _local.buffer
+    except AttributeError:
+        buffer = _local.buffer = memoryview(bytearray(BLOCK_BYTES))
     done = 0
     while done < size_bytes:
         block = buffer[: min(BLOCK_BYTES, size_bytes - done)]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from hashlib import md5, sha256
 from pathlib import Path
@@ -12,14 +12,15 @@ from cli.client import NoDataError, RefusedError
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.api import Api
-from cli.transfers.content import block_buffer
+from cli.transfers.content import BLOCK_BYTES
 from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
 from cli.transfers.jobs import SYMLINK_TARGET_KEY, Download, Options
 from cli.transfers.journals import Journal, Part, boot_id, lock
+from cli.transfers.requests import BrokenError, read_all, read_block
 from cli.transfers.sources import ChangedError, Source, WrongDataError
 from cli.transfers.verification import checksum_of, is_md5
-from cli.transfers.wire import Block, BrokenError, Reply, read_all, read_into
 from cli.transfers.workers import Workers
+from cli.transport import Block, WholeAnswer
 
 _RECEIVED_MAX = 3  # how often an object is received until its checksum is right
 _NAME_BYTES_MAX = 200  # of a file's name, so that a prefix and a suffix fit
@@ -45,7 +46,7 @@ class Downloader:
             received: is told of bytes that arrived.
         """
         self._api = api
-        self._wire = api.wire
+        self._requests = api.requests
         self._options = options
         self._parts = parts
         self._received = received
@@ -255,7 +256,7 @@ class Downloader:
     def _fetch(
         self,
         source: Source,
-        write: Callable[[memoryview, int], object],
+        write: Callable[[Block, int], object],
         first: int,
         length: int,
         whole_bytes: int | None,
@@ -279,39 +280,35 @@ class Downloader:
                 headers["Range"] = f"bytes={first + done}-{first + length - 1}"
                 if source.etag:
                     headers["If-Match"] = f'"{source.etag}"'
-            answer = self._wire.open("GET", url, headers)
-            if answer.status not in {200, 206}:
-                reply = Reply(answer.status, answer.headers, read_all(answer))
-                if reply.status == 403 and source.replace(url):
-                    raise BrokenError("the presigned URL has expired")
-                raise self._refused(source, reply)
-            if is_range and answer.status == 200 and (first or length != whole_bytes):
-                if whole_bytes is not None or not is_repeatable:
-                    answer.close()
-                    raise CommandError(_NO_RANGES)
-                digest, done = md5(usedforsecurity=False), 0
-            source.note(answer, is_range=is_range)
-            buffer = block_buffer()
-            while done < length:
-                self._wire.check()
-                read = read_into(answer, buffer[: length - done])
-                if not read:
-                    answer.close()
-                    raise BrokenError("the object was cut off")
-                block = buffer[:read]
-                write(block, first + done)
-                if has_digest:
-                    digest.update(block)
-                done += read
-                self._received(read)
-            if read_into(answer, buffer[:1]):
-                answer.close()
-                raise WrongDataError("the object is longer than the server says")
+            # What is not read to its end is closed: its rest would be taken for the next answer.
+            with closing(self._requests.open("GET", url, headers)) as answer:
+                if answer.status not in {200, 206}:
+                    reply = read_all(answer)
+                    if reply.status == 403 and source.replace(url):
+                        raise BrokenError("the presigned URL has expired")
+                    raise self._refused(source, reply)
+                if is_range and answer.status == 200 and (first or length != whole_bytes):
+                    if whole_bytes is not None or not is_repeatable:
+                        raise CommandError(_NO_RANGES)
+                    digest, done = md5(usedforsecurity=False), 0
+                source.note(answer, is_range=is_range)
+                while done < length:
+                    self._requests.check()
+                    block = read_block(answer, min(BLOCK_BYTES, length - done))
+                    if not block:
+                        raise BrokenError("the object was cut off")
+                    write(block, first + done)
+                    if has_digest:
+                        digest.update(block)
+                    done += len(block)
+                    self._received(len(block))
+                if read_block(answer, 1):
+                    raise WrongDataError("the object is longer than the server says")
 
-        self._wire.patiently(attempt)
+        self._requests.repeat(attempt)
         return digest.digest() if has_digest else b""
 
-    def _refused(self, source: Source, reply: Reply) -> CommandError:
+    def _refused(self, source: Source, reply: WholeAnswer) -> CommandError:
         if source.renew is None and reply.status != 412 and reply.content[:1] == b"{":
             return self._api.refusal(reply)
         if reply.status == 412:

@@ -11,9 +11,10 @@ from cli.transfers.api import Api
 from cli.transfers.downloads import Downloader
 from cli.transfers.jobs import Download, Impossible, Job, Options, Tally, Upload
 from cli.transfers.progress import Progress
+from cli.transfers.requests import RepeatedRequests
 from cli.transfers.uploads import Uploader
-from cli.transfers.wire import Block, StoppedError, Wire
 from cli.transfers.workers import Workers
+from cli.transport import Block, StoppedError
 
 Done = Callable[[Job, ObjectStats], None]
 
@@ -51,8 +52,10 @@ class Engine:
             warn: prints a line on standard error: one for each job that failed.
             shows_progress: whether a terminal on standard error shows the progress.
         """
-        self.wire = Wire(server.retries)
-        self.api = Api(server, repository, ref, self.wire)
+        # One for each thread of a run, and one for the caller's.
+        threads = options.parallelism + PARTS_AT_ONCE + 1
+        self.requests = RepeatedRequests(server.retries, threads)
+        self.api = Api(server, repository, ref, self.requests)
         self._options = options
         self._warn = warn
         self._shows_progress = shows_progress
@@ -109,10 +112,10 @@ class Engine:
         try:
             workers.each(iter(lambda: list(islice(pending, _DELETED_AT_ONCE)), []), delete)
         except BaseException:
-            self.wire.stop()
+            self.requests.stop()
             raise
         workers.end()
-        self.wire.close()
+        self.requests.close()
         return tally
 
     def stat(self, path: str) -> ObjectStats:
@@ -124,7 +127,7 @@ class Engine:
         try:
             return self.api.stat(path, presign=self.presigns_listings)
         except BaseException:
-            self.wire.close()  # no download comes, which would close it
+            self.requests.close()  # no download comes, which would close it
             raise
 
     def listing(self, prefix: str, *, presign: bool = False) -> Iterator[ObjectStats]:
@@ -152,7 +155,7 @@ class Engine:
             with named(self.api.uri(path)):
                 downloader.read(path, stats, first, length, write)
         finally:
-            self.wire.close()
+            self.requests.close()
 
     @property
     def presigns_listings(self) -> bool:
@@ -167,7 +170,7 @@ class _Run:
         self, engine: Engine, options: Options, warn: Callable[[str], None], done: Done | None
     ) -> None:
         self.progress = Progress()
-        self._wire = engine.wire
+        self._requests = engine.requests
         self._warn = warn
         self._done = done
         self._lock = Lock()
@@ -190,11 +193,11 @@ class _Run:
             self.progress.is_all_known = True
             self._files.end()
             self._parts.end()
-            self._wire.close()
+            self._requests.close()
         except BaseException:
             # What is under way may clean up behind itself; what waits is forgotten.
             self._files.drop()
-            self._wire.stop()
+            self._requests.stop()
             self._files.end(_INTERRUPTED_WAIT_S)
             raise
         if self._hopeless:
@@ -207,11 +210,11 @@ class _Run:
         try:
             return self._run(job)
         except BaseException:
-            self._wire.stop()
+            self._requests.stop()
             raise
         finally:
             self._parts.end(_INTERRUPTED_WAIT_S)
-            self._wire.close()
+            self._requests.close()
 
     def _expect(self, job: Job) -> None:
         if isinstance(job, Upload):

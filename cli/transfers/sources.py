@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.client import HTTPResponse
 from threading import Lock
 from time import time
+
+from urllib3 import BaseHTTPResponse
 
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
@@ -60,7 +61,7 @@ class Source:
         is_store = self.renew is not None
         return may_be_other(stats, self.etag, is_encrypted=self.is_encrypted, is_store=is_store)
 
-    def note(self, answer: HTTPResponse, *, is_range: bool) -> None:
+    def note(self, answer: BaseHTTPResponse, *, is_range: bool) -> None:
         """Keep what an answer says of the object.
 
         Raises:
@@ -70,7 +71,6 @@ class Source:
         encryption = answer.headers.get("x-amz-server-side-encryption") or ""
         with self.lock:
             if is_range and answer.status == 206 and tag and self.etag not in {"", tag}:
-                answer.close()
                 raise ChangedError
             self.etag = tag
             self.is_encrypted = encryption.startswith("aws:kms")

@@ -19,8 +19,9 @@ from cli.transfers.api import Api, OpenUpload
 from cli.transfers.content import Content
 from cli.transfers.jobs import Options, Upload
 from cli.transfers.journals import Journal, Part, open_upload_journal
-from cli.transfers.wire import Block, BrokenError, Reply
+from cli.transfers.requests import BrokenError
 from cli.transfers.workers import Workers
+from cli.transport import Block, WholeAnswer
 
 if TYPE_CHECKING:
     from hashlib import _Hash as HASH
@@ -71,7 +72,7 @@ class Uploader:
             sent: is told of bytes that were sent.
         """
         self._api = api
-        self._wire = api.wire
+        self._requests = api.requests
         self._options = options
         self._parts = parts
         self._sent = sent
@@ -253,7 +254,7 @@ class Uploader:
                 checksum = b64encode(content.md5(first, size_bytes)).decode()
                 headers["Content-MD5"] = checksum
             body = partial(self._hashed, content, first, size_bytes, digests)
-            reply = self._wire.once("PUT", url, headers, body)
+            reply = self._requests.once("PUT", url, headers, body)
             if reply.status == 403 and (has_expired(url) or b"expired" in reply.content):
                 return None
             if reply.status >= 300:
@@ -268,7 +269,7 @@ class Uploader:
 
         if has_expired(url):
             return None
-        stored = self._wire.patiently(attempt)
+        stored = self._requests.repeat(attempt)
         if stored is not None:
             self._sent(size_bytes)
         return stored
@@ -285,7 +286,7 @@ class Uploader:
 
     def _blocks(self, content: Content, first: int, size_bytes: int) -> Iterable[Block]:
         for block in content.blocks(first, size_bytes):
-            self._wire.check()
+            self._requests.check()
             yield block
 
 
@@ -307,14 +308,14 @@ def has_expired(url: str) -> bool:
     return time() + _EXPIRY_MARGIN_S > began.timestamp() + life_s
 
 
-def _has_checksum(reply: Reply) -> bool:
+def _has_checksum(reply: WholeAnswer) -> bool:
     """Whether the entity tag is the MD5 of the stored bytes."""
     if reply.headers.get("x-amz-server-side-encryption", "").startswith("aws:kms"):
         return False  # the tag of an encrypted object is no checksum
     return bool(_MD5.fullmatch(reply.etag))
 
 
-def _refusal(url: str, reply: Reply, content: Content) -> CommandError | BrokenError:
+def _refusal(url: str, reply: WholeAnswer, content: Content) -> CommandError | BrokenError:
     """Return the error of a refused PUT.
 
     Raises:
@@ -328,7 +329,7 @@ def _refusal(url: str, reply: Reply, content: Content) -> CommandError | BrokenE
     return CommandError(_refused(url, reply))
 
 
-def _refused(url: str, reply: Reply) -> str:
+def _refused(url: str, reply: WholeAnswer) -> str:
     text = reply.content.decode(errors="replace")
     found = re.search(r"<Message>(.*?)</Message>", text, re.DOTALL)
     line = " ".join((found[1] if found else text).split())[:200]

@@ -16,8 +16,9 @@ from cli.transfers import comparing, uploads
 from cli.transfers.downloads import Downloader
 from cli.transfers.engine import Engine
 from cli.transfers.jobs import Download, Options
-from cli.transfers.wire import StoppedError, Wire
+from cli.transfers.requests import RepeatedRequests
 from cli.transfers.workers import Workers
+from cli.transport import StoppedError
 from tests.support.fakes import scripted_lake
 
 BRANCH = "lakefs://my-repo/main"
@@ -95,13 +96,13 @@ def test_an_upload_that_the_object_store_ended_is_begun_anew(user, lake, tmp_pat
 
 def test_an_interrupt_wakes_threads_that_wait_for_the_network():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        wire = Wire(Retries())
+        requests = RepeatedRequests(Retries())
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         found = []
 
         def ask():
             try:
-                wire.ask("GET", url)
+                requests.ask("GET", url)
             except StoppedError as error:
                 found.append(error)
 
@@ -109,32 +110,10 @@ def test_an_interrupt_wakes_threads_that_wait_for_the_network():
         thread.start()
         accepted, _ = silent.accept()
         with accepted:
-            wire.stop()
+            requests.stop()
             thread.join(20)
             assert found
-        wire.close()
-
-
-def test_the_keys_are_not_sent_without_tls_after_a_redirect(monkeypatch):
-    wire = Wire(Retries())
-    sent = []
-
-    class Answer:
-        def __init__(self, status, headers):
-            self.status, self.headers = status, headers
-
-        def read(self):
-            return b""
-
-    answers = [Answer(302, {"Location": "http://lake.example.com/x"}), Answer(200, {})]
-
-    def exchange(_method, url, headers, _body):
-        sent.append((url, dict(headers)))
-        return answers.pop(0)
-
-    monkeypatch.setattr(wire, "_sent", exchange)
-    wire.open("GET", "https://lake.example.com/x", {"Authorization": "Basic key"})
-    assert sent[1] == ("http://lake.example.com/x", {})
+        requests.close()
 
 
 def test_a_move_never_replaces_what_it_has_still_to_move(user, lake):

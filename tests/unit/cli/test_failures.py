@@ -10,7 +10,7 @@ from importlib import metadata
 
 import pytest
 
-import cli.client
+import cli.transport
 from cli.client import Server
 from tests.architecture.test_portability import ROOT
 from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET
@@ -169,7 +169,7 @@ def test_a_refused_connection_names_the_endpoint(graveler, command):
 
 @pytest.mark.parametrize("command", [STAT, GET])
 def test_a_server_that_never_answers_is_given_up(graveler, monkeypatch, command):
-    monkeypatch.setattr(cli.client, "ANSWER_S", 0.1)
+    monkeypatch.setattr(cli.transport, "ANSWER_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         told = graveler.fails(*command, **{ENDPOINT: endpoint})
