@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 import urllib3
 
-from cli.configuration import KEY_VARIABLES, Configuration, Retries
+from cli.configuration import KEY_VARIABLES, Configuration, RetryPolicy
 from cli.errors import CommandError
 from cli.shapes import Page
 from cli.transport import (
@@ -52,7 +52,7 @@ class _ErrorBody(msgspec.Struct, frozen=True):
     details: str = ""
 
 
-class RefusedError(CommandError):
+class ApiRefusedError(CommandError):
     """The server answered with an error."""
 
     def __init__(self, line: str, status: int, message: str, request_id: str) -> None:
@@ -62,7 +62,7 @@ class RefusedError(CommandError):
         self.request_id = request_id
 
 
-class NoDataError(RefusedError):
+class NoDataError(ApiRefusedError):
     """The object's data do not exist any more: no other attempt will find them."""
 
     def __init__(self, uri: str = "", request_id: str = "") -> None:
@@ -79,10 +79,10 @@ def named(uri: str) -> Iterator[None]:
         raise NoDataError(uri, error.request_id) from error
 
 
-class Server:
+class LakeClient:
     """A lakeFS server."""
 
-    def __init__(self, endpoint: str, key_pair: tuple[str, str], retries: Retries) -> None:
+    def __init__(self, endpoint: str, key_pair: tuple[str, str], retries: RetryPolicy) -> None:
         self.endpoint = endpoint
         self.key_pair = key_pair
         self.retries = retries
@@ -96,7 +96,7 @@ class Server:
         self._connections = KeptConnections()
 
     @classmethod
-    def of(cls, configuration: Configuration) -> "Server":
+    def of(cls, configuration: Configuration) -> "LakeClient":
         """Return the server in the configuration.
 
         Raises:
@@ -131,7 +131,7 @@ class Server:
             headers: more headers, such as If-Match.
 
         Raises:
-            RefusedError: the server refused the request.
+            ApiRefusedError: the server refused the request.
             CommandError: the server could not be reached, or its answer has another shape.
         """
         answer = self.request(method, template, names, body, query, headers)
@@ -204,7 +204,7 @@ class Server:
         """Yield the whole of a listing, page after page, from the `after` of the query on.
 
         Raises:
-            RefusedError: the server refused a page.
+            ApiRefusedError: the server refused a page.
             CommandError: the server could not be reached.
         """
         asked: dict[str, object] = {"amount": PAGE_SIZE}
@@ -229,7 +229,7 @@ class Server:
                 f"{self.endpoint} does not answer like lakeFS: {error}; check the endpoint"
             ) from error
 
-    def refusal(self, answer: WholeAnswer) -> RefusedError:
+    def refusal(self, answer: WholeAnswer) -> ApiRefusedError:
         """Return the server's message in an answer that is an error, and what to do."""
         body, status = _decode_error(answer.content), answer.status
         request_id = answer.headers.get("X-Request-ID", "")
@@ -245,7 +245,7 @@ class Server:
         elif not line:
             said = f"{status} {answer.reason}".strip()
             line = f"{self.endpoint} answered {said}: check the endpoint"
-        return RefusedError(line, status, body.message, request_id)
+        return ApiRefusedError(line, status, body.message, request_id)
 
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
         cause = error.cause if isinstance(error, RedirectTargetError) else error

@@ -22,7 +22,7 @@ _FALSE = {"0", "f", "false", "no", "off"}
 
 
 @dataclass(frozen=True)
-class Retries:
+class RetryPolicy:
     """How often, and after which waits, a failed request is sent again."""
 
     attempts_max: int = 4
@@ -132,12 +132,12 @@ class Configuration:
         return pair
 
     @property
-    def retries(self) -> Retries:
+    def retries(self) -> RetryPolicy:
         """How failed requests are repeated."""
         if not self.is_on("server.retries.enabled", default=True):
-            return Retries(attempts_max=0)
-        usual = Retries()
-        return Retries(
+            return RetryPolicy(attempts_max=0)
+        usual = RetryPolicy()
+        return RetryPolicy(
             self.number("server.retries.max_attempts", usual.attempts_max),
             self._duration_s("server.retries.min_wait_interval", usual.wait_min_s),
             self._duration_s("server.retries.max_wait_interval", usual.wait_max_s),

@@ -24,7 +24,7 @@ from typer.main import get_command, get_group
 from cli import plugins
 from cli.errors import UsageError
 from cli.output import harmless
-from cli.session import Session
+from cli.session import CommandSession
 from cli.values import simplified
 
 # The Booleans that lakectl accepts.
@@ -127,7 +127,7 @@ def _keep(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401 - as
     session = root.obj
     if value and context.resilient_parsing:
         root.params[parameter.name] = value  # for completion, which has no session
-    if not value or context.resilient_parsing or not isinstance(session, Session):
+    if not value or context.resilient_parsing or not isinstance(session, CommandSession):
         return value
     match parameter.name:
         case "as_json":

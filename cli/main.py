@@ -8,7 +8,7 @@ import typer
 from cli.configuration import CONFIG_VARIABLE
 from cli.grammar import Program
 from cli.output import Output
-from cli.session import Session
+from cli.session import CommandSession
 from cli.summaries import SUMMARIES
 from cli.versions import lines_of, versions
 
@@ -113,7 +113,7 @@ def begin(
     variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
     LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
     """
-    session = context.obj = Session(config, base_uri, Output(as_json, not no_color))
+    session = context.obj = CommandSession(config, base_uri, Output(as_json, not no_color))
     if version:
         session.output.item(versions(session), lines_of)
         raise typer.Exit

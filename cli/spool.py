@@ -13,7 +13,7 @@ from cli.shapes import Commit
 _IN_MEMORY_BYTES = 1 << 20
 
 
-class Spool:
+class CommitSpool:
     """A list of commits in a temporary file, which is deleted at the end of the block."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from cli.configuration import Retries
+from cli.configuration import RetryPolicy
 
 Block = bytes | memoryview
 # A function yields the body from the beginning, each time that it is sent.
@@ -43,7 +43,7 @@ _PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-class StoppedError(Exception):
+class CommandStoppedError(Exception):
     """The command is being interrupted."""
 
 
@@ -171,7 +171,7 @@ class KeptConnections:
     def check(self) -> None:
         """Raise StoppedError if the command is being interrupted."""
         if self._stopping.is_set():
-            raise StoppedError
+            raise CommandStoppedError
 
     def pause(self, wait_s: float) -> None:
         """Wait, or raise StoppedError as soon as the command is interrupted."""
@@ -232,7 +232,7 @@ class _TlsConnection(_Connection, HTTPSConnection):
     """`_Connection` over TLS."""
 
 
-def waits_s(retries: Retries, attempts_max: int) -> Iterator[float | None]:
+def waits_s(retries: RetryPolicy, attempts_max: int) -> Iterator[float | None]:
     """Yield the wait after each attempt, which doubles and varies; None after the last."""
     wait_s = retries.wait_min_s
     for _ in range(attempts_max):

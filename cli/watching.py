@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from cli.client import RefusedError
+from cli.client import ApiRefusedError
 from cli.history import Log, commit_of
 from cli.shapes import Commit, Ref, Repository
-from cli.spool import Spool
+from cli.spool import CommitSpool
 from cli.uris import RefUri
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 VERSION = "1"
 
@@ -69,7 +69,7 @@ class _Line(Struct, frozen=True):
 class Watch:
     """What is known of a repository; `changes` yields what is new, and knows it from then on."""
 
-    server: "Server"
+    server: "LakeClient"
     repository: str
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Watch:
         known = [commit_of(self.server, RefUri(self.repository, ref)).id] if ref else []
         branches, tags = self._refs("branches"), self._refs("tags")
         default = self._default()
-        with Spool() as spool:
+        with CommitSpool() as spool:
             look = _Look(self.server, self.repository, spool, known, since_s)
             for name in sorted(branches, key=lambda each: each != default):
                 look.follow_new(name, branches[name])
@@ -115,7 +115,7 @@ class Watch:
         moved = [name for name, head in branches.items() if self.branches.get(name, head) != head]
         new = [name for name in branches if name not in self.branches]
         tags = self._refs("tags")
-        with Spool() as spool:
+        with CommitSpool() as spool:
             # The default branch is the likeliest to have what another one begins with.
             default = [self.branches[name] for name in [self._default()] if name in self.branches]
             known = list(dict.fromkeys([*default, *self.branches.values(), *self.tags.values()]))
@@ -196,9 +196,9 @@ class Watch:
 class _Look:
     """The search for new commits: those of branches, then those that were merged from elsewhere."""
 
-    server: "Server"
+    server: "LakeClient"
     repository: str
-    spool: Spool
+    spool: CommitSpool
     known: list[str]  # commits that are known with all their ancestors, the likeliest first
     since_s: int | None = None  # commits before it are known
     lines: list[_Line] = field(default_factory=list)
@@ -287,7 +287,7 @@ class _Look:
         return commit_of(self.server, RefUri(self.repository, commit_id))
 
 
-def is_gone(server: "Server", repository: str) -> bool:
+def is_gone(server: "LakeClient", repository: str) -> bool:
     """Return whether there is no such repository.
 
     Raises:
@@ -295,7 +295,7 @@ def is_gone(server: "Server", repository: str) -> bool:
     """
     try:
         server.ask("GET", "/repositories/{repository}", {"repository": repository}, Repository)
-    except RefusedError as error:
+    except ApiRefusedError as error:
         if error.status == 404:
             return True
         raise

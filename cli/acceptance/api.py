@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 import urllib3
 
-from cli.client import Server
+from cli.client import LakeClient
 from cli.errors import CommandError
 from cli.transport import KeptConnections, WholeAnswer, reason_of
 
@@ -27,7 +27,7 @@ class SkippedError(CommandError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class CheckedAnswer:
     """An answer, and the request that it belongs to."""
 
     request: str
@@ -35,7 +35,7 @@ class Answer:
     headers: Mapping[str, str]
     content: bytes
 
-    def expect(self, *statuses: int) -> "Answer":
+    def expect(self, *statuses: int) -> "CheckedAnswer":
         """Return this answer if it has one of the statuses.
 
         Raises:
@@ -97,7 +97,7 @@ class Answer:
         return [row.get(name) for row in rows]
 
 
-class Api:
+class ApiUser:
     """Sends requests as one user."""
 
     def __init__(
@@ -108,16 +108,16 @@ class Api:
         self._credentials = credentials
 
     @classmethod
-    def of(cls, server: Server) -> "Api":
+    def of(cls, server: LakeClient) -> "ApiUser":
         """Return the API as the user of the configuration."""
         credentials = urllib3.make_headers(basic_auth=":".join(server.key_pair))
         return cls(KeptConnections(), server.endpoint, credentials)
 
-    def as_user(self, access_key_id: str, secret_access_key: str) -> "Api":
+    def as_user(self, access_key_id: str, secret_access_key: str) -> "ApiUser":
         """Return the API as the user of a key pair."""
         pair = f"{access_key_id}:{secret_access_key}"
-        headers = urllib3.make_headers(basic_auth=pair)
-        return Api(self._connections, self._endpoint, {"Authorization": headers["authorization"]})
+        credentials = urllib3.make_headers(basic_auth=pair)
+        return ApiUser(self._connections, self._endpoint, credentials)
 
     @property
     def endpoint(self) -> str:
@@ -135,7 +135,7 @@ class Api:
         headers: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
         **parameters: str,
-    ) -> Answer:
+    ) -> CheckedAnswer:
         """Return the answer of a request, whatever its status.
 
         Args:
@@ -159,7 +159,7 @@ class Api:
             url += "?" + urlencode(asked, quote_via=quote)
         return self._exchange(method, url, f"{method} {path}", content, sent)
 
-    def put_presigned(self, url: str, content: bytes, content_type: str = "") -> Answer:
+    def put_presigned(self, url: str, content: bytes, content_type: str = "") -> CheckedAnswer:
         """Return the answer of the object store to an upload to a presigned URL.
 
         Raises:
@@ -168,7 +168,7 @@ class Api:
         headers = {"Content-Type": content_type} if content_type else {}
         return self._exchange("PUT", url, "PUT to the presigned URL", content, headers)
 
-    def get_presigned(self, url: str) -> Answer:
+    def get_presigned(self, url: str) -> CheckedAnswer:
         """Return the answer of the object store to a read of a presigned URL.
 
         Raises:
@@ -183,14 +183,14 @@ class Api:
         shown: str,
         content: bytes | None,
         headers: Mapping[str, str],
-    ) -> Answer:
+    ) -> CheckedAnswer:
         try:
             # Sent once: a hidden retry would turn a fault into a slow success.
             answer = WholeAnswer.of(self._connections.open(method, url, content, headers))
         except urllib3.exceptions.HTTPError as error:
             raise CheckFailedError(f"{shown} got no answer: {reason_of(error)}") from error
         lower = {name.lower(): value for name, value in answer.headers.items()}
-        return Answer(shown, answer.status, lower, answer.content)
+        return CheckedAnswer(shown, answer.status, lower, answer.content)
 
 
 def expect_equal(what: str, found: object, expected: object) -> None:

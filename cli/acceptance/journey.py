@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cli.acceptance import accounts, objects, refs, refusals, work, writers
 from cli.acceptance.api import CheckFailedError, SkippedError, expect_equal
-from cli.acceptance.report import Outcome, Report, StepReport
+from cli.acceptance.report import AcceptanceReport, StepOutcome, StepReport
 from cli.acceptance.world import World
 from cli.errors import UsageError
 from cli.interruptions import Interruption, interruptible
@@ -106,7 +106,7 @@ def run(
     skipped: Collection[str],
     show: Callable[[StepReport], None],
     warn: Callable[[str], None],
-) -> Report:
+) -> AcceptanceReport:
     """Run the steps, then delete what they created, also after a failure or an interruption.
 
     Args:
@@ -118,7 +118,7 @@ def run(
     Returns:
         The report, with a step for the clean-up.
     """
-    report = Report(world.api.endpoint)
+    report = AcceptanceReport(world.api.endpoint)
 
     def add(step: StepReport) -> None:
         report.steps.append(step)
@@ -140,54 +140,54 @@ def run(
 def _take_steps(
     world: World,
     skipped: Collection[str],
-    report: Report,
+    report: AcceptanceReport,
     add: Callable[[StepReport], None],
     interruption: Interruption,
 ) -> None:
     reason = ""
     for step in JOURNEY:
         if reason or step.name in skipped:
-            add(StepReport(step.name, Outcome.SKIPPED, 0, reason or "as asked"))
+            add(StepReport(step.name, StepOutcome.SKIPPED, 0, reason or "as asked"))
             continue
         done = _run_step(step, world, interruption)
-        if done.outcome is Outcome.INTERRUPTED:
+        if done.outcome is StepOutcome.INTERRUPTED:
             report.is_interrupted = True
             reason = "interrupted"
-        elif done.outcome is Outcome.FAILED and step.is_essential:
+        elif done.outcome is StepOutcome.FAILED and step.is_essential:
             reason = f"{step.name} failed"
         add(done)
 
 
 def _run_step(step: Step, world: World, interruption: Interruption) -> StepReport:
     began_s = time.monotonic()
-    outcome, reason = Outcome.OK, ""
+    outcome, reason = StepOutcome.OK, ""
     try:
         with interruption.open():
             step.run(world)
     except SkippedError as error:
-        outcome, reason = Outcome.SKIPPED, error.format_message()
+        outcome, reason = StepOutcome.SKIPPED, error.format_message()
     except CheckFailedError as error:
-        outcome, reason = Outcome.FAILED, error.format_message()
+        outcome, reason = StepOutcome.FAILED, error.format_message()
     except KeyboardInterrupt:
-        outcome, reason = Outcome.INTERRUPTED, "by a signal"
+        outcome, reason = StepOutcome.INTERRUPTED, "by a signal"
     except Exception as error:  # noqa: BLE001 - one broken step must not hide the others
-        outcome, reason = Outcome.FAILED, f"{type(error).__name__}: {error}"
+        outcome, reason = StepOutcome.FAILED, f"{type(error).__name__}: {error}"
     return StepReport(step.name, outcome, _elapsed_ms(began_s), reason)
 
 
-def _clean_up(world: World, report: Report) -> StepReport:
+def _clean_up(world: World, report: AcceptanceReport) -> StepReport:
     began_s = time.monotonic()
-    outcome, reason = Outcome.OK, ""
+    outcome, reason = StepOutcome.OK, ""
     try:
         if report.is_interrupted:
             time.sleep(_SETTLE_S)
         report.left = world.clean_up()
     except KeyboardInterrupt:
-        outcome, reason = Outcome.INTERRUPTED, "by a second signal"
+        outcome, reason = StepOutcome.INTERRUPTED, "by a second signal"
         report.is_interrupted = True
         report.left = [each.name for each in world.created]
     if report.left:
-        outcome, reason = Outcome.FAILED, f"still there: {', '.join(report.left)}"
+        outcome, reason = StepOutcome.FAILED, f"still there: {', '.join(report.left)}"
     return StepReport(CLEAN_UP, outcome, _elapsed_ms(began_s), reason)
 
 

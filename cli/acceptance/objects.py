@@ -4,7 +4,7 @@ import secrets
 from hashlib import md5
 from urllib.parse import quote
 
-from cli.acceptance.api import Answer, CheckFailedError, expect_equal
+from cli.acceptance.api import CheckedAnswer, CheckFailedError, expect_equal
 from cli.acceptance.world import World
 
 # S3's minimum for all parts but the last.
@@ -135,7 +135,7 @@ def stat_and_list(world: World) -> None:
     world.expect_content("listing", "copy", b"333")
 
 
-def _etag(answer: Answer) -> str:
+def _etag(answer: CheckedAnswer) -> str:
     found = answer.headers.get("etag", "").strip('"')
     if not found:
         raise CheckFailedError(f"{answer.request}: the answer has no ETag")

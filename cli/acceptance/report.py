@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Outcome(StrEnum):
+class StepOutcome(StrEnum):
     """How a step ended."""
 
     OK = "ok"
@@ -18,7 +18,7 @@ class StepReport:
     """How one step ended."""
 
     name: str
-    outcome: Outcome
+    outcome: StepOutcome
     elapsed_ms: int
     reason: str = ""  # why it did not end as ok
 
@@ -29,7 +29,7 @@ class StepReport:
 
 
 @dataclass
-class Report:
+class AcceptanceReport:
     """How a run ended."""
 
     endpoint: str
@@ -46,15 +46,17 @@ class Report:
         """The exit code of the program."""
         if self.is_interrupted:
             return 130  # as of a shell's command that SIGINT has ended
-        return int(any(step.outcome is Outcome.FAILED for step in self.steps))
+        return int(any(step.outcome is StepOutcome.FAILED for step in self.steps))
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: StepOutcome) -> int:
         """Return how many steps ended like this."""
         return sum(step.outcome is outcome for step in self.steps)
 
     def summary(self) -> list[str]:
         """Return the last lines of the report."""
-        counts = [f"{self.count(outcome)} {outcome}" for outcome in Outcome if self.count(outcome)]
+        counts = [
+            f"{self.count(outcome)} {outcome}" for outcome in StepOutcome if self.count(outcome)
+        ]
         elapsed_ms = sum(step.elapsed_ms for step in self.steps)
         lines = [f"{', '.join(counts)} in {elapsed_ms} ms at {self.endpoint}"]
         if self.places:

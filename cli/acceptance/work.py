@@ -2,7 +2,13 @@
 
 import secrets
 
-from cli.acceptance.api import Answer, CheckFailedError, SkippedError, expect_among, expect_equal
+from cli.acceptance.api import (
+    CheckedAnswer,
+    CheckFailedError,
+    SkippedError,
+    expect_among,
+    expect_equal,
+)
 from cli.acceptance.world import World
 
 # No name ends with .invalid (RFC 2606), so this hook fails without reaching anybody.
@@ -135,7 +141,7 @@ def export_branch(world: World) -> None:
 
 
 def _expect_exported(world: World, status: str, commit: str) -> None:
-    def is_over(answer: Answer) -> bool:
+    def is_over(answer: CheckedAnswer) -> bool:
         return answer.text("state") == "export-failed" or (
             answer.text("state") != "in-progress" and answer.value("exportedCommitId") == commit
         )
@@ -187,19 +193,19 @@ def retention_rules(world: World) -> None:
         raise CheckFailedError(f"the grace period of uploads is {grace} s: it must be positive")
 
 
-def _is_completed(answer: Answer) -> bool:
+def _is_completed(answer: CheckedAnswer) -> bool:
     return answer.value("completed") is True
 
 
-def _has_error(answer: Answer) -> bool:
+def _has_error(answer: CheckedAnswer) -> bool:
     body = answer.value()
     return isinstance(body, dict) and bool(body.get("error"))
 
 
-def _is_done(answer: Answer) -> bool:
+def _is_done(answer: CheckedAnswer) -> bool:
     return answer.value("done") is True
 
 
-def _expect_done(what: str, answer: Answer) -> None:
+def _expect_done(what: str, answer: CheckedAnswer) -> None:
     if _has_error(answer):
         raise CheckFailedError(f"{what} failed: {answer.value('error')}")

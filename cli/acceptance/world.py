@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from cli.acceptance.api import Answer, Api, CheckFailedError, expect_equal
+from cli.acceptance.api import ApiUser, CheckedAnswer, CheckFailedError, expect_equal
 
 PREFIX = "graveler-acceptance-"
 
@@ -38,7 +38,7 @@ class Thing:
 class World:
     """One run against one deployment."""
 
-    api: Api
+    api: ApiUser
     run_id: str
     namespace: str  # where the run makes its repositories; ends with a slash
     import_from: str = ""
@@ -65,7 +65,7 @@ class World:
         """The place that holds all objects of the run."""
         return f"{self.namespace}{self.repository}"
 
-    def create(self, thing: Thing, path: str, body: object, **query: str) -> Answer:
+    def create(self, thing: Thing, path: str, body: object, **query: str) -> CheckedAnswer:
         """Send a request that creates a thing, which is deleted in the end.
 
         The thing is remembered first, because the answer may be lost, or the run interrupted. A
@@ -100,7 +100,7 @@ class World:
         self.api.send("POST", f"{self.path}/branches", body).expect(201)
         return f"{self.path}/branches/{name}"
 
-    def upload(self, branch: str, path: str, content: bytes, **headers: str) -> Answer:
+    def upload(self, branch: str, path: str, content: bytes, **headers: str) -> CheckedAnswer:
         """Upload content to a branch through the API."""
         sent = {"Content-Type": "application/octet-stream", **headers}
         url = f"{self.path}/branches/{branch}/objects"
@@ -116,7 +116,7 @@ class World:
         path = f"{repository or self.path}/branches/{branch}"
         return self.api.send("GET", path).expect(200).text("commit_id")
 
-    def read(self, ref: str, path: str, repository: str = "") -> Answer:
+    def read(self, ref: str, path: str, repository: str = "") -> CheckedAnswer:
         """Read an object at a ref, whatever the answer's status."""
         url = f"{repository or self.path}/refs/{quote(ref, safe='')}/objects"
         return self.api.send("GET", url, path=path)
@@ -135,8 +135,8 @@ class World:
             )
 
     def wait_for(
-        self, what: str, ask: Callable[[], Answer], *ends: Callable[[Answer], bool]
-    ) -> Answer:
+        self, what: str, ask: Callable[[], CheckedAnswer], *ends: Callable[[CheckedAnswer], bool]
+    ) -> CheckedAnswer:
         """Return the first answer for which one of the ends holds.
 
         Raises:

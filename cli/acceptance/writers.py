@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from cli.acceptance.api import Answer, CheckFailedError, expect_equal
+from cli.acceptance.api import CheckedAnswer, CheckFailedError, expect_equal
 from cli.acceptance.world import World
 
 T = TypeVar("T")
@@ -59,13 +59,13 @@ def _write(world: World, branch: str, writer: int) -> list[str]:
         path = f"{writer}/{number}"
         content = path.encode()
 
-        def upload(path: str = path, content: bytes = content) -> Answer:
+        def upload(path: str = path, content: bytes = content) -> CheckedAnswer:
             url = f"{branch}/objects"
             return world.api.send("POST", url, content=content, headers=kind, path=path)
 
         _again(upload).expect(201)
 
-        def commit_now(path: str = path) -> Answer:
+        def commit_now(path: str = path) -> CheckedAnswer:
             body = {"message": f"{path} by writer {writer}"}
             return world.api.send("POST", f"{branch}/commits", body)
 
@@ -84,7 +84,7 @@ def _commit_rest(world: World, branch: str) -> str:
     return world.head("shared")
 
 
-def _again(send: Callable[[], Answer]) -> Answer:
+def _again(send: Callable[[], CheckedAnswer]) -> CheckedAnswer:
     """Return the first answer that does not ask to try again.
 
     Raises:

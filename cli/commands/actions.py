@@ -13,7 +13,7 @@ from cli.client import PAGE_SIZE
 from cli.errors import CommandError, UsageError
 from cli.grammar import Command, Group
 from cli.output import go_time
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.shapes import Page
 
 app = typer.Typer(cls=Group, help="See what hooks did, and check action files.")
@@ -160,14 +160,14 @@ def validate(
     session.output.line(f"File validated successfully: '{file}'")
 
 
-def hook_output(session: Session, names: dict[str, str], hook_run_id: str) -> str:
+def hook_output(session: CommandSession, names: dict[str, str], hook_run_id: str) -> str:
     """Return what a hook put out; names have the repository and the run."""
     answer = session.server.request("GET", HOOK_OUTPUT, {**names, "hook_run": hook_run_id})
     return answer.content.decode(errors="replace")
 
 
 def _pages(
-    session: Session, names: dict[str, str], amount: int, after: str
+    session: CommandSession, names: dict[str, str], amount: int, after: str
 ) -> Iterator[Page[HookRun]]:
     """Yield the page that was asked for, or all of them."""
     while True:
@@ -179,7 +179,7 @@ def _pages(
         after = page.pagination.next_offset
 
 
-def _show_run(session: Session, run: Run) -> None:
+def _show_run(session: CommandSession, run: Run) -> None:
     paint = session.output.paint
     status = paint(run.status, "green" if run.status == "completed" else "red")
     session.output.table(
@@ -197,7 +197,7 @@ def _show_run(session: Session, run: Run) -> None:
     )
 
 
-def _show_hook(session: Session, hook: HookRun) -> None:
+def _show_hook(session: CommandSession, hook: HookRun) -> None:
     paint = session.output.paint
     colors = {"completed": "green", "skipped": "yellow"}
     status = paint(hook.status, colors.get(hook.status, "red"))  # type: ignore[arg-type]

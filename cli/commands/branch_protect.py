@@ -8,7 +8,7 @@ from msgspec import Struct
 from cli.arguments import RepositoryArgument
 from cli.errors import CommandError
 from cli.grammar import Command, Group
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.shapes import Page, Pagination
 
 app = typer.Typer(cls=Group, help="Create and manage branch protection rules.")
@@ -61,14 +61,14 @@ def delete(context: typer.Context, uri: RepositoryArgument, pattern: PatternArgu
     _set(session, uri, kept, etag)
 
 
-def _rules(session: Session, uri: str) -> tuple[list[Rule], str]:
+def _rules(session: CommandSession, uri: str) -> tuple[list[Rule], str]:
     """Return the rules and the version that they have."""
     names = {"repository": session.repository(uri).repository}
     answer = session.server.request("GET", _RULES, names)
     return session.server.decode(answer.content, list[Rule]), answer.headers.get("ETag", "")
 
 
-def _set(session: Session, uri: str, rules: list[Rule], etag: str) -> None:
+def _set(session: CommandSession, uri: str, rules: list[Rule], etag: str) -> None:
     """Replace the rules, unless another client has changed them meanwhile."""
     names = {"repository": session.repository(uri).repository}
     headers = {"If-Match": etag} if etag else {}

@@ -10,7 +10,7 @@ from cli import completing
 from cli.arguments import PrefixOption, RefArgument
 from cli.errors import UsageError
 from cli.output import Color, Output
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.shapes import Diff
 from cli.uris import RefUri
 
@@ -78,7 +78,7 @@ def command(
 
 
 def _refs(
-    session: Session,
+    session: CommandSession,
     uri: str,
     other_uri: str,
     in_range: re.Match[str] | None,

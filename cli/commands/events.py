@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from cli.arguments import RepositoryArgument
-from cli.client import RefusedError
+from cli.client import ApiRefusedError
 from cli.commits import first_line, short_id
 from cli.errors import CommandError, UsageError
 from cli.grammar import Command, Group
 from cli.output import local_time
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.watching import Event, Watch, is_gone
 
 app = typer.Typer(cls=Group, help="Follow what happens in a repository.")
@@ -66,11 +66,11 @@ def tail(
             return
 
 
-def _look(session: Session, watch: Watch) -> bool:
+def _look(session: CommandSession, watch: Watch) -> bool:
     """Print what is new; return whether the repository is still there."""
     try:
         _print(session, watch.changes())
-    except RefusedError as error:
+    except ApiRefusedError as error:
         if error.status == 404:
             if is_gone(session.server, watch.repository):
                 _print(session, [watch.deleted()])
@@ -84,7 +84,7 @@ def _look(session: Session, watch: Watch) -> bool:
     return True
 
 
-def _print(session: Session, events: Iterable[Event]) -> None:
+def _print(session: CommandSession, events: Iterable[Event]) -> None:
     session.output.items(events, _lines)
 
 

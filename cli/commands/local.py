@@ -18,9 +18,9 @@ from cli.local.remote import Remote
 from cli.local.sync import Summary, Sync
 from cli.local.walk import Rules
 from cli.output import Color, local_time
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.shapes import Commit
-from cli.transfers.jobs import PARALLELISM, Options
+from cli.transfers.jobs import PARALLELISM, TransferOptions
 from cli.uris import PathUri
 
 app = typer.Typer(cls=Group, help="Sync local directories with lakeFS paths.")
@@ -140,7 +140,7 @@ def status(
     """
     session = session_of(context)
     index = Index.find(_folder(directory))
-    mirror = _mirror(session, index, Options(), no_progress=True)
+    mirror = _mirror(session, index, TransferOptions(), no_progress=True)
     changes = mirror.status(is_local=local)
     if session.output.as_json:
         for each in changes:
@@ -291,7 +291,7 @@ def list_(
     )
 
 
-def _source(session: Session, text: str) -> PathUri:
+def _source(session: CommandSession, text: str) -> PathUri:
     """Return the path that an argument names; as lakectl, the whole of a ref needs a slash."""
     uri = session.path(text)
     if not uri.path and not text.endswith("/"):
@@ -312,19 +312,25 @@ def _root(directory: str | None) -> Path:
     return root
 
 
-def _options(session: Session, parallelism: int | None, pre_sign: bool | None) -> Options:  # noqa: FBT001
+def _options(
+    session: CommandSession,
+    parallelism: int | None,
+    pre_sign: bool | None,  # noqa: FBT001
+) -> TransferOptions:
     if parallelism is None:
         parallelism = session.configuration.number("options.parallelism", PARALLELISM)
     if parallelism < 1:
         raise UsageError(f"Invalid value for parallelism ({parallelism}), minimum is 1")
-    return Options(parallelism=parallelism, pre_sign=pre_sign)
+    return TransferOptions(parallelism=parallelism, pre_sign=pre_sign)
 
 
-def _remote(session: Session) -> Remote:
+def _remote(session: CommandSession) -> Remote:
     return Remote(session.server, Rules.of(session.configuration), session.output.warn)
 
 
-def _mirror(session: Session, index: Index, options: Options, *, no_progress: bool) -> Mirror:
+def _mirror(
+    session: CommandSession, index: Index, options: TransferOptions, *, no_progress: bool
+) -> Mirror:
     remote = _remote(session)
     shows = session.output.is_terminal and not no_progress
     sync = Sync(remote, index.root, options, session.output, shows_progress=shows)
@@ -345,7 +351,7 @@ def _link_of(index: Index) -> dict[str, str]:
     return {"directory": str(index.root), "src": str(index.source), "at_head": index.head}
 
 
-def _show(session: Session, operation: str, summary: Summary, mirror: Mirror) -> None:
+def _show(session: CommandSession, operation: str, summary: Summary, mirror: Mirror) -> None:
     """Print a summary; fail if it is not of all objects."""
     session.output.item(summary, lambda each: each.lines(operation))
     mirror.remote.refuse_skipped()
@@ -363,7 +369,7 @@ def _commit_lines(branch: str, made: Commit) -> list[str]:
     ]
 
 
-def _draw(session: Session, changes: Spool) -> None:
+def _draw(session: CommandSession, changes: Spool) -> None:
     """Print lakectl's table of changes, which has lines even without a terminal."""
     heads = ("SOURCE", "CHANGE", "PATH")
     widths = [len(head) for head in heads]

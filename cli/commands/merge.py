@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from cli import completing
 from cli.arguments import BranchArgument
-from cli.client import RefusedError, Server
+from cli.client import ApiRefusedError, LakeClient
 from cli.commits import (
     AllowEmptyMessageOption,
     MessageOption,
@@ -89,7 +89,7 @@ def command(
 
 
 def _merged(
-    server: Server, source: RefUri, destination: BranchUri, wanted: dict[str, object]
+    server: LakeClient, source: RefUri, destination: BranchUri, wanted: dict[str, object]
 ) -> MergeResult:
     """Merge; return the new commit.
 
@@ -108,7 +108,7 @@ def _merged(
             MergeResult,
             wanted,
         )
-    except RefusedError as error:
+    except ApiRefusedError as error:
         if is_conflict(error):
             raise CommandError(
                 f"conflict found: `graveler diff {destination} {source}` shows it, and --strategy "
@@ -117,7 +117,7 @@ def _merged(
         raise
 
 
-def is_conflict(error: RefusedError) -> bool:
+def is_conflict(error: ApiRefusedError) -> bool:
     """Return whether a merge was refused because both sides changed the same objects."""
     # The answer to that has a result in place of a message.
     return error.status == 409 and (not error.text or "conflict" in error.text.lower())

@@ -12,7 +12,7 @@ import typer
 from cli.errors import CommandError, NotInstalledError
 from cli.grammar import Command, Group
 from cli.output import go_time
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.table_files import read_file
 
 app = typer.Typer(cls=Group, help="Look into range and metarange files, without a server.")
@@ -82,7 +82,7 @@ def stats(context: typer.Context, file: FileArgument) -> None:
     )
 
 
-def show_records(session: Session, file: str, amount: int) -> None:
+def show_records(session: CommandSession, file: str, amount: int) -> None:
     """Print the records of a file, as lakectl's cat-sst; all of them if the amount is negative."""
     content = read_file(file)
     shown = _reader()

@@ -5,8 +5,8 @@ from functools import partial
 
 from cli.deployment import compute, preflight, stores, watching
 from cli.deployment.account import Account, CannotLookError
-from cli.deployment.findings import Finding, Level, expect, missing, ok, unknown
 from cli.deployment.stacks import Resource, Stack, read_stack
+from cli.findings import Finding, FindingLevel, expect, missing, ok, unknown
 
 # How each kind of resource is looked at. Tables are looked at by name: after a restore, those in
 # service are in no stack.
@@ -113,7 +113,7 @@ def _stack(
     yield expect(subject, "is deployed", remedy, holds=stack.is_whole)
     if stack.is_whole and "ROLLBACK" in stack.status:
         text = "the last deployment was undone"
-        yield Finding(Level.WARN, subject, text, "see the events of the stack")
+        yield Finding(FindingLevel.WARN, subject, text, "see the events of the stack")
     elif stack.is_whole:
         yield ok(subject, f"has {len(stack.resources)} resources")
 

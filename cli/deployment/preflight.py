@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cli.deployment.account import Account, CannotLookError
-from cli.deployment.findings import Finding, expect, missing, ok, unknown, warn
 from cli.deployment.stacks import Resource
+from cli.findings import Finding, expect, missing, ok, unknown, warn
 
 # What CDK's templates require, and where its default bootstrap stores its version.
 _BOOTSTRAP_MIN = 6

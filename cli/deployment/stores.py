@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cli.deployment.account import Account
-from cli.deployment.findings import Finding, Level, expect, missing, ok, warn
 from cli.deployment.stacks import Resource
+from cli.findings import Finding, FindingLevel, expect, missing, ok, warn
 
 _RESTORE = 'docs/backup.md, "Point-in-time recovery", step 3, has the command'
 _REDEPLOY = "deploy the storage stack again: docs/deploy.md"
@@ -67,7 +67,9 @@ def bucket(account: Account, resource: Resource) -> Iterator[Finding]:
     )
     rules = [rule for rule in found.get("Rules", []) if rule.get("Status") == "Enabled"]
     aborts = any("AbortIncompleteMultipartUpload" in rule for rule in rules)
-    yield expect(subject, "aborts unfinished uploads", _REDEPLOY, holds=aborts, level=Level.WARN)
+    yield expect(
+        subject, "aborts unfinished uploads", _REDEPLOY, holds=aborts, level=FindingLevel.WARN
+    )
     versioning = account.call("s3", "get_bucket_versioning", Bucket=name).get("Status", "")
     forgets = any("NoncurrentVersionExpiration" in rule for rule in rules)
     if versioning == "Enabled" and not forgets:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cli.deployment.account import Account
-from cli.deployment.findings import Finding, ok, warn
 from cli.deployment.stacks import Resource
+from cli.findings import Finding, ok, warn
 
 _MEANING = "see what it means in docs/operations.md"
 

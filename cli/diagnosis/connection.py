@@ -12,10 +12,10 @@ import msgspec
 import urllib3
 
 from cli import transport
-from cli.client import RefusedError, Server
-from cli.configuration import Configuration, Retries
-from cli.diagnosis.findings import Finding, error, ok, skipped, warning
+from cli.client import ApiRefusedError, LakeClient
+from cli.configuration import Configuration, RetryPolicy
 from cli.errors import CommandError
+from cli.findings import Finding, error, ok, skipped, warning
 from cli.shapes import Config, CurrentUser, ObjectStats, Page, Repository
 from cli.transport import KeptConnections, WholeAnswer, proxy_of, reason_of
 
@@ -42,7 +42,7 @@ def check_connection(configuration: Configuration) -> Iterator[Finding]:
     yield from _clock(answer)
     if answer.status == 200 and _is_json(answer):
         # Without repetitions, which would only delay the findings.
-        server = Server(endpoint, (key_id, secret), Retries(attempts_max=0))
+        server = LakeClient(endpoint, (key_id, secret), RetryPolicy(attempts_max=0))
         yield from _as_user(server)
     else:
         yield _wrong_answer(endpoint, answer)
@@ -192,7 +192,7 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _as_user(server: Server) -> Iterator[Finding]:
+def _as_user(server: LakeClient) -> Iterator[Finding]:
     """Yield who the user is, what the server is, and whether the object store can be reached."""
     try:
         user = server.ask("GET", "/user", {}, CurrentUser).user
@@ -208,22 +208,22 @@ def _as_user(server: Server) -> Iterator[Finding]:
         yield error("server", str(failure), "ask the operator of the server")
 
 
-def _name_of(server: Server) -> str:
+def _name_of(server: LakeClient) -> str:
     """Return which system answers; only Graveler has this operation."""
     try:
         server.request("GET", "/repositories/{repository}/tasks", {"repository": "any-name"})
-    except RefusedError as refused:
+    except ApiRefusedError as refused:
         # Graveler says that the repository does not exist, or that the user may not see it.
         if refused.text == "invalid API endpoint":
             return "lakeFS"
     return "Graveler"
 
 
-def _object_store(server: Server) -> Iterator[Finding]:
+def _object_store(server: LakeClient) -> Iterator[Finding]:
     """Fetch a byte of some object by a presigned URL, as `fs download` does."""
     try:
         url = _some_presigned_url(server)
-    except RefusedError as refused:
+    except ApiRefusedError as refused:
         yield skipped("object store", f"cannot look for an object: {refused}")
         return
     if not url:
@@ -248,7 +248,7 @@ def _object_store(server: Server) -> Iterator[Finding]:
     yield error("object store", text, remedy)
 
 
-def _some_presigned_url(server: Server) -> str:
+def _some_presigned_url(server: LakeClient) -> str:
     """Return the presigned URL of an object in one of the first repositories, or ""."""
     found = server.page("/repositories", {}, Repository, {"amount": _REPOSITORIES_MAX})
     for repository in found.results:
@@ -258,7 +258,7 @@ def _some_presigned_url(server: Server) -> str:
             objects: Page[ObjectStats] = server.page(
                 template, names, ObjectStats, {"amount": 1, "presign": True}
             )
-        except RefusedError:
+        except ApiRefusedError:
             continue  # a policy may forbid this repository and allow others
         for each in objects.results:
             if each.physical_address.startswith(("http://", "https://")):

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from cli.configuration import Configuration
 from cli.diagnosis.connection import check_connection
-from cli.diagnosis.findings import Finding
 from cli.diagnosis.settings import (
     check_endpoint,
     check_file,
     check_keys,
     check_variables,
 )
+from cli.findings import Finding
 
 
 def examine(file: Path | None, variables: Mapping[str, str]) -> Iterator[Finding]:

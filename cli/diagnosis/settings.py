@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from cli.configuration import CONFIG_VARIABLE, DEFAULT_FILE, KEY_VARIABLES, Configuration
-from cli.diagnosis.findings import Finding, error, ok, warning
 from cli.errors import CommandError
+from cli.findings import Finding, error, ok, warning
 
 PREFIX = "LAKECTL_"
 _API = "/api/v1"

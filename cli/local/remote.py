@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from cli.client import RefusedError, Server
+from cli.client import ApiRefusedError, LakeClient
 from cli.errors import CommandError
 from cli.local.differences import Change, Kind
 from cli.local.walk import Rules
@@ -42,7 +42,7 @@ class _Diff(msgspec.Struct, frozen=True):
 class Remote:
     """A server's refs, without the objects that cannot be files of a folder."""
 
-    def __init__(self, server: Server, rules: Rules, warn: Callable[[str], None]) -> None:
+    def __init__(self, server: LakeClient, rules: Rules, warn: Callable[[str], None]) -> None:
         self.server = server
         self.rules = rules
         self._warn = warn
@@ -80,7 +80,7 @@ class Remote:
         try:
             query = {"path": uri.path}
             self.server.ask("GET", f"{_REF}/objects/stat", names, ObjectStats, query=query)
-        except RefusedError as error:
+        except ApiRefusedError as error:
             if error.status == 404:
                 return False
             raise

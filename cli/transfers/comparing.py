@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
-from cli.transfers.content import Content
+from cli.transfers.content import LocalContent
 from cli.transfers.files import LocalFile
 from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY
 from cli.transfers.uploads import part_size
@@ -84,7 +84,7 @@ def has_other_content(file: LocalFile, found: ObjectStats) -> bool:
     size_bytes = file.state.st_size
     if size_bytes != found.size_bytes:
         return True
-    with Content(file.path) as content:
+    with LocalContent(file.path) as content:
         if is_md5(found.checksum):
             return content.md5(0, size_bytes).hex() != found.checksum
         is_known = False

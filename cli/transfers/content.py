@@ -34,7 +34,7 @@ def stored_blocks(descriptor: int, first: int, size_bytes: int) -> Iterator[memo
         done += read
 
 
-class Content:
+class LocalContent:
     """Reads a file, or bytes, from any place."""
 
     def __init__(self, source: Path | bytes) -> None:

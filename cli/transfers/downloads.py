@@ -8,18 +8,18 @@ from hashlib import md5, sha256
 from pathlib import Path
 from time import time
 
-from cli.client import NoDataError, RefusedError
+from cli.client import ApiRefusedError, NoDataError
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
-from cli.transfers.api import Api
 from cli.transfers.content import BLOCK_BYTES
 from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
-from cli.transfers.jobs import SYMLINK_TARGET_KEY, Download, Options
-from cli.transfers.journals import Journal, Part, boot_id, lock
+from cli.transfers.jobs import SYMLINK_TARGET_KEY, DownloadJob, TransferOptions
+from cli.transfers.journals import Journal, StoredPart, boot_id, lock
+from cli.transfers.objects import RefObjects
 from cli.transfers.requests import BrokenError, read_all, read_block
-from cli.transfers.sources import ChangedError, Source, WrongDataError
+from cli.transfers.sources import ChangedError, ContentSource, WrongDataError
 from cli.transfers.verification import checksum_of, is_md5
-from cli.transfers.workers import Workers
+from cli.transfers.workers import TaskThreads
 from cli.transport import Block, WholeAnswer
 
 _RECEIVED_MAX = 3  # how often an object is received until its checksum is right
@@ -36,22 +36,24 @@ Received = Callable[[int], None]
 class Downloader:
     """Downloads the objects of a ref."""
 
-    def __init__(self, api: Api, options: Options, parts: Workers, received: Received) -> None:
+    def __init__(
+        self, objects: RefObjects, options: TransferOptions, parts: TaskThreads, received: Received
+    ) -> None:
         """Prepare downloads.
 
         Args:
-            api: the ref.
+            objects: the ref's objects.
             options: how jobs are done.
             parts: the threads that receive parts.
             received: is told of bytes that arrived.
         """
-        self._api = api
-        self._requests = api.requests
+        self._objects = objects
+        self._requests = objects.requests
         self._options = options
         self._parts = parts
         self._received = received
 
-    def download(self, job: Download) -> ObjectStats:
+    def download(self, job: DownloadJob) -> ObjectStats:
         """Store an object as a file; return the object.
 
         Raises:
@@ -76,12 +78,12 @@ class Downloader:
             raise self._reason(error, source) from None
         return stats
 
-    def _reason(self, error: CommandError, source: Source) -> CommandError:
+    def _reason(self, error: CommandError, source: ContentSource) -> CommandError:
         """Return the refusal of replaced data, if the server has one: listings do not know them."""
         try:
             if source.renew is not None:
                 source.renew()
-        except RefusedError as refusal:
+        except ApiRefusedError as refusal:
             return refusal if refusal.status == 410 else error
         except CommandError:
             pass
@@ -109,17 +111,19 @@ class Downloader:
             if not self._is_right(stats, source, digest.hex(), is_same_again=is_through_api):
                 raise _wrong(stats)
 
-    def _source(self, path: str, stats: ObjectStats) -> Source:
+    def _source(self, path: str, stats: ObjectStats) -> ContentSource:
         if "://" in stats.physical_address and stats.physical_address.startswith("http"):
 
             def renew() -> str:
-                return self._api.stat(path, presign=True).physical_address
+                return self._objects.stat(path, presign=True).physical_address
 
-            return Source(stats.physical_address, {}, renew, stats.physical_address_expiry)
-        presign = self._api.presigns(self._options.pre_sign)
-        return Source(self._api.content_url(path, presign=presign), self._api.headers, None)
+            return ContentSource(stats.physical_address, {}, renew, stats.physical_address_expiry)
+        presign = self._objects.presigns(self._options.pre_sign)
+        return ContentSource(
+            self._objects.content_url(path, presign=presign), self._objects.headers, None
+        )
 
-    def _whole(self, job: Download, stats: ObjectStats, source: Source) -> None:
+    def _whole(self, job: DownloadJob, stats: ObjectStats, source: ContentSource) -> None:
         """Receive by one request. What arrived is of no use to the next run: it is deleted."""
         temporary = _temporary(job.target, PARTIAL_SUFFIX)
         descriptor = _locked(temporary)
@@ -135,7 +139,7 @@ class Downloader:
         finally:
             os.close(descriptor)
 
-    def _receive_whole(self, stats: ObjectStats, source: Source, descriptor: int) -> None:
+    def _receive_whole(self, stats: ObjectStats, source: ContentSource, descriptor: int) -> None:
         size_bytes = stats.size_bytes or 0
         if not size_bytes:
             return
@@ -155,7 +159,7 @@ class Downloader:
             before = found
         raise _wrong(stats)
 
-    def _in_parts(self, job: Download, stats: ObjectStats, source: Source) -> None:
+    def _in_parts(self, job: DownloadJob, stats: ObjectStats, source: ContentSource) -> None:
         """Receive in parts; a journal keeps those that are stored for the next run."""
         part_bytes = self._options.part_bytes
         journal = Journal(_temporary(job.target, JOURNAL_SUFFIX))
@@ -208,7 +212,7 @@ class Downloader:
     def _received_parts(
         self,
         stats: ObjectStats,
-        source: Source,
+        source: ContentSource,
         descriptor: int,
         journal: Journal,
         part_bytes: int,
@@ -230,7 +234,7 @@ class Downloader:
             first = (number - 1) * part_bytes
             length = min(part_bytes, size_bytes - first)
             self._fetch(source, write, first, length, size_bytes, has_digest=False)
-            journal.add(Part(number, source.etag))
+            journal.add(StoredPart(number, source.etag))
             if checksum:
                 checksum.add(number)
 
@@ -238,7 +242,7 @@ class Downloader:
         return checksum.hexdigest() if checksum else ""
 
     def _is_right(
-        self, stats: ObjectStats, source: Source, found: str, *, is_same_again: bool
+        self, stats: ObjectStats, source: ContentSource, found: str, *, is_same_again: bool
     ) -> bool:
         """Return whether a checksum is the object's, or cannot be compared with it.
 
@@ -255,7 +259,7 @@ class Downloader:
 
     def _fetch(
         self,
-        source: Source,
+        source: ContentSource,
         write: Callable[[Block, int], object],
         first: int,
         length: int,
@@ -308,9 +312,9 @@ class Downloader:
         self._requests.repeat(attempt)
         return digest.digest() if has_digest else b""
 
-    def _refused(self, source: Source, reply: WholeAnswer) -> CommandError:
+    def _refused(self, source: ContentSource, reply: WholeAnswer) -> CommandError:
         if source.renew is None and reply.status != 412 and reply.content[:1] == b"{":
-            return self._api.refusal(reply)
+            return self._objects.refusal(reply)
         if reply.status == 412:
             return ChangedError()
         if reply.status == 404 and any(code in reply.content for code in _NO_OBJECT):
@@ -342,7 +346,7 @@ def _locked(temporary: Path) -> int:
         return lock(temporary)
 
 
-def _link(job: Download, link: str) -> None:
+def _link(job: DownloadJob, link: str) -> None:
     temporary = _temporary(job.target, PARTIAL_SUFFIX)
     temporary.parent.mkdir(parents=True, exist_ok=True)
     temporary.unlink(missing_ok=True)
@@ -350,7 +354,7 @@ def _link(job: Download, link: str) -> None:
     temporary.replace(job.target)
 
 
-def _finish(job: Download, temporary: Path, descriptor: int) -> None:
+def _finish(job: DownloadJob, temporary: Path, descriptor: int) -> None:
     # A network file system says at a close that it could not store what was written.
     os.close(os.dup(descriptor))
     if job.mtime_s is not None:

@@ -127,7 +127,7 @@ class Shadows:
         return False
 
 
-class Folder:
+class TargetFolder:
     """A folder that objects are stored in, and never outside of it."""
 
     def __init__(self, root: Path) -> None:

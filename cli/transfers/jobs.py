@@ -1,4 +1,4 @@
-"""What the engine is asked to do, and what it reports."""
+"""What a runner is asked to do, and what it reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
-from cli.transfers.files import Folder, Links
+from cli.transfers.files import Links, TargetFolder
 
 # lakectl's metadata about the file that an object was uploaded from.
 CLIENT_MTIME_KEY = "::lakefs::client-mtime"
@@ -20,7 +20,7 @@ PART_BYTES_MIN = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class TransferOptions:
     """How jobs are done."""
 
     parallelism: int = PARALLELISM
@@ -31,7 +31,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
+class UploadJob:
     """Store a file, or these bytes, as an object."""
 
     path: str
@@ -41,7 +41,7 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
-class Download:
+class DownloadJob:
     """Store an object as a file; an older file or link of the same name is replaced."""
 
     path: str
@@ -49,22 +49,22 @@ class Download:
     stats: ObjectStats
     mtime_s: int | None = None  # the file's modification time; None: now
     links: Links = field(default_factory=Links)  # what becomes of objects that are links
-    folder: Folder | None = None  # what the target must not be outside of
+    folder: TargetFolder | None = None  # what the target must not be outside of
 
 
 @dataclass(frozen=True, slots=True)
-class Impossible:
+class ImpossibleJob:
     """Nothing can be done: counted and reported as a failure among the others."""
 
     path: str
     error: CommandError
 
 
-Job = Upload | Download | Impossible
+Job = UploadJob | DownloadJob | ImpossibleJob
 
 
 @dataclass(slots=True)
-class Tally:
+class TransferTally:
     """What was done, and what failed."""
 
     uploaded: int = 0

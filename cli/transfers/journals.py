@@ -23,7 +23,7 @@ except ImportError:  # Windows has none: there, two processes are not kept apart
     fcntl = None  # type: ignore[assignment]
 
 
-class Part(msgspec.Struct, frozen=True):
+class StoredPart(msgspec.Struct, frozen=True):
     """A part that is stored: its number, from 1, and its checksum or entity tag."""
 
     number: int
@@ -67,7 +67,7 @@ class Journal:
         os.ftruncate(self._descriptor, 0)
         os.write(self._descriptor, msgspec.json.encode(self.about) + b"\n")
 
-    def add(self, part: Part) -> None:
+    def add(self, part: StoredPart) -> None:
         """Note a part that is stored."""
         with self._lock:
             self.parts[part.number] = part.tag
@@ -98,7 +98,7 @@ class Journal:
             if lines:
                 self.about = msgspec.json.decode(lines[0], type=dict[str, str])
             for line in lines[1:]:
-                part = msgspec.json.decode(line, type=Part)
+                part = msgspec.json.decode(line, type=StoredPart)
                 self.parts[part.number] = part.tag
 
 

@@ -9,7 +9,7 @@ _REFRESH_S = 0.5
 _NARROW_COLUMNS = 70
 
 
-class Progress:
+class TransferProgress:
     """Counts of what is known, and of what is done; any thread may add to them."""
 
     def __init__(self) -> None:

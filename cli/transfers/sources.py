@@ -28,7 +28,7 @@ class ChangedError(WrongDataError):
 
 
 @dataclass(slots=True)
-class Source:
+class ContentSource:
     """Where an object's content is read, and what the answers say of it."""
 
     url: str

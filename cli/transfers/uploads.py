@@ -12,15 +12,15 @@ from time import time
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-from cli.client import RefusedError
+from cli.client import ApiRefusedError
 from cli.errors import CommandError
 from cli.shapes import ObjectStats
-from cli.transfers.api import Api, OpenUpload
-from cli.transfers.content import Content
-from cli.transfers.jobs import Options, Upload
-from cli.transfers.journals import Journal, Part, open_upload_journal
+from cli.transfers.content import LocalContent
+from cli.transfers.jobs import TransferOptions, UploadJob
+from cli.transfers.journals import Journal, StoredPart, open_upload_journal
+from cli.transfers.objects import OpenUpload, RefObjects
 from cli.transfers.requests import BrokenError
-from cli.transfers.workers import Workers
+from cli.transfers.workers import TaskThreads
 from cli.transport import Block, WholeAnswer
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ Sent = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredBytes:
     """Bytes that the object store has: the MD5 of what was sent, and the store's tag."""
 
     md5: str
@@ -62,24 +62,26 @@ class _ForgottenError(CommandError):
 class Uploader:
     """Uploads the objects of a branch."""
 
-    def __init__(self, api: Api, options: Options, parts: Workers, sent: Sent) -> None:
+    def __init__(
+        self, objects: RefObjects, options: TransferOptions, parts: TaskThreads, sent: Sent
+    ) -> None:
         """Prepare uploads.
 
         Args:
-            api: the branch.
+            objects: the branch's objects.
             options: how jobs are done.
             parts: the threads that send parts.
             sent: is told of bytes that were sent.
         """
-        self._api = api
-        self._requests = api.requests
+        self._objects = objects
+        self._requests = objects.requests
         self._options = options
         self._parts = parts
         self._sent = sent
         # Whether the object store's entity tags are no checksums of what it has stored.
         self._sends_checksums = False
 
-    def upload(self, job: Upload) -> ObjectStats:
+    def upload(self, job: UploadJob) -> ObjectStats:
         """Store an object; return it.
 
         Raises:
@@ -89,32 +91,32 @@ class Uploader:
             job.path.encode()
         except UnicodeEncodeError as error:
             raise CommandError("the name is not UTF-8: rename the file") from error
-        with Content(job.source) as content:
+        with LocalContent(job.source) as content:
             if not self._is_presigned(job, content.size_bytes):
                 return self._direct(job, content)
             in_parts = content.size_bytes >= PARTS_BYTES_MIN and not isinstance(job.source, bytes)
-            if in_parts and self._api.storage.pre_sign_multipart_upload:
+            if in_parts and self._objects.storage.pre_sign_multipart_upload:
                 return self._in_parts(job, content)
             return self._presigned(job, content)
 
-    def _is_presigned(self, job: Upload, size_bytes: int) -> bool:
+    def _is_presigned(self, job: UploadJob, size_bytes: int) -> bool:
         wish = self._options.pre_sign
         if wish is None and size_bytes <= DIRECT_BYTES_MAX and _fits_headers(job.metadata):
             return False
-        return self._api.presigns(wish)
+        return self._objects.presigns(wish)
 
-    def _direct(self, job: Upload, content: Content) -> ObjectStats:
+    def _direct(self, job: UploadJob, content: LocalContent) -> ObjectStats:
         """Store by one request of the API."""
         headers = {"Content-Type": job.content_type, **_headers(job.metadata)}
         if content.size_bytes <= DIRECT_BYTES_MAX:
             whole = content.whole()
             expected = md5(whole, usedforsecurity=False).hexdigest()
-            stats = self._api.store(job.path, headers, whole)
+            stats = self._objects.store(job.path, headers, whole)
             self._sent(len(whole))
         else:
             headers["Content-Length"] = str(content.size_bytes)
             blocks = partial(self._blocks, content, 0, content.size_bytes)
-            stats = self._api.store(job.path, headers, blocks)
+            stats = self._objects.store(job.path, headers, blocks)
             expected = content.md5(0, content.size_bytes).hex()
             content.check()
         if _MD5.fullmatch(stats.checksum) and stats.checksum != expected:
@@ -124,11 +126,11 @@ class Uploader:
             )
         return stats
 
-    def _presigned(self, job: Upload, content: Content) -> ObjectStats:
+    def _presigned(self, job: UploadJob, content: LocalContent) -> ObjectStats:
         """Store by a presigned URL: ask for an address, send the data, link them."""
         size_bytes = content.size_bytes
         for attempt in count(1):
-            address = self._api.address(job.path)
+            address = self._objects.address(job.path)
             if address.presigned_url is None:
                 raise CommandError("the server has no presigned URL: use --pre-sign=false")
             # A URL that expired is of an address of its own: begin anew.
@@ -146,17 +148,17 @@ class Uploader:
                 "content_type": job.content_type,
             }
             try:
-                return self._api.link(job.path, body)
-            except RefusedError as error:
+                return self._objects.link(job.path, body)
+            except ApiRefusedError as error:
                 if error.status == 409 and attempt < _CONFLICTS_MAX:
                     continue
                 return self._confirmed(job.path, address.physical_address, error)
         raise AssertionError("the loop returns or raises")
 
-    def _in_parts(self, job: Upload, content: Content) -> ObjectStats:
+    def _in_parts(self, job: UploadJob, content: LocalContent) -> ObjectStats:
         """Store in parts; a journal keeps those that are stored for the next run."""
         source = str(job.source)
-        journal = open_upload_journal(*self._api.journal_names, job.path, source)
+        journal = open_upload_journal(*self._objects.journal_names, job.path, source)
         part_bytes = part_size(content.size_bytes)
         numbers = range(1, -(-content.size_bytes // part_bytes) + 1)
         about = {
@@ -171,11 +173,11 @@ class Uploader:
                     return self._stored_parts(job, content, journal, upload, numbers, part_bytes)
                 except _ForgottenError:
                     pass
-                except RefusedError as error:
+                except ApiRefusedError as error:
                     if error.status not in {400, 404, 410}:
                         raise
                     # The upload has ended since: aborted, or too old.
-            upload = self._api.begin_parts(job.path, len(numbers))
+            upload = self._objects.begin_parts(job.path, len(numbers))
             address = {"upload_id": upload.upload_id, "physical_address": upload.physical_address}
             journal.begin({**about, **address})
             return self._stored_parts(job, content, journal, upload, numbers, part_bytes)
@@ -185,8 +187,8 @@ class Uploader:
 
     def _stored_parts(
         self,
-        job: Upload,
-        content: Content,
+        job: UploadJob,
+        content: LocalContent,
         journal: Journal,
         upload: OpenUpload,
         numbers: Iterable[int],
@@ -200,10 +202,10 @@ class Uploader:
             for _ in range(_RENEWALS_MAX):
                 url = urls.pop(number, "")
                 if not url or has_expired(url):
-                    url = self._api.part_url(job.path, upload, number)
+                    url = self._objects.part_url(job.path, upload, number)
                 stored = self._put(url, job, content, first, size_bytes)
                 if stored is not None:
-                    journal.add(Part(number, stored.etag))
+                    journal.add(StoredPart(number, stored.etag))
                     return
             raise CommandError("presigned URLs expire at once: check this machine's clock")
 
@@ -219,16 +221,16 @@ class Uploader:
             "content_type": job.content_type,
         }
         try:
-            stats = self._api.complete(job.path, upload, body)
-        except RefusedError as error:
+            stats = self._objects.complete(job.path, upload, body)
+        except ApiRefusedError as error:
             stats = self._confirmed(job.path, upload.physical_address, error)
         journal.delete()
         return stats
 
-    def _confirmed(self, path: str, address: str, error: RefusedError) -> ObjectStats:
+    def _confirmed(self, path: str, address: str, error: ApiRefusedError) -> ObjectStats:
         """Return the object if an earlier attempt, whose answer was lost, has stored it."""
         try:
-            found = self._api.stat(path, presign=False)
+            found = self._objects.stat(path, presign=False)
         except CommandError:
             raise error from None
         if found.physical_address != address:
@@ -236,8 +238,8 @@ class Uploader:
         return found
 
     def _put(
-        self, url: str, job: Upload, content: Content, first: int, size_bytes: int
-    ) -> Stored | None:
+        self, url: str, job: UploadJob, content: LocalContent, first: int, size_bytes: int
+    ) -> StoredBytes | None:
         """Send a range to a presigned URL; return None if the URL has expired.
 
         The checksum is computed as the bytes are sent, and compared with the entity tag of the
@@ -248,7 +250,7 @@ class Uploader:
         if ".blob.core." in urlsplit(url).netloc:
             headers["x-ms-blob-type"] = "BlockBlob"
 
-        def attempt() -> Stored | None:
+        def attempt() -> StoredBytes | None:
             digests: list[HASH] = []  # the last one is of the body that was answered
             if self._sends_checksums:
                 checksum = b64encode(content.md5(first, size_bytes)).decode()
@@ -265,7 +267,7 @@ class Uploader:
             elif "Content-MD5" not in headers:
                 self._sends_checksums = True
                 return attempt()
-            return Stored(digests[-1].hexdigest(), reply.etag)
+            return StoredBytes(digests[-1].hexdigest(), reply.etag)
 
         if has_expired(url):
             return None
@@ -275,7 +277,7 @@ class Uploader:
         return stored
 
     def _hashed(
-        self, content: Content, first: int, size_bytes: int, digests: "list[HASH]"
+        self, content: LocalContent, first: int, size_bytes: int, digests: "list[HASH]"
     ) -> Iterable[Block]:
         """Yield a range, and keep its checksum: one for each time that the range is sent."""
         digest = md5(usedforsecurity=False)
@@ -284,7 +286,7 @@ class Uploader:
             digest.update(block)
             yield block
 
-    def _blocks(self, content: Content, first: int, size_bytes: int) -> Iterable[Block]:
+    def _blocks(self, content: LocalContent, first: int, size_bytes: int) -> Iterable[Block]:
         for block in content.blocks(first, size_bytes):
             self._requests.check()
             yield block
@@ -315,7 +317,7 @@ def _has_checksum(reply: WholeAnswer) -> bool:
     return bool(_MD5.fullmatch(reply.etag))
 
 
-def _refusal(url: str, reply: WholeAnswer, content: Content) -> CommandError | BrokenError:
+def _refusal(url: str, reply: WholeAnswer, content: LocalContent) -> CommandError | BrokenError:
     """Return the error of a refused PUT.
 
     Raises:

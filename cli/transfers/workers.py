@@ -11,7 +11,7 @@ T = TypeVar("T")
 Task = Callable[[], None]
 
 
-class Workers:
+class TaskThreads:
     """Threads that begin as tasks need them; they end with the process at the latest."""
 
     def __init__(self, count: int, capacity: int) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from cli.arguments import AMOUNT_DEFAULT, AfterOption, AmountOption, PrefixOption
 from cli.grammar import Command, Group
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.shapes import CurrentUser
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ class Listing(Generic[T]):
             inspect.Parameter("prefix", keyword, default="", annotation=PrefixOption),
         ]
 
-    def run(self, session: Session, given: Mapping[str, Any]) -> None:
+    def run(self, session: CommandSession, given: Mapping[str, Any]) -> None:
         """Ask for the page, and print it."""
         asked = {name: given[name] for name in ("prefix", "after", "amount", *(self.flags or ()))}
         names = _completed(session, self.names, given)
@@ -120,7 +120,7 @@ class Change:
         """Return the options of the command."""
         return [name.parameter() for name in self.names]
 
-    def run(self, session: Session, given: Mapping[str, Any]) -> None:
+    def run(self, session: CommandSession, given: Mapping[str, Any]) -> None:
         """Send the request, and say that it is done."""
         names = _completed(session, self.names, given)
         query = {parameter: names[field] for parameter, field in (self.query or {}).items()}
@@ -136,7 +136,7 @@ def group(help_text: str, commands: Mapping[str, Listing[Any] | Change]) -> type
     return app
 
 
-def own_user(session: Session, user: str) -> str:
+def own_user(session: CommandSession, user: str) -> str:
     """Return the user that is named, or else the current one."""
     return user or session.server.ask("GET", "/user", {}, CurrentUser).user.id
 
@@ -157,7 +157,9 @@ def _function(row: Listing[Any] | Change) -> Callable[..., None]:
     return run
 
 
-def _completed(session: Session, names: Sequence[Name], given: Mapping[str, Any]) -> dict[str, str]:
+def _completed(
+    session: CommandSession, names: Sequence[Name], given: Mapping[str, Any]
+) -> dict[str, str]:
     """Return the names that were given; the current user for one that may be left out."""
     return {
         name.field: given[name.field] if name.is_required else own_user(session, given[name.field])

@@ -10,14 +10,14 @@ import typer
 from cli import output
 from cli.arguments import home_expanded
 from cli.errors import CommandError, UsageError
-from cli.session import Session
+from cli.session import CommandSession
 from cli.shapes import ObjectStats
 from cli.uris import PathUri
 
 if TYPE_CHECKING:
-    from cli.transfers.engine import Engine
     from cli.transfers.files import Links
-    from cli.transfers.jobs import Options, Tally
+    from cli.transfers.jobs import TransferOptions, TransferTally
+    from cli.transfers.runner import TransferRunner
 
 OBJECT = "/repositories/{repository}/refs/{ref}/objects"
 BRANCH_OBJECT = "/repositories/{repository}/branches/{ref}/objects"
@@ -61,20 +61,20 @@ def names_of(uri: PathUri) -> dict[str, str]:
 
 
 def options_of(
-    session: Session,
+    session: CommandSession,
     parallelism: int | None,
     pre_sign: bool | None,  # noqa: FBT001 - as the option
     part_bytes: int = PART_BYTES,
     *,
     verifies: bool = True,
-) -> "Options":
+) -> "TransferOptions":
     """Return the options of transfers.
 
     Raises:
         UsageError: a number is too small.
     """
     # Imported late, as all that transfers need.
-    from cli.transfers.jobs import PART_BYTES_MIN, Options  # noqa: PLC0415
+    from cli.transfers.jobs import PART_BYTES_MIN, TransferOptions  # noqa: PLC0415
 
     if parallelism is None:
         parallelism = session.configuration.number("options.parallelism", PARALLELISM)
@@ -82,16 +82,16 @@ def options_of(
         raise UsageError(f"--parallelism is {parallelism}: write 1 or more")
     if part_bytes < PART_BYTES_MIN:
         raise UsageError(f"--part-size is {part_bytes}: write at least {PART_BYTES_MIN} bytes")
-    return Options(parallelism, pre_sign, part_bytes, verifies)
+    return TransferOptions(parallelism, pre_sign, part_bytes, verifies)
 
 
-def engine_of(
-    session: Session, uri: PathUri, options: "Options", *, no_progress: bool = True
-) -> "Engine":
-    """Return the engine for the ref of a path."""
-    from cli.transfers.engine import Engine  # noqa: PLC0415
+def runner_of(
+    session: CommandSession, uri: PathUri, options: "TransferOptions", *, no_progress: bool = True
+) -> "TransferRunner":
+    """Return the runner of transfers for the ref of a path."""
+    from cli.transfers.runner import TransferRunner  # noqa: PLC0415
 
-    return Engine(
+    return TransferRunner(
         session.server,
         uri.repository,
         uri.ref,
@@ -101,7 +101,7 @@ def engine_of(
     )
 
 
-def links_of(session: Session) -> "Links":
+def links_of(session: CommandSession) -> "Links":
     """Return what the configuration says of links."""
     from cli.transfers.files import Links  # noqa: PLC0415
 
@@ -131,7 +131,7 @@ def local_path(text: str) -> Path:
     return home_expanded(text).absolute()
 
 
-def report(session: Session, operation: str, tally: "Tally") -> None:
+def report(session: CommandSession, operation: str, tally: "TransferTally") -> None:
     """Print what was done.
 
     Raises:
@@ -147,7 +147,7 @@ def report(session: Session, operation: str, tally: "Tally") -> None:
     check(operation, tally)
 
 
-def check(operation: str, tally: "Tally") -> None:
+def check(operation: str, tally: "TransferTally") -> None:
     """Refuse a tally with failures.
 
     Raises:
@@ -158,7 +158,7 @@ def check(operation: str, tally: "Tally") -> None:
         raise CommandError(f"{operation.lower()}: {tally.failed} of {total} failed: {tally.advice}")
 
 
-def _summary(session: Session, operation: str, tally: "Tally") -> Iterator[str]:
+def _summary(session: CommandSession, operation: str, tally: "TransferTally") -> Iterator[str]:
     yield from ("", f"{operation} Summary:", "")
     if not tally.done:
         yield "No changes"
@@ -170,7 +170,7 @@ def _summary(session: Session, operation: str, tally: "Tally") -> Iterator[str]:
     yield ""
 
 
-def stat_lines(session: Session, found: ObjectStats) -> Iterator[str]:
+def stat_lines(session: CommandSession, found: ObjectStats) -> Iterator[str]:
     """Yield the lines that describe an object."""
     yield from output.fields(
         [

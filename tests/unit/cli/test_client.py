@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from urllib3 import HTTPResponse
 
-from cli.client import RefusedError, Server
-from cli.configuration import Retries
+from cli.client import ApiRefusedError, LakeClient
+from cli.configuration import RetryPolicy
 from cli.errors import CommandError
 from cli.transport import ANSWER_S, KeptConnections, proxy_of
 from tests.support.servers.certificates import write_self_signed
@@ -113,11 +113,11 @@ def _without_proxies(monkeypatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def server_at(url: str, attempts_max: int = 2) -> Server:
-    return Server(f"{url}/api/v1", PAIR, Retries(attempts_max, 0.1, 0.3))
+def server_at(url: str, attempts_max: int = 2) -> LakeClient:
+    return LakeClient(f"{url}/api/v1", PAIR, RetryPolicy(attempts_max, 0.1, 0.3))
 
 
-def send(server: Server, method: str = "GET", body: object = None) -> object:
+def send(server: LakeClient, method: str = "GET", body: object = None) -> object:
     return server.ask(method, "/x/{name}", {"name": "a/b"}, dict, body)
 
 
@@ -140,7 +140,7 @@ def test_what_the_server_has_not_begun_is_sent_again(host, waits, method, status
 )
 def test_a_post_whose_outcome_is_unknown_is_not_sent_again(host, waits, headers):
     unsure = host((503, headers, b'{"message": "Service Unavailable"}'), OK)
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(unsure.url), "POST", {})
     assert (unsure.methods, waits) == (["POST"], [])
 
@@ -148,7 +148,7 @@ def test_a_post_whose_outcome_is_unknown_is_not_sent_again(host, waits, headers)
 @pytest.mark.parametrize("status", [500, 502, 504])
 def test_a_post_that_may_have_had_its_effect_is_not_sent_again(host, waits, status):
     failing = host((status, {}, b""), OK)
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(failing.url), "POST", {})
     assert (failing.methods, waits) == (["POST"], [])
 
@@ -188,14 +188,14 @@ def test_a_post_whose_redirect_leads_nowhere_is_not_sent_again(host, waits):
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 412, 501])
 def test_a_refusal_is_final(host, waits, status):
     refusing = host((status, {}, b'{"message": "no"}'))
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(refusing.url))
     assert len(refusing.seen) == 1
 
 
 def test_waits_double_up_to_the_longest(host, waits):
     busy = host((503, {}, b""))
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(busy.url, attempts_max=4))
     assert len(busy.seen) == 5
     for wait_s, longest_s in zip(waits, [0.1, 0.2, 0.3, 0.3], strict=True):
@@ -211,7 +211,7 @@ def test_the_server_says_how_long_to_wait(host, waits):
 
 def test_retries_can_be_switched_off(host, waits):
     busy = host((503, {}, b""))
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(busy.url, attempts_max=0))
     assert len(busy.seen) == 1
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from cli.client import RefusedError, Server
+from cli.client import ApiRefusedError, LakeClient
 from cli.shapes import Config, ObjectStats, StorageConfig
 from cli.transfers.requests import RepeatedRequests
 from cli.transport import Body, WholeAnswer
@@ -51,11 +51,11 @@ class _Deletions(msgspec.Struct, frozen=True):
     errors: list[Error] = []
 
 
-class Api:
+class RefObjects:
     """The objects of a ref."""
 
     def __init__(
-        self, server: Server, repository: str, ref: str, requests: RepeatedRequests
+        self, server: LakeClient, repository: str, ref: str, requests: RepeatedRequests
     ) -> None:
         self._server = server
         self._names = {"repository": repository, "ref": ref}
@@ -148,7 +148,7 @@ class Api:
         found = self._decoded(self.requests.ask("POST", url, headers, body), _Deletions)
         return [(each.path or "", f"[{each.status_code}] {each.message}") for each in found.errors]
 
-    def refusal(self, answer: WholeAnswer) -> RefusedError:
+    def refusal(self, answer: WholeAnswer) -> ApiRefusedError:
         """Return the error in an answer of the API."""
         return self._server.refusal(answer)
 
