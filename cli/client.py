@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 Query = Mapping[str, object]  # texts, numbers, flags, lists of texts; None is left out
 
-# What lakectl asks for when it wants all.
+# lakectl's page size for whole listings.
 PAGE_SIZE = 1000
 
-# A POST is repeated after 429, and after a 503 by which the server says that nothing was done. API
-# Gateway's own 503 does not: it also means a function that takes long.
+# A POST is repeated after 429, and after a 503 whose headers say that nothing was done. The 503 of
+# API Gateway itself may mean that a function takes long.
 _KIND_HEADER = "X-Graveler-Error"
 _UNKNOWN_OUTCOME = "unknown_outcome"
 # The message of status 410 for objects, in lakeFS as well.
@@ -146,7 +146,7 @@ class LakeClient:
         query: Query | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> WholeAnswer:
-        """Return the whole answer of an operation, with its headers; as `ask` otherwise.
+        """Return the whole answer of an operation, with its headers; otherwise like `ask`.
 
         Bytes are sent as they are; every other body as JSON.
         """
@@ -165,7 +165,7 @@ class LakeClient:
         query: Query | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> urllib3.BaseHTTPResponse:
-        """Return an answer whose content is still to be read; close it. As `request` otherwise."""
+        """Return an answer whose content is unread; close it. Otherwise like `request`."""
         url = self.url(template, names, query)
         sent = self.headers | dict(headers or {})
         if body is not None and not isinstance(body, bytes):
@@ -201,7 +201,7 @@ class LakeClient:
         of: type[T],
         query: Query | None = None,
     ) -> Iterator[T]:
-        """Yield the whole of a listing, page after page, from the `after` of the query on.
+        """Yield all rows of a listing, from the `after` of the query on.
 
         Raises:
             ApiRefusedError: the server refused a page.
@@ -236,7 +236,7 @@ class LakeClient:
         if status == 410 and body == _ErrorBody(_NO_DATA):
             return NoDataError(request_id=request_id)
         line = f"{body.message}: {body.details}" if body.details else body.message
-        # lakeFS says 401 of a user who may not do something, too.
+        # lakeFS also answers 401 if the user lacks a right.
         if status == 401 and not body.message.startswith("insufficient permissions"):
             message = body.message or "error authenticating request"
             line = f"{message}: check {KEY_VARIABLES}, or credentials in the configuration file"
@@ -284,7 +284,7 @@ def _encoded(query: Query) -> str:
 
 
 def _may_repeat(method: str, error: urllib3.exceptions.HTTPError) -> bool:
-    """Return whether a request that failed may be sent again without doing its work twice."""
+    """Return whether a failed request may be sent again without a second effect."""
     is_redirected = isinstance(error, RedirectTargetError)
     cause: object = error.cause if isinstance(error, RedirectTargetError) else error
     if isinstance(cause, urllib3.exceptions.ProxyError):

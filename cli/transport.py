@@ -1,7 +1,7 @@
 """HTTP over kept connections, through the proxies of the environment, with redirects.
 
-Proxies are found as lakectl finds them: HTTPS_PROXY or HTTP_PROXY by the URL's scheme, NO_PROXY for
-hosts without one, and never one for this machine. Certificates are the system's; SSL_CERT_FILE and
+Proxies are lakectl's: HTTPS_PROXY or HTTP_PROXY, by the URL's scheme. NO_PROXY names hosts without
+a proxy, and this machine never has one. Certificates are the system's; SSL_CERT_FILE and
 SSL_CERT_DIR name others.
 """
 
@@ -29,13 +29,13 @@ Body = bytes | Callable[[], Iterable[Block]] | None
 CONNECT_S = 10.0
 ANSWER_S = 60.0
 
-# Statuses that say "later".
+# Statuses after which a later request may succeed.
 LATER = frozenset({429, 500, 502, 503, 504})
 
 # A request that takes long is redirected three times; an object's bytes once, to a presigned URL.
 _REDIRECTS_MAX = 5
 
-# They are for the server alone.
+# Headers that only the server may get.
 _CREDENTIALS = {"authorization", "cookie"}
 _OF_THE_BODY = {"content-type", "content-length", "content-md5"}
 
@@ -119,7 +119,7 @@ class KeptConnections:
                 is_elsewhere = _origin(target) != _origin(url)
             except ValueError:
                 raise urllib3.exceptions.ResponseError(f"a redirect to {location!r}") from None
-            # As browsers and Go: what was done is at the target, to be read.
+            # As browsers and Go do: the result is read at the target.
             if response.status == 303 or (response.status in {301, 302} and method == "POST"):
                 method, body = ("HEAD" if method == "HEAD" else "GET"), None
                 sent = _without(sent, _OF_THE_BODY)
@@ -145,7 +145,7 @@ class KeptConnections:
         try:
             response = pool.urlopen(
                 method,
-                # urllib3 resolves the dots of a whole URL, but keys of objects may have them.
+                # urllib3 resolves `..` in a whole URL, but keys of objects may have it.
                 url if is_absolute else target,
                 body=body() if callable(body) else body,  # type: ignore[arg-type] # memoryviews too
                 headers=headers,
@@ -163,7 +163,7 @@ class KeptConnections:
         """Make all threads raise StoppedError where they wait, also for the network."""
         self._stopping.set()
         for connection in list(self._opened):
-            # Another thread waits for it: to shut it down wakes that up, to close it does not.
+            # A shutdown wakes the thread that waits for the socket; a close does not.
             if connection.sock is not None:
                 with suppress(OSError):
                     socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
@@ -202,12 +202,12 @@ class KeptConnections:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        # One for all connections: each would read the system's certificates again.
+        # Shared, because each context reads the system's certificates.
         return ssl.create_default_context()
 
 
 class _Connection(HTTPConnection):
-    """A connection that can be interrupted, and waits longer for a body than for the host."""
+    """A connection that can be interrupted, with a longer timeout for bodies."""
 
     def __init__(self, owner: KeptConnections, *args: object, **settings: object) -> None:
         super().__init__(*args, **settings)  # type: ignore[arg-type]
@@ -216,11 +216,11 @@ class _Connection(HTTPConnection):
     def connect(self) -> None:
         self._owner._opened.add(self)  # noqa: SLF001 - of the same module
         super().connect()
-        self._owner.check()  # `stop` did not see the socket
+        self._owner.check()  # `stop` may have missed the socket
 
     def endheaders(self, *args: object, **more: object) -> None:
         super().endheaders(*args, **more)  # type: ignore[arg-type]
-        # urllib3 would send the body within the time of a connection.
+        # urllib3 sends a body with the timeout of connecting.
         self.sock.settimeout(ANSWER_S)
 
     def close(self) -> None:
@@ -262,7 +262,7 @@ def proxy_of(url: str) -> str:
     """Return the URL of the proxy for a URL, or "" for none."""
     if not any(os.environ.get(name) for name in _PROXIES):
         return ""
-    # Imported late, because most have no proxy.
+    # Imported late, because most users have no proxy.
     from urllib import request  # noqa: PLC0415
 
     parts = urlsplit(url)

@@ -5,7 +5,7 @@ import time
 from cli.acceptance.api import CheckFailedError, SkippedError, expect_equal
 from cli.acceptance.world import Thing, World
 
-# Processes of the server remember a key for some seconds.
+# Processes of the server cache a key for some seconds.
 _WITHDRAWN_WITHIN_S = 30.0
 
 

@@ -1,7 +1,7 @@
 """Requests of the acceptance suite, and what it expects of the answers.
 
-`cli.client` raises an error for most statuses. The suite needs refusals, headers and bytes as they
-are, so it sends its requests itself.
+`cli.client` raises an error for most statuses, and repeats requests. The suite needs refusals,
+headers and bytes as they are, so it uses the transport directly.
 """
 
 import json

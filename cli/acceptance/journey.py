@@ -1,4 +1,4 @@
-"""The journey: its steps in order, and running them with a clean-up that always happens."""
+"""The journey: its steps in order, and the run, which always cleans up."""
 
 import time
 from collections.abc import Callable, Collection
@@ -13,7 +13,7 @@ from cli.interruptions import Interruption, interruptible
 
 _MS_PER_S = 1000
 
-# An answer to an interrupted request may still be on its way, and create something.
+# An interrupted request may still take effect, and create something.
 _SETTLE_S = 2.0
 
 
@@ -27,7 +27,7 @@ class Step:
 
 
 def read_configuration(world: World) -> None:
-    """Read what the server offers, and who the user is."""
+    """Read the server's configuration, and the current user."""
     config = world.api.send("GET", "/config").expect(200)
     world.version = config.text("version_config", "version")
     world.can_import = config.value("storage_config", "import_support") is True
@@ -113,7 +113,7 @@ def run(
         world: the run.
         skipped: names of steps to leave out.
         show: gets each step's report as soon as the step ends.
-        warn: gets a text for a user who interrupts the run.
+        warn: gets a text for the user when the run is interrupted.
 
     Returns:
         The report, with a step for the clean-up.
@@ -128,7 +128,7 @@ def run(
         try:
             _take_steps(world, skipped, report, add, interruption)
         finally:
-            # Also if the report has no reader any more: a closed pipe, a closed terminal.
+            # Also if the output is a closed pipe or a closed terminal.
             interruption.begin_cleaning()
             cleaned = _clean_up(world, report)
         add(cleaned)

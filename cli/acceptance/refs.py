@@ -5,7 +5,7 @@ from cli.acceptance.world import World
 
 
 def commit_and_log(world: World) -> None:
-    """Commit what is staged; read it from the log, by its ID, and not before."""
+    """Commit staged changes; read the commit from the log and by its ID."""
     branch = world.create_branch("commits")
     first = world.head("commits")
     world.upload("commits", "a", b"1")
@@ -70,7 +70,7 @@ def diff(world: World) -> None:
 
 
 def merge(world: World) -> None:
-    """Merge a branch: its changes arrive, those of the destination stay, once."""
+    """Merge a branch once: its changes arrive, and those of the destination stay."""
     world.create_branch("destination")
     world.create_branch("source", "destination")
     world.upload("source", "theirs", b"theirs")
@@ -88,7 +88,7 @@ def merge(world: World) -> None:
 
 
 def merge_conflict(world: World) -> None:
-    """Refuse a merge of two changes to one object, change nothing; then let one side win."""
+    """Refuse a merge with a conflict, which changes nothing; then let one side win."""
     world.create_branch("one")
     world.upload("one", "x", b"0")
     world.commit("one", "base")
@@ -140,7 +140,7 @@ def tag(world: World) -> None:
 
 
 def revert_and_cherry_pick(world: World) -> None:
-    """Revert a commit, then bring its change back by cherry-pick."""
+    """Revert a commit, then restore its change by cherry-pick."""
     branch = world.create_branch("reverted")
     world.upload("reverted", "a", b"1")
     world.commit("reverted", "good")

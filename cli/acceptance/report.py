@@ -1,4 +1,4 @@
-"""What a run found: a line for each step, and the whole as JSON."""
+"""The report of a run: a line for each step, and JSON for programs."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -36,7 +36,7 @@ class AcceptanceReport:
     version: str = ""
     user: str = ""
     steps: list[StepReport] = field(default_factory=list)
-    # The API deletes repositories, but never their objects: whoever owns the bucket does.
+    # The API deletes repositories, but not their objects: the owner of the bucket does.
     places: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     is_interrupted: bool = False
@@ -45,7 +45,7 @@ class AcceptanceReport:
     def exit_code(self) -> int:
         """The exit code of the program."""
         if self.is_interrupted:
-            return 130  # as of a shell's command that SIGINT has ended
+            return 130  # as shells report a command that SIGINT ended
         return int(any(step.outcome is StepOutcome.FAILED for step in self.steps))
 
     def count(self, outcome: StepOutcome) -> int:

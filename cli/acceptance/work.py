@@ -11,7 +11,7 @@ from cli.acceptance.api import (
 )
 from cli.acceptance.world import World
 
-# No name ends with .invalid (RFC 2606), so this hook fails without reaching anybody.
+# No host has a name below .invalid (RFC 2606), so this hook fails and reaches no server.
 _ACTION = """\
 name: acceptance
 on:
@@ -100,7 +100,7 @@ def import_objects(world: World) -> None:
         raise CheckFailedError(f"the import of {source} found no objects there")
 
 
-# Larger objects of a place that somebody else fills are not read.
+# In a place that others fill, larger objects are not read.
 _READ_BYTES_MAX = 1_000_000
 
 
@@ -119,7 +119,7 @@ def _fill_other_repository(world: World) -> tuple[str, dict[str, bytes]]:
 
 
 def export_branch(world: World) -> None:
-    """Export a branch, then no objects, so that none stays; without a place, only ask."""
+    """Export a branch, then without objects, so that none stays; without a place, only ask."""
     branch = world.create_branch("exported")
     status = f"{branch}/export-status"
     world.api.send("GET", status).expect(200, 404)
@@ -177,7 +177,7 @@ def _dump(world: World) -> object:
 
 
 def retention_rules(world: World) -> None:
-    """Set, read and delete retention rules; read what the collection needs to know."""
+    """Set, read and delete retention rules; read the collection's configuration."""
     rules = f"{world.path}/settings/gc_rules"
     world.api.send("GET", rules).expect(404)
     body = {

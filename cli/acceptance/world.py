@@ -1,7 +1,7 @@
-"""What the steps of a run share: names, requests below the repository, and what is left to delete.
+"""The state that the steps of a run share: names, requests of the repository, things to delete.
 
-Every name begins with PREFIX and has the run's random part, so runs do not meet each other, and
-whatever a killed run leaves behind is recognizable.
+Every name begins with PREFIX and has the run's random part. So runs do not collide, and the
+remains of a killed run are recognizable.
 """
 
 import time
@@ -13,7 +13,7 @@ from cli.acceptance.api import ApiUser, CheckedAnswer, CheckFailedError, expect_
 
 PREFIX = "graveler-acceptance-"
 
-# The background work of a deployment may wait for its turn, and a function for its cold start.
+# Background work may wait in a queue, and a function may start cold.
 WAIT_S_MAX = 180.0
 _POLL_INTERVAL_S = 0.5
 
@@ -66,9 +66,9 @@ class World:
         return f"{self.namespace}{self.repository}"
 
     def create(self, thing: Thing, path: str, body: object, **query: str) -> CheckedAnswer:
-        """Send a request that creates a thing, which is deleted in the end.
+        """Send a request that creates a thing, which the clean-up deletes.
 
-        The thing is remembered first, because the answer may be lost, or the run interrupted. A
+        The thing is recorded first, because the answer may be lost, or the run interrupted. A
         refusal means that it was not created.
         """
         self.created.append(thing)
@@ -125,7 +125,7 @@ class World:
         """Check that an object has exactly this content.
 
         Raises:
-            CheckFailedError: it has not.
+            CheckFailedError: it has other content.
         """
         found = self.read(ref, path, repository).expect(200).content
         if found != content:
@@ -152,7 +152,7 @@ class World:
             time.sleep(_POLL_INTERVAL_S)
 
     def clean_up(self) -> list[str]:
-        """Delete what the run has created, last first; return the names of what is still there."""
+        """Delete the created things, newest first; return the names of those that remain."""
         left = self.created[::-1]
         for attempt in range(_DELETIONS_MAX):
             if attempt and left:

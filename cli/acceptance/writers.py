@@ -69,7 +69,7 @@ def _write(world: World, branch: str, writer: int) -> list[str]:
             body = {"message": f"{path} by writer {writer}"}
             return world.api.send("POST", f"{branch}/commits", body)
 
-        # 400: the other writer's commit took this object along.
+        # 400: the other writer's commit included this object.
         commit = _again(commit_now)
         if commit.expect(201, 400).status == 201:
             made.append(commit.text("id"))

@@ -1,4 +1,4 @@
-"""Checks of what computes: functions, their mappings, schedules, rules and jobs."""
+"""Checks of functions, their event source mappings, schedules, rules and jobs."""
 
 from collections.abc import Iterator
 

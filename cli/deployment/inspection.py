@@ -8,8 +8,8 @@ from cli.deployment.account import Account, CannotLookError
 from cli.deployment.stacks import Resource, Stack, read_stack
 from cli.findings import Finding, FindingLevel, expect, missing, ok, unknown
 
-# How each kind of resource is looked at. Tables are looked at by name: after a restore, those in
-# service are in no stack.
+# The check of each kind of resource. Tables are checked by name: after a restore, those in service
+# are in no stack.
 LOOKS: Mapping[str, Callable[[Account, Resource], Iterator[Finding]]] = {
     "AWS::CloudWatch::Alarm": watching.alarm,
     "AWS::CloudWatch::CompositeAlarm": watching.alarm,
@@ -31,12 +31,12 @@ _BOOTSTRAP = "BootstrapVersion"
 _STAGE = "Stage"
 _PRODUCTION = "prod"
 
-# The role of the api function, which does all that users do.
+# The role of the api function, which serves the users' requests.
 _API_ROLE = "ApiFunctionRole"
 
 
 def inspect(account: Account, name: str) -> Iterator[Finding]:
-    """Yield what is found of the deployment whose service stack has the name.
+    """Yield the findings on the deployment whose service stack has the name.
 
     Raises:
         CommandError: there are no credentials.
@@ -101,7 +101,7 @@ def _account(
 def _stack(
     account: Account, name: str, found: list[Stack], *, is_optional: bool = False
 ) -> Iterator[Finding]:
-    """Yield the state of a stack, and add it to what was found."""
+    """Yield the state of a stack, and add the stack to `found`."""
     stack = read_stack(account, name)
     subject = f"stack {name}"
     if stack is None:
@@ -119,7 +119,7 @@ def _stack(
 
 
 def _guarded(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """Yield what the look finds; a failed request ends it with a finding."""
+    """Yield the findings of a check; a failed request becomes a finding."""
     try:
         yield from look()
     except CannotLookError as error:

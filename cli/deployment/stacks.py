@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cli.deployment.account import Account
 
-# What CloudFormation calls states in which a stack is as its template says.
+# CloudFormation's states in which a stack matches its template.
 _WHOLE = {
     "CREATE_COMPLETE",
     "UPDATE_COMPLETE",
@@ -44,7 +44,7 @@ def read_stack(account: Account, name: str) -> Stack | None:
     """Return the stack, or None if there is none of that name.
 
     Raises:
-        CannotLookError: CloudFormation refuses to say.
+        CannotLookError: CloudFormation refused the request.
     """
     # CloudFormation has no code of its own for an unknown stack.
     found = account.find("cloudformation", "describe_stacks", ("ValidationError",), StackName=name)

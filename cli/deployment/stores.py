@@ -1,4 +1,4 @@
-"""Checks of what stores: tables, buckets and keys."""
+"""Checks of tables, buckets and keys."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ _NO_BUCKET = ("NoSuchBucket", "404")
 def table_in_service(
     account: Account, name: str, *, is_refs: bool, is_production: bool
 ) -> Iterator[Finding]:
-    """A table is active, recoverable, protected, and the refs table feeds events and expiry."""
+    """A table is active, recoverable and protected; the refs table has a stream and expiry."""
     subject = f"table {name}"
     found = account.find(
         "dynamodb", "describe_table", ("ResourceNotFoundException",), TableName=name
@@ -53,7 +53,7 @@ def _feeds(
 
 
 def bucket(account: Account, resource: Resource) -> Iterator[Finding]:
-    """A bucket is private, and forgets what nobody needs."""
+    """A bucket is private, and expires old data."""
     name = resource.physical_id
     subject = f"bucket {name}"
     absent = ("NoSuchPublicAccessBlockConfiguration",)

@@ -1,4 +1,4 @@
-"""Checks of what watches: alarms, their topic, and the queues of failures."""
+"""Checks of alarms, their topic, and the queues of failures."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ _MEANING = "see what it means in docs/operations.md"
 
 
 def alarm(account: Account, resource: Resource) -> Iterator[Finding]:
-    """An alarm does not fire, and reaches somebody."""
+    """An alarm does not fire, and its actions are on."""
     name = resource.physical_id
     subject = f"alarm {name}"
     found = account.call(

@@ -1,4 +1,4 @@
-"""Checks of the way to the server: names, TLS, what answers, clocks, rights, the object store."""
+"""Checks of the connection to the server: name, TLS, answer, clock, rights, object store."""
 
 import re
 import socket
@@ -29,7 +29,7 @@ _CODE = re.compile(r"<Code>(\w+)</Code>")
 
 
 def check_connection(configuration: Configuration) -> Iterator[Finding]:
-    """Yield what the server says to a request, or why it says nothing."""
+    """Yield findings on the server's answer, or on why there is none."""
     endpoint, (key_id, secret) = configuration.endpoint, configuration.key_pair
     headers = urllib3.make_headers(basic_auth=f"{key_id}:{secret}")
     try:
@@ -81,7 +81,7 @@ def _unreachable(endpoint: str, failure: urllib3.exceptions.HTTPError) -> Findin
 
 
 def _reason(cause: BaseException, place: str, host: str) -> tuple[str, str] | None:
-    """Return what an error means and what to do; None if another cause of it says more."""
+    """Return the meaning of an error and a remedy; None if another cause explains more."""
     why: tuple[str, str] | None = None
     match cause:
         case ssl.SSLCertVerificationError():
@@ -120,7 +120,7 @@ def _reason(cause: BaseException, place: str, host: str) -> tuple[str, str] | No
 
 
 def _causes(failure: BaseException) -> Iterator[BaseException]:
-    """Yield the error and what is behind it."""
+    """Yield the error and its causes."""
     found: BaseException | None = failure
     while found is not None:
         yield found
@@ -150,7 +150,7 @@ def _clock(answer: WholeAnswer) -> Iterator[Finding]:
 
 
 def _wrong_answer(endpoint: str, answer: WholeAnswer) -> Finding:
-    """Return what an answer means that is not that of the API to a user."""
+    """Return a finding on an answer that is not the API's to a user."""
     if answer.status == 401:
         return error(
             "key pair",
@@ -193,7 +193,7 @@ def _origin(url: str) -> str:
 
 
 def _as_user(server: LakeClient) -> Iterator[Finding]:
-    """Yield who the user is, what the server is, and whether the object store can be reached."""
+    """Yield findings on the user, the server and the object store."""
     try:
         user = server.ask("GET", "/user", {}, CurrentUser).user
         yield ok("key pair", f"belongs to the user {user.id}")

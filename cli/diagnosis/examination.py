@@ -1,4 +1,4 @@
-"""All checks of a client's set-up, in the order in which one would mend what they find."""
+"""All checks of a client's set-up, in the order in which to correct what they find."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

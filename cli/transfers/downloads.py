@@ -22,7 +22,7 @@ from cli.transfers.verification import checksum_of, is_md5
 from cli.transfers.workers import TaskThreads
 from cli.transport import Block, WholeAnswer
 
-_RECEIVED_MAX = 3  # how often an object is received until its checksum is right
+_RECEIVED_MAX = 3  # attempts to receive an object with the right checksum
 _NAME_BYTES_MAX = 200  # of a file's name, so that a prefix and a suffix fit
 
 # The codes of S3, Google Cloud Storage and Azure for an object that does not exist.
@@ -45,7 +45,7 @@ class Downloader:
             objects: the ref's objects.
             options: how jobs are done.
             parts: the threads that receive parts.
-            received: is told of bytes that arrived.
+            received: is called with the number of bytes that arrived.
         """
         self._objects = objects
         self._requests = objects.requests
@@ -79,7 +79,7 @@ class Downloader:
         return stats
 
     def _reason(self, error: CommandError, source: ContentSource) -> CommandError:
-        """Return the refusal of replaced data, if the server has one: listings do not know them."""
+        """Return the server's refusal if the data were replaced: listings do not show that."""
         try:
             if source.renew is not None:
                 source.renew()
@@ -97,7 +97,7 @@ class Downloader:
         length: int,
         write: Callable[[Block], object],
     ) -> None:
-        """Give a range of the content to a function, block after block; raises as `download`."""
+        """Pass a range of the content to `write`, block by block; raises as `download`."""
         source = self._source(path, stats)
         size_bytes = stats.size_bytes or 0
         is_whole = length == size_bytes
@@ -124,14 +124,16 @@ class Downloader:
         )
 
     def _whole(self, job: DownloadJob, stats: ObjectStats, source: ContentSource) -> None:
-        """Receive by one request. What arrived is of no use to the next run: it is deleted."""
+        """Receive by one request; partial data are deleted, because a later run cannot use them."""
         temporary = _temporary(job.target, PARTIAL_SUFFIX)
         descriptor = _locked(temporary)
         try:
             os.ftruncate(descriptor, 0)
             self._receive_whole(stats, source, descriptor)
             _finish(job, temporary, descriptor)
-            _temporary(job.target, JOURNAL_SUFFIX).unlink(missing_ok=True)  # of a larger version
+            _temporary(job.target, JOURNAL_SUFFIX).unlink(
+                missing_ok=True
+            )  # left by a larger version
         except BaseException:
             with suppress(OSError):
                 temporary.unlink()
@@ -160,7 +162,7 @@ class Downloader:
         raise _wrong(stats)
 
     def _in_parts(self, job: DownloadJob, stats: ObjectStats, source: ContentSource) -> None:
-        """Receive in parts; a journal keeps those that are stored for the next run."""
+        """Receive in parts; a journal records the stored ones for the next run."""
         part_bytes = self._options.part_bytes
         journal = Journal(_temporary(job.target, JOURNAL_SUFFIX))
         temporary = _temporary(job.target, PARTIAL_SUFFIX)
@@ -190,7 +192,7 @@ class Downloader:
                     raise
                 found, is_right = "", False
             if not is_right:
-                # Once more from the beginning: parts of an older run may be damaged.
+                # Start again: parts of an older run may be damaged.
                 journal.begin(about)
                 again = self._received_parts(stats, source, descriptor, journal, part_bytes)
                 if not self._is_right(stats, source, again, is_same_again=again == found):
@@ -217,7 +219,7 @@ class Downloader:
         journal: Journal,
         part_bytes: int,
     ) -> str:
-        """Receive the parts that the journal has not; return the checksum, "" for none."""
+        """Receive the parts that the journal lacks; return the checksum, or "" for none."""
         size_bytes = stats.size_bytes or 0
         numbers = range(1, -(-size_bytes // part_bytes) + 1)
         verifies = self._options.verifies
@@ -246,9 +248,9 @@ class Downloader:
     ) -> bool:
         """Return whether a checksum is the object's, or cannot be compared with it.
 
-        What cannot be known: by which size of parts a checksum of parts is, and, from the API
-        alone, whether one of MD5's form is an MD5 at all. Bytes that arrived twice alike are right
-        then.
+        The part size behind a checksum of parts is unknown. From the API alone, it is also unknown
+        whether a checksum in MD5's form is an MD5. In both cases, bytes that arrive twice alike are
+        right.
         """
         if not found or found == stats.checksum:
             return True
@@ -268,7 +270,7 @@ class Downloader:
         has_digest: bool = True,
         is_repeatable: bool = True,
     ) -> bytes:
-        """Give a range to a function, with the place of each block; return its checksum.
+        """Pass a range to `write`, with the offset of each block; return its checksum.
 
         A body that is cut off is continued where it ended.
         """
@@ -284,7 +286,7 @@ class Downloader:
                 headers["Range"] = f"bytes={first + done}-{first + length - 1}"
                 if source.etag:
                     headers["If-Match"] = f'"{source.etag}"'
-            # What is not read to its end is closed: its rest would be taken for the next answer.
+            # Closed in any case: an unread rest would be taken for the next answer.
             with closing(self._requests.open("GET", url, headers)) as answer:
                 if answer.status not in {200, 206}:
                     reply = read_all(answer)
@@ -333,7 +335,7 @@ def _temporary(target: Path, suffix: str) -> Path:
 
 def _write(descriptor: int, block: Block, first: int) -> None:
     left = memoryview(block)
-    while left:  # a disk that is almost full takes a part
+    while left:  # an almost full disk stores a part of it
         written = os.pwrite(descriptor, left, first)
         left, first = left[written:], first + written
 
@@ -355,7 +357,7 @@ def _link(job: DownloadJob, link: str) -> None:
 
 
 def _finish(job: DownloadJob, temporary: Path, descriptor: int) -> None:
-    # A network file system says at a close that it could not store what was written.
+    # A network file system may report a failed write only when the file is closed.
     os.close(os.dup(descriptor))
     if job.mtime_s is not None:
         os.utime(temporary, (time(), job.mtime_s))

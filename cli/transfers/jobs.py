@@ -1,4 +1,4 @@
-"""What a runner is asked to do, and what it reports."""
+"""The jobs of transfers, their options, and the tally of a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ PART_BYTES_MIN = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class TransferOptions:
-    """How jobs are done."""
+    """The options of transfers."""
 
     parallelism: int = PARALLELISM
     # None: presigned URLs where they save time, and the server has them.
@@ -48,13 +48,13 @@ class DownloadJob:
     target: Path
     stats: ObjectStats
     mtime_s: int | None = None  # the file's modification time; None: now
-    links: Links = field(default_factory=Links)  # what becomes of objects that are links
-    folder: TargetFolder | None = None  # what the target must not be outside of
+    links: Links = field(default_factory=Links)  # how objects that are links are stored
+    folder: TargetFolder | None = None  # the folder that must contain the target
 
 
 @dataclass(frozen=True, slots=True)
 class ImpossibleJob:
-    """Nothing can be done: counted and reported as a failure among the others."""
+    """A job that cannot be done; it is counted and reported as a failure."""
 
     path: str
     error: CommandError
@@ -65,14 +65,14 @@ Job = UploadJob | DownloadJob | ImpossibleJob
 
 @dataclass(slots=True)
 class TransferTally:
-    """What was done, and what failed."""
+    """Numbers of the jobs that succeeded and failed."""
 
     uploaded: int = 0
     downloaded: int = 0
     removed: int = 0
     failed: int = 0
     without_data: int = 0  # of those that failed
-    impossible: int = 0  # as well
+    impossible: int = 0  # of those that failed, too
     size_bytes: int = 0
 
     @property

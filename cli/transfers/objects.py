@@ -1,4 +1,4 @@
-"""The operations of the API that transfers send, for one ref of a repository."""
+"""The API's operations that transfers use, for one ref of a repository."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -23,7 +23,7 @@ PAGE_SIZE = 1000
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Where the data of a new object go."""
+    """The address of a new object's data, with a presigned URL."""
 
     physical_address: str = ""
     presigned_url: str | None = None
@@ -31,7 +31,7 @@ class Address(msgspec.Struct, frozen=True):
 
 
 class OpenUpload(msgspec.Struct, frozen=True):
-    """An upload in parts that was begun."""
+    """An open upload in parts."""
 
     upload_id: str
     physical_address: str
@@ -71,7 +71,7 @@ class RefObjects:
 
     @property
     def storage(self) -> StorageConfig:
-        """What the object store can do."""
+        """The capabilities of the object store."""
         with self._lock:
             return self._storage
 
@@ -79,9 +79,9 @@ class RefObjects:
     def _storage(self) -> StorageConfig:
         return self._server.ask("GET", "/config", {}, Config).storage_config
 
-    def presigns(self, wish: bool | None) -> bool:  # noqa: FBT001 - as the option
-        """Whether to use URLs of the object store; a wish of None is for what is faster."""
-        return wish is not False and self.storage.pre_sign_support
+    def presigns(self, pre_sign: bool | None) -> bool:  # noqa: FBT001 - as the option
+        """Whether to use presigned URLs; None picks the faster way, if there are any."""
+        return pre_sign is not False and self.storage.pre_sign_support
 
     def listing(self, prefix: str, *, presign: bool) -> Iterator[ObjectStats]:
         """Yield the objects below a prefix, by name."""
@@ -106,12 +106,12 @@ class RefObjects:
         )
 
     def address(self, path: str) -> Address:
-        """Return where to send the data of an object, with a URL for it."""
+        """Return a new address for an object's data, with a presigned URL."""
         query = {"path": path, "presign": True}
         return self._ask("GET", f"{_BRANCH}/staging/backing", query, Address)
 
     def link(self, path: str, body: object) -> ObjectStats:
-        """Make data that were sent to an address the object."""
+        """Link uploaded data to the path."""
         return self._ask("PUT", f"{_BRANCH}/staging/backing", {"path": path}, ObjectStats, body)
 
     def begin_parts(self, path: str, parts: int) -> OpenUpload:
@@ -134,14 +134,14 @@ class RefObjects:
         return self._ask("PUT", template, {"path": path}, ObjectStats, body, names)
 
     def abort(self, path: str, upload: OpenUpload) -> None:
-        """Drop the parts of an upload."""
+        """Abort an upload, and delete its parts."""
         template = f"{_BRANCH}/staging/pmpu/{{upload}}"
         names = {"upload": upload.upload_id}
         body = {"physical_address": upload.physical_address}
         self._ask("DELETE", template, {"path": path}, str, body, names)
 
     def delete(self, paths: list[str]) -> list[tuple[str, str]]:
-        """Delete objects; return what failed, with its path."""
+        """Delete objects; return the path and the message of each failure."""
         url = self._server.url(f"{_BRANCH}/objects/delete", self._names)
         headers = self.headers | {"Content-Type": "application/json"}
         body = msgspec.json.encode({"paths": paths})

@@ -10,7 +10,7 @@ _NARROW_COLUMNS = 70
 
 
 class TransferProgress:
-    """Counts of what is known, and of what is done; any thread may add to them."""
+    """Counts of known and of finished work; any thread may add to the latter."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -53,7 +53,7 @@ class TransferProgress:
         from rich.progress import Progress as Bar  # noqa: PLC0415
 
         console = Console(stderr=True)
-        # The rates would make a second line on a narrow terminal: it shows the counts alone.
+        # A narrow terminal shows the counts alone: the rates would need a second line.
         rates = (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
         bar = Bar(
             TextColumn("{task.description}"),

@@ -1,4 +1,4 @@
-"""Requests of transfers, which are all repeated: they store the same bytes again."""
+"""Requests of transfers. All are repeated, because each stores or reads the same bytes again."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -30,7 +30,7 @@ class BrokenError(Exception):
 
 
 class LaterError(Exception):
-    """The server is too busy: send the request again later."""
+    """The server is busy: send the request again later."""
 
     def __init__(self, text: str, wait_s: float | None) -> None:
         super().__init__(text)
@@ -38,7 +38,7 @@ class LaterError(Exception):
 
 
 class RepeatedRequests:
-    """Sends requests, again and again until they are answered; shared by threads."""
+    """Sends requests, and repeats those that fail; shared by threads."""
 
     def __init__(self, retries: RetryPolicy, connections: int = 1) -> None:
         """Keep up to `connections` idle connections for each host."""

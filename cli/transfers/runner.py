@@ -1,4 +1,4 @@
-"""The engine: runs uploads, downloads and deletions of one branch or ref."""
+"""The runner of uploads, downloads and deletions of one branch or ref."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -27,9 +27,9 @@ Done = Callable[[Job, ObjectStats], None]
 
 # One page of a listing waits while the next one is fetched.
 JOBS_WAITING_MAX = 1000
-# How many parts of large files are on their way at a time.
+# Parts of large files that are transferred at the same time.
 PARTS_AT_ONCE = 5
-# After so many failures, and nothing else between them, the rest would fail as well.
+# After so many failures in a row, the rest would fail as well.
 _FAILURES_IN_A_ROW_MAX = 25
 
 _DELETED_AT_ONCE = 1000
@@ -49,7 +49,7 @@ class TransferRunner:
         warn: Callable[[str], None],
         shows_progress: bool = False,
     ) -> None:
-        """Prepare an engine.
+        """Prepare a runner.
 
         Args:
             server: the server.
@@ -59,7 +59,7 @@ class TransferRunner:
             warn: prints a line on standard error: one for each job that failed.
             shows_progress: whether a terminal on standard error shows the progress.
         """
-        # One for each thread of a run, and one for the caller's.
+        # A connection for each thread of a run, and one for the caller's thread.
         threads = options.parallelism + PARTS_AT_ONCE + 1
         self.requests = RepeatedRequests(server.retries, threads)
         self.objects = RefObjects(server, repository, ref, self.requests)
@@ -68,13 +68,13 @@ class TransferRunner:
         self._shows_progress = shows_progress
 
     def run(self, jobs: Iterable[Job], done: Done | None = None) -> TransferTally:
-        """Do jobs in parallel, in any order; a failed one does not stop the others.
+        """Run jobs in parallel, in any order; a failed one does not stop the others.
 
         The jobs are taken from the iterable a few at a time. Each failure is one line by `warn`.
 
         Args:
-            jobs: the jobs, in an order that is good to read: of a walk, or of a listing.
-            done: is told of each job that succeeded, by any thread, one at a time.
+            jobs: the jobs, in walk or listing order.
+            done: is called after each job that succeeds, by any thread, one call at a time.
 
         Raises:
             CommandError: the jobs could not be listed, or all of them fail.
@@ -86,7 +86,7 @@ class TransferRunner:
             return run.do(jobs)
 
     def do(self, job: Job) -> ObjectStats:
-        """Do one job; return its object.
+        """Run one job; return its object.
 
         Raises:
             CommandError: it failed.
@@ -134,7 +134,7 @@ class TransferRunner:
         try:
             return self.objects.stat(path, presign=self.presigns_listings)
         except BaseException:
-            self.requests.close()  # no download comes, which would close it
+            self.requests.close()  # no download follows, which would close them
             raise
 
     def listing(self, prefix: str, *, presign: bool = False) -> Iterator[ObjectStats]:
@@ -149,7 +149,7 @@ class TransferRunner:
         length: int,
         write: Callable[[Block], object],
     ) -> None:
-        """Give a range of an object's content to a function, block after block.
+        """Pass a range of an object's content to `write`, block by block.
 
         A body that is cut off is continued where it ended.
 
@@ -166,7 +166,7 @@ class TransferRunner:
 
     @property
     def presigns_listings(self) -> bool:
-        """Whether downloads of a listing should ask for URLs with it."""
+        """Whether a listing for downloads should include presigned URLs."""
         return self.objects.presigns(self._options.pre_sign)
 
 
@@ -189,7 +189,7 @@ class _JobRun:
         self._failures_in_a_row = 0
         self._hopeless: Exception | None = None
         self._files = TaskThreads(options.parallelism, JOBS_WAITING_MAX)
-        # Of their own, so that large files which wait for parts cannot keep them from running.
+        # Separate threads: large files that wait for parts would block them otherwise.
         self._parts = TaskThreads(min(options.parallelism, PARTS_AT_ONCE), 2 * PARTS_AT_ONCE)
         self._uploader = Uploader(runner.objects, options, self._parts, self.progress.advance)
         self._downloader = Downloader(runner.objects, options, self._parts, self.progress.advance)
@@ -206,7 +206,7 @@ class _JobRun:
             self._parts.end()
             self._requests.close()
         except BaseException:
-            # What is under way may clean up behind itself; what waits is forgotten.
+            # Running jobs may clean up; waiting jobs are dropped.
             self._files.drop()
             self._requests.stop()
             self._files.end(_INTERRUPTED_WAIT_S)
@@ -233,7 +233,7 @@ class _JobRun:
                 source = job.source
                 size = len(source) if isinstance(source, bytes) else source.stat().st_size
             except OSError:
-                size = 0  # the upload says what is wrong
+                size = 0  # the upload reports the error
             self.progress.expect(size)
         elif isinstance(job, DownloadJob):
             self.progress.expect(job.stats.size_bytes or 0)
@@ -251,7 +251,7 @@ class _JobRun:
             raise CommandError(named) from error
 
     def _try(self, job: Job) -> None:
-        """Do a job of many; count and report its failure."""
+        """Run one of many jobs; count and report its failure."""
         if self._hopeless:
             return
         try:
@@ -286,9 +286,9 @@ class _JobRun:
                 return
             self._tally.failed += 1
             if isinstance(error, ApiRefusedError) and error.status == 410:
-                self._tally.without_data += 1  # which says nothing of the other objects
+                self._tally.without_data += 1  # the other objects may have their data
             elif isinstance(job, ImpossibleJob):
-                self._tally.impossible += 1  # neither does this
+                self._tally.impossible += 1  # the other names may be possible
             else:
                 self._failures_in_a_row += 1
             if isinstance(error, ApiRefusedError) and error.status == 401:

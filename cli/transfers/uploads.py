@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # One request stores an object up to this size; a presigned URL takes three.
 DIRECT_BYTES_MAX = 256 * 1024
-# From here on, a part that fails costs less than the whole.
+# From this size on, a failed part costs less than a failed file.
 PARTS_BYTES_MIN = 16 * 1024 * 1024
 PART_BYTES = 8 * 1024 * 1024
 _PARTS_MAX = 10_000
@@ -49,14 +49,14 @@ Sent = Callable[[int], None]
 
 @dataclass(frozen=True)
 class StoredBytes:
-    """Bytes that the object store has: the MD5 of what was sent, and the store's tag."""
+    """Bytes in the object store: the MD5 of the sent bytes, and the store's entity tag."""
 
     md5: str
     etag: str
 
 
 class _ForgottenError(CommandError):
-    """The object store has no such upload any more: it was aborted, or is too old."""
+    """The object store has forgotten the upload: it was aborted, or has expired."""
 
 
 class Uploader:
@@ -71,14 +71,14 @@ class Uploader:
             objects: the branch's objects.
             options: how jobs are done.
             parts: the threads that send parts.
-            sent: is told of bytes that were sent.
+            sent: is called with the number of bytes that were sent.
         """
         self._objects = objects
         self._requests = objects.requests
         self._options = options
         self._parts = parts
         self._sent = sent
-        # Whether the object store's entity tags are no checksums of what it has stored.
+        # Whether requests carry a checksum, because the store's entity tags are not checksums.
         self._sends_checksums = False
 
     def upload(self, job: UploadJob) -> ObjectStats:
@@ -100,10 +100,10 @@ class Uploader:
             return self._presigned(job, content)
 
     def _is_presigned(self, job: UploadJob, size_bytes: int) -> bool:
-        wish = self._options.pre_sign
-        if wish is None and size_bytes <= DIRECT_BYTES_MAX and _fits_headers(job.metadata):
+        pre_sign = self._options.pre_sign
+        if pre_sign is None and size_bytes <= DIRECT_BYTES_MAX and _fits_headers(job.metadata):
             return False
-        return self._objects.presigns(wish)
+        return self._objects.presigns(pre_sign)
 
     def _direct(self, job: UploadJob, content: LocalContent) -> ObjectStats:
         """Store by one request of the API."""
@@ -133,7 +133,7 @@ class Uploader:
             address = self._objects.address(job.path)
             if address.presigned_url is None:
                 raise CommandError("the server has no presigned URL: use --pre-sign=false")
-            # A URL that expired is of an address of its own: begin anew.
+            # A new URL comes with a new address, so an expired one needs both.
             stored = self._put(address.presigned_url, job, content, 0, size_bytes)
             if stored is None and attempt < _RENEWALS_MAX:
                 continue
@@ -156,7 +156,7 @@ class Uploader:
         raise AssertionError("the loop returns or raises")
 
     def _in_parts(self, job: UploadJob, content: LocalContent) -> ObjectStats:
-        """Store in parts; a journal keeps those that are stored for the next run."""
+        """Store in parts; a journal records the stored ones for the next run."""
         source = str(job.source)
         journal = open_upload_journal(*self._objects.journal_names, job.path, source)
         part_bytes = part_size(content.size_bytes)
@@ -176,7 +176,7 @@ class Uploader:
                 except ApiRefusedError as error:
                     if error.status not in {400, 404, 410}:
                         raise
-                    # The upload has ended since: aborted, or too old.
+                    # The upload was aborted, or has expired.
             upload = self._objects.begin_parts(job.path, len(numbers))
             address = {"upload_id": upload.upload_id, "physical_address": upload.physical_address}
             journal.begin({**about, **address})
@@ -228,7 +228,7 @@ class Uploader:
         return stats
 
     def _confirmed(self, path: str, address: str, error: ApiRefusedError) -> ObjectStats:
-        """Return the object if an earlier attempt, whose answer was lost, has stored it."""
+        """Return the object if an earlier attempt stored it, and its answer was lost."""
         try:
             found = self._objects.stat(path, presign=False)
         except CommandError:
@@ -242,16 +242,16 @@ class Uploader:
     ) -> StoredBytes | None:
         """Send a range to a presigned URL; return None if the URL has expired.
 
-        The checksum is computed as the bytes are sent, and compared with the entity tag of the
-        answer. A store whose tags are no checksums gets the bytes again, with the checksum in the
-        request; from then on it gets that at once, which takes a pass over the bytes before.
+        The checksum is computed while the bytes are sent, and compared with the entity tag of the
+        answer. If the tag is not a checksum, the bytes are sent again with Content-MD5. Later
+        requests send Content-MD5 at once, which takes a pass over the bytes first.
         """
         headers = {"Content-Length": str(size_bytes), "Content-Type": job.content_type}
         if ".blob.core." in urlsplit(url).netloc:
             headers["x-ms-blob-type"] = "BlockBlob"
 
         def attempt() -> StoredBytes | None:
-            digests: list[HASH] = []  # the last one is of the body that was answered
+            digests: list[HASH] = []  # the last one belongs to the answered body
             if self._sends_checksums:
                 checksum = b64encode(content.md5(first, size_bytes)).decode()
                 headers["Content-MD5"] = checksum
@@ -279,7 +279,7 @@ class Uploader:
     def _hashed(
         self, content: LocalContent, first: int, size_bytes: int, digests: "list[HASH]"
     ) -> Iterable[Block]:
-        """Yield a range, and keep its checksum: one for each time that the range is sent."""
+        """Yield a range, and append its checksum: one for each time that it is sent."""
         digest = md5(usedforsecurity=False)
         digests.append(digest)
         for block in self._blocks(content, first, size_bytes):
@@ -293,14 +293,14 @@ class Uploader:
 
 
 def part_size(size_bytes: int) -> int:
-    """Return the size of a file's parts: of whole MiB, and no more than S3 allows."""
+    """Return the part size for a file: whole MiB, and at most as many parts as S3 allows."""
     mebibyte = 1024 * 1024
     needed = -(-size_bytes // _PARTS_MAX)
     return max(PART_BYTES, -(-needed // mebibyte) * mebibyte)
 
 
 def has_expired(url: str) -> bool:
-    """Whether a presigned URL has expired, or is about to; False if it does not say."""
+    """Whether a presigned URL has expired, or is about to; False if it names no expiry."""
     query = parse_qs(urlsplit(url).query)
     try:
         began = datetime.strptime(query["X-Amz-Date"][0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
@@ -313,7 +313,7 @@ def has_expired(url: str) -> bool:
 def _has_checksum(reply: WholeAnswer) -> bool:
     """Whether the entity tag is the MD5 of the stored bytes."""
     if reply.headers.get("x-amz-server-side-encryption", "").startswith("aws:kms"):
-        return False  # the tag of an encrypted object is no checksum
+        return False  # the tag of an encrypted object is not a checksum
     return bool(_MD5.fullmatch(reply.etag))
 
 
@@ -339,7 +339,7 @@ def _refused(url: str, reply: WholeAnswer) -> str:
 
 
 def _fits_headers(metadata: Mapping[str, str]) -> bool:
-    """Whether metadata arrive as they are when they are headers, which are in lower case."""
+    """Whether metadata survive as headers, whose names become lower case."""
     return all(
         _HEADER_KEY.fullmatch(key.removeprefix(_INTERNAL))
         and value.isascii()
