@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cli.acceptance import accounts, objects, refs, refusals, work, writers
 from cli.acceptance.api import CheckFailedError, SkippedError, expect_equal
 from cli.acceptance.report import AcceptanceReport, StepOutcome, StepReport
-from cli.acceptance.world import World
+from cli.acceptance.world import AcceptanceWorld
 from cli.errors import UsageError
 from cli.interruptions import Interruption, interruptible
 
@@ -18,15 +18,15 @@ _SETTLE_S = 2.0
 
 
 @dataclass(frozen=True)
-class Step:
+class JourneyStep:
     """One step; without an essential one, the others cannot run."""
 
     name: str
-    run: Callable[[World], None]
+    run: Callable[[AcceptanceWorld], None]
     is_essential: bool = False
 
 
-def read_configuration(world: World) -> None:
+def read_configuration(world: AcceptanceWorld) -> None:
     """Read the server's configuration, and the current user."""
     config = world.api.send("GET", "/config").expect(200)
     world.version = config.text("version_config", "version")
@@ -46,7 +46,7 @@ def read_configuration(world: World) -> None:
     stranger.send("GET", "/repositories").expect(401)
 
 
-def create_repository(world: World) -> None:
+def create_repository(world: AcceptanceWorld) -> None:
     """Create a repository in a fresh namespace, find it, and refuse a second of its name."""
     world.create_repository(world.repository, "lake")
     found = world.api.send("GET", world.path).expect(200)
@@ -60,30 +60,30 @@ def create_repository(world: World) -> None:
 
 
 JOURNEY = (
-    Step("read-configuration", read_configuration, is_essential=True),
-    Step("create-repository", create_repository, is_essential=True),
-    Step("upload-by-api", objects.upload_by_api),
-    Step("upload-by-presigned-url", objects.upload_by_presigned_url),
-    Step("upload-in-parts", objects.upload_in_parts),
-    Step("stat-and-list", objects.stat_and_list),
-    Step("commit-and-log", refs.commit_and_log),
-    Step("branch-in-isolation", refs.branch_in_isolation),
-    Step("diff", refs.diff),
-    Step("merge", refs.merge),
-    Step("merge-conflict", refs.merge_conflict),
-    Step("pull-request", refs.pull_request),
-    Step("tag", refs.tag),
-    Step("revert-and-cherry-pick", refs.revert_and_cherry_pick),
-    Step("protect-branch", refs.protect_branch),
-    Step("refuse-commit-by-hook", work.refuse_commit_by_hook),
-    Step("commit-by-task", work.commit_by_task),
-    Step("import-objects", work.import_objects),
-    Step("export-branch", work.export_branch),
-    Step("retention-rules", work.retention_rules),
-    Step("user-with-policy", accounts.user_with_policy),
-    Step("refuse-wrong-input", refusals.refuse_wrong_input),
-    Step("concurrent-writers", writers.concurrent_writers),
-    Step("dump-and-restore", work.dump_and_restore),
+    JourneyStep("read-configuration", read_configuration, is_essential=True),
+    JourneyStep("create-repository", create_repository, is_essential=True),
+    JourneyStep("upload-by-api", objects.upload_by_api),
+    JourneyStep("upload-by-presigned-url", objects.upload_by_presigned_url),
+    JourneyStep("upload-in-parts", objects.upload_in_parts),
+    JourneyStep("stat-and-list", objects.stat_and_list),
+    JourneyStep("commit-and-log", refs.commit_and_log),
+    JourneyStep("branch-in-isolation", refs.branch_in_isolation),
+    JourneyStep("diff", refs.diff),
+    JourneyStep("merge", refs.merge),
+    JourneyStep("merge-conflict", refs.merge_conflict),
+    JourneyStep("pull-request", refs.pull_request),
+    JourneyStep("tag", refs.tag),
+    JourneyStep("revert-and-cherry-pick", refs.revert_and_cherry_pick),
+    JourneyStep("protect-branch", refs.protect_branch),
+    JourneyStep("refuse-commit-by-hook", work.refuse_commit_by_hook),
+    JourneyStep("commit-by-task", work.commit_by_task),
+    JourneyStep("import-objects", work.import_objects),
+    JourneyStep("export-branch", work.export_branch),
+    JourneyStep("retention-rules", work.retention_rules),
+    JourneyStep("user-with-policy", accounts.user_with_policy),
+    JourneyStep("refuse-wrong-input", refusals.refuse_wrong_input),
+    JourneyStep("concurrent-writers", writers.concurrent_writers),
+    JourneyStep("dump-and-restore", work.dump_and_restore),
 )
 
 CLEAN_UP = "clean-up"
@@ -102,7 +102,7 @@ def check_names(skipped: Collection[str]) -> None:
 
 
 def run(
-    world: World,
+    world: AcceptanceWorld,
     skipped: Collection[str],
     show: Callable[[StepReport], None],
     warn: Callable[[str], None],
@@ -138,7 +138,7 @@ def run(
 
 
 def _take_steps(
-    world: World,
+    world: AcceptanceWorld,
     skipped: Collection[str],
     report: AcceptanceReport,
     add: Callable[[StepReport], None],
@@ -158,7 +158,7 @@ def _take_steps(
         add(done)
 
 
-def _run_step(step: Step, world: World, interruption: Interruption) -> StepReport:
+def _run_step(step: JourneyStep, world: AcceptanceWorld, interruption: Interruption) -> StepReport:
     began_s = time.monotonic()
     outcome, reason = StepOutcome.OK, ""
     try:
@@ -175,7 +175,7 @@ def _run_step(step: Step, world: World, interruption: Interruption) -> StepRepor
     return StepReport(step.name, outcome, _elapsed_ms(began_s), reason)
 
 
-def _clean_up(world: World, report: AcceptanceReport) -> StepReport:
+def _clean_up(world: AcceptanceWorld, report: AcceptanceReport) -> StepReport:
     began_s = time.monotonic()
     outcome, reason = StepOutcome.OK, ""
     try:

@@ -9,7 +9,7 @@ from cli.acceptance.api import (
     expect_among,
     expect_equal,
 )
-from cli.acceptance.world import World
+from cli.acceptance.world import AcceptanceWorld
 
 # No host has a name below .invalid (RFC 2606), so this hook fails and reaches no server.
 _ACTION = """\
@@ -27,7 +27,7 @@ hooks:
 _ACTION_FILE = "_lakefs_actions/acceptance.yaml"
 
 
-def refuse_commit_by_hook(world: World) -> None:
+def refuse_commit_by_hook(world: AcceptanceWorld) -> None:
     """Let an action file refuse a commit, find the run, and commit without the file."""
     branch = world.create_branch("hooked")
     before = world.head("hooked")
@@ -48,7 +48,7 @@ def refuse_commit_by_hook(world: World) -> None:
     world.expect_content("hooked", "a", b"1")
 
 
-def commit_by_task(world: World) -> None:
+def commit_by_task(world: AcceptanceWorld) -> None:
     """Start a commit as a task, wait for it, and find it in the list of tasks."""
     branch = world.create_branch("by-task")
     world.upload("by-task", "a", b"1")
@@ -62,7 +62,7 @@ def commit_by_task(world: World) -> None:
     expect_among("the tasks", [task], tasks.each("id"))
 
 
-def import_objects(world: World) -> None:
+def import_objects(world: AcceptanceWorld) -> None:
     """Import objects without copying them, from a readable place or from another repository."""
     if not world.can_import:
         raise SkippedError("the deployment allows no imports (its setting `readable`)")
@@ -104,7 +104,7 @@ def import_objects(world: World) -> None:
 _READ_BYTES_MAX = 1_000_000
 
 
-def _fill_other_repository(world: World) -> tuple[str, dict[str, bytes]]:
+def _fill_other_repository(world: AcceptanceWorld) -> tuple[str, dict[str, bytes]]:
     """Return the place of another repository's objects, and their content by address."""
     name = f"{world.repository}-other"
     path = world.create_repository(name, "other")
@@ -118,7 +118,7 @@ def _fill_other_repository(world: World) -> tuple[str, dict[str, bytes]]:
     return f"{world.folder}/other/data/", contents
 
 
-def export_branch(world: World) -> None:
+def export_branch(world: AcceptanceWorld) -> None:
     """Export a branch, then without objects, so that none stays; without a place, only ask."""
     branch = world.create_branch("exported")
     status = f"{branch}/export-status"
@@ -140,7 +140,7 @@ def export_branch(world: World) -> None:
     world.places.remove(place)
 
 
-def _expect_exported(world: World, status: str, commit: str) -> None:
+def _expect_exported(world: AcceptanceWorld, status: str, commit: str) -> None:
     def is_over(answer: CheckedAnswer) -> bool:
         return answer.text("state") == "export-failed" or (
             answer.text("state") != "in-progress" and answer.value("exportedCommitId") == commit
@@ -151,7 +151,7 @@ def _expect_exported(world: World, status: str, commit: str) -> None:
         raise CheckFailedError(f"the export failed: {ended.value('errors')}")
 
 
-def dump_and_restore(world: World) -> None:
+def dump_and_restore(world: AcceptanceWorld) -> None:
     """Dump the refs, restore them into a bare repository, and compare heads, tags and content."""
     world.create_branch("dumped")
     world.upload("dumped", "a", b"kept")
@@ -168,7 +168,7 @@ def dump_and_restore(world: World) -> None:
     world.expect_content("dumped", "a", b"kept", bare)
 
 
-def _dump(world: World) -> object:
+def _dump(world: AcceptanceWorld) -> object:
     started = world.api.send("POST", f"{world.path}/dump").expect(202).text("id")
     ask = lambda: world.api.send("GET", f"{world.path}/dump", task_id=started)  # noqa: E731
     ended = world.wait_for("the dump", ask, _is_done)
@@ -176,7 +176,7 @@ def _dump(world: World) -> object:
     return ended.value("refs")
 
 
-def retention_rules(world: World) -> None:
+def retention_rules(world: AcceptanceWorld) -> None:
     """Set, read and delete retention rules; read the collection's configuration."""
     rules = f"{world.path}/settings/gc_rules"
     world.api.send("GET", rules).expect(404)

@@ -35,7 +35,7 @@ class Thing:
 
 
 @dataclass
-class World:
+class AcceptanceWorld:
     """One run against one deployment."""
 
     api: ApiUser

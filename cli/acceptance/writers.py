@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from cli.acceptance.api import CheckedAnswer, CheckFailedError, expect_equal
-from cli.acceptance.world import World
+from cli.acceptance.world import AcceptanceWorld
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ _AGAIN = (429, 503)
 _TRIES_MAX = 20
 
 
-def concurrent_writers(world: World) -> None:
+def concurrent_writers(world: AcceptanceWorld) -> None:
     """Two writers upload and commit to one branch; no object and no commit is lost."""
     branch = world.create_branch("shared")
     base = world.head("shared")
@@ -51,7 +51,7 @@ def concurrent_writers(world: World) -> None:
     expect_equal("two creations of one object at once", statuses, [201, 412])
 
 
-def _write(world: World, branch: str, writer: int) -> list[str]:
+def _write(world: AcceptanceWorld, branch: str, writer: int) -> list[str]:
     """Upload and commit in turns; return the commits that this writer made."""
     kind = {"Content-Type": "application/octet-stream"}
     made = []
@@ -76,7 +76,7 @@ def _write(world: World, branch: str, writer: int) -> list[str]:
     return made
 
 
-def _commit_rest(world: World, branch: str) -> str:
+def _commit_rest(world: AcceptanceWorld, branch: str) -> str:
     """Commit what is still staged, if anything is; return the head."""
     world.api.send("POST", f"{branch}/commits", {"message": "rest"}).expect(201, 400)
     staged = world.api.send("GET", f"{branch}/diff").expect(200).each("path")

@@ -82,12 +82,12 @@ def command(
     # Imported late, because help and mistakes need not wait for it.
     from cli.acceptance import journey  # noqa: PLC0415
     from cli.acceptance.api import ApiUser  # noqa: PLC0415
-    from cli.acceptance.world import World  # noqa: PLC0415
+    from cli.acceptance.world import AcceptanceWorld  # noqa: PLC0415
 
     journey.check_names(skip or ())
     api = ApiUser.of(session_of(context).server)
     run_id = secrets.token_hex(_RUN_ID_BYTES)
-    world = World(api, run_id, namespace, import_from, export_to)
+    world = AcceptanceWorld(api, run_id, namespace, import_from, export_to)
     report = journey.run(
         world,
         skip or (),

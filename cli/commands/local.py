@@ -110,7 +110,7 @@ def clone(
     session = session_of(context)
     source = _source(session, uri)
     folder = _folder(directory)
-    options = _options(session, parallelism, pre_sign)
+    options = _options(session, parallelism, pre_sign=pre_sign)
     interrupted = index = interrupted_clone(folder, source)
     if index is None:
         remote = _remote(session)
@@ -191,7 +191,7 @@ def commit(
         raise UsageError("commit with no message without specifying --allow-empty-message")
     metadata = _pairs(meta or [])
     index = Index.find(_folder(directory))
-    options = _options(session, parallelism, pre_sign)
+    options = _options(session, parallelism, pre_sign=pre_sign)
     mirror = _mirror(session, index, options, no_progress=no_progress)
     with mirror.cancelable():
         made = mirror.commit(message, metadata, force=force, yes=yes)
@@ -218,7 +218,7 @@ def pull(
     """
     session = session_of(context)
     index = Index.find(_folder(directory))
-    options = _options(session, parallelism, pre_sign)
+    options = _options(session, parallelism, pre_sign=pre_sign)
     mirror = _mirror(session, index, options, no_progress=no_progress)
     with mirror.cancelable():
         summary = mirror.pull(force=force)
@@ -250,7 +250,7 @@ def checkout(
     session = session_of(context)
     if ref and every:
         raise UsageError("--ref and --all exclude each other")
-    options = _options(session, parallelism, pre_sign)
+    options = _options(session, parallelism, pre_sign=pre_sign)
     if not every:
         indices = [Index.find(_folder(directory or "."))]
     else:
@@ -313,9 +313,7 @@ def _root(directory: str | None) -> Path:
 
 
 def _options(
-    session: CommandSession,
-    parallelism: int | None,
-    pre_sign: bool | None,  # noqa: FBT001
+    session: CommandSession, parallelism: int | None, *, pre_sign: bool | None
 ) -> TransferOptions:
     if parallelism is None:
         parallelism = session.configuration.number("options.parallelism", PARALLELISM)

@@ -79,10 +79,10 @@ class Account:
                 self._clients[service] = create(service, self.region, config=_TIMEOUTS)
             answer: Mapping[str, Any] = getattr(self._clients[service], operation)(**given)
         except ClientError as error:
-            told = error.response.get("Error", {})
-            code = told.get("Code", "")
+            given_error = error.response.get("Error", {})
+            code = given_error.get("Code", "")
             raise CannotLookError(
-                action, code, _line(f"{code} {told.get('Message', '')}")
+                action, code, _line(f"{code} {given_error.get('Message', '')}")
             ) from error
         except (NoCredentialsError, NoRegionError, BotoCoreError) as error:
             raise CannotLookError(action, "", _line(str(error))) from error

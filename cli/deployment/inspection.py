@@ -5,7 +5,7 @@ from functools import partial
 
 from cli.deployment import compute, preflight, stores, watching
 from cli.deployment.account import Account, CannotLookError
-from cli.deployment.stacks import Resource, Stack, read_stack
+from cli.deployment.stacks import DeployedStack, Resource, read_stack
 from cli.findings import Finding, FindingLevel, expect, missing, ok, unknown
 
 # The check of each kind of resource. Tables are checked by name: after a restore, those in service
@@ -42,7 +42,7 @@ def inspect(account: Account, name: str) -> Iterator[Finding]:
         CommandError: there are no credentials.
     """
     account.id  # noqa: B018 - without credentials, nothing can be looked at
-    stacks: list[Stack] = []
+    stacks: list[DeployedStack] = []
     for stack_name in (f"{name}-storage", name):
         yield from _guarded(f"stack {stack_name}", partial(_stack, account, stack_name, stacks))
     gateway = f"{name}-gateway"
@@ -99,7 +99,7 @@ def _account(
 
 
 def _stack(
-    account: Account, name: str, found: list[Stack], *, is_optional: bool = False
+    account: Account, name: str, found: list[DeployedStack], *, is_optional: bool = False
 ) -> Iterator[Finding]:
     """Yield the state of a stack, and add the stack to `found`."""
     stack = read_stack(account, name)

@@ -25,7 +25,7 @@ class Resource:
 
 
 @dataclass(frozen=True)
-class Stack:
+class DeployedStack:
     """A stack as CloudFormation has it."""
 
     name: str
@@ -40,7 +40,7 @@ class Stack:
         return self.status in _WHOLE
 
 
-def read_stack(account: Account, name: str) -> Stack | None:
+def read_stack(account: Account, name: str) -> DeployedStack | None:
     """Return the stack, or None if there is none of that name.
 
     Raises:
@@ -54,7 +54,7 @@ def read_stack(account: Account, name: str) -> Stack | None:
     rows = account.pages(
         "cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=name
     )
-    return Stack(
+    return DeployedStack(
         name,
         stack["StackStatus"],
         {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", [])},

@@ -78,7 +78,7 @@ class Sync:
         self._output = output
         self._shows_progress = shows_progress
         self._failures = 0
-        self._lock = Lock()  # the engine's threads count as well
+        self._lock = Lock()  # the runner's threads count as well
 
     def begin(self) -> None:
         """Leave alone, from now on, files that others change.

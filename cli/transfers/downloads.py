@@ -14,7 +14,7 @@ from cli.shapes import ObjectStats
 from cli.transfers.content import BLOCK_BYTES
 from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
 from cli.transfers.jobs import SYMLINK_TARGET_KEY, DownloadJob, TransferOptions
-from cli.transfers.journals import Journal, StoredPart, boot_id, lock
+from cli.transfers.journals import PartsJournal, StoredPart, boot_id, lock
 from cli.transfers.objects import RefObjects
 from cli.transfers.requests import BrokenError, read_all, read_block
 from cli.transfers.sources import ChangedError, ContentSource, WrongDataError
@@ -164,7 +164,7 @@ class Downloader:
     def _in_parts(self, job: DownloadJob, stats: ObjectStats, source: ContentSource) -> None:
         """Receive in parts; a journal records the stored ones for the next run."""
         part_bytes = self._options.part_bytes
-        journal = Journal(_temporary(job.target, JOURNAL_SUFFIX))
+        journal = PartsJournal(_temporary(job.target, JOURNAL_SUFFIX))
         temporary = _temporary(job.target, PARTIAL_SUFFIX)
         about = {
             "path": job.path,
@@ -216,7 +216,7 @@ class Downloader:
         stats: ObjectStats,
         source: ContentSource,
         descriptor: int,
-        journal: Journal,
+        journal: PartsJournal,
         part_bytes: int,
     ) -> str:
         """Receive the parts that the journal lacks; return the checksum, or "" for none."""

@@ -30,7 +30,7 @@ class StoredPart(msgspec.Struct, frozen=True):
     tag: str
 
 
-class Journal:
+class PartsJournal:
     """The journal of one object; close it, or delete it when all is stored."""
 
     def __init__(self, file: Path, *, is_kept: bool = True) -> None:
@@ -61,7 +61,7 @@ class Journal:
         return all(self.about.get(key) == value for key, value in about.items())
 
     def begin(self, about: Mapping[str, str]) -> None:
-        """Start the journal anew, with these facts."""
+        """Start the journal again, with these facts."""
         self.about = dict(about)
         self.parts = {}
         os.ftruncate(self._descriptor, 0)
@@ -134,7 +134,7 @@ def boot_id() -> str:
         return ""
 
 
-def open_upload_journal(*names: str) -> Journal:
+def open_upload_journal(*names: str) -> PartsJournal:
     """Return an upload's journal, in the user's folder of caches.
 
     If the folder cannot be written, as in many containers, the next run cannot continue.
@@ -148,7 +148,7 @@ def open_upload_journal(*names: str) -> Journal:
     except OSError:
         is_writable = False
     if is_writable:
-        return Journal(folder / f"{name}.parts")
+        return PartsJournal(folder / f"{name}.parts")
     handle, temporary = mkstemp(prefix="graveler-")
     os.close(handle)
-    return Journal(Path(temporary), is_kept=False)
+    return PartsJournal(Path(temporary), is_kept=False)

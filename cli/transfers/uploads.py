@@ -17,7 +17,7 @@ from cli.errors import CommandError
 from cli.shapes import ObjectStats
 from cli.transfers.content import LocalContent
 from cli.transfers.jobs import TransferOptions, UploadJob
-from cli.transfers.journals import Journal, StoredPart, open_upload_journal
+from cli.transfers.journals import PartsJournal, StoredPart, open_upload_journal
 from cli.transfers.objects import OpenUpload, RefObjects
 from cli.transfers.requests import BrokenError
 from cli.transfers.workers import TaskThreads
@@ -189,7 +189,7 @@ class Uploader:
         self,
         job: UploadJob,
         content: LocalContent,
-        journal: Journal,
+        journal: PartsJournal,
         upload: OpenUpload,
         numbers: Iterable[int],
         part_bytes: int,

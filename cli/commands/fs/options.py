@@ -1,4 +1,4 @@
-"""Options of the commands of `fs`, and what they become: engines, places, lines of an object."""
+"""Options of the commands of `fs`, and what they become: runners, places, lines of an object."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
