@@ -1,6 +1,6 @@
 """Requests to the server, with lakectl's configuration and lakectl's way to repeat them.
 
-The official SDK is not used: to import it takes three times as long as a whole command may take
+The official SDK is not used: its import takes three times as long as a whole command may take
 (ADR 27). Every failure becomes a CommandError with one line for the user.
 """
 

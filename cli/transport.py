@@ -98,7 +98,7 @@ class KeptConnections:
 
         Raises:
             HTTPError: the host, or its proxy, could not be reached, or redirects without end.
-            StoppedError: the command is being interrupted.
+            CommandStoppedError: the command is being interrupted.
         """
         first = url
         sent = headers or {}
@@ -148,7 +148,7 @@ class KeptConnections:
                 # urllib3 resolves `..` in a whole URL, but keys of objects may have it.
                 url if is_absolute else target,
                 body=body() if callable(body) else body,  # type: ignore[arg-type] # memoryviews too
-                headers=headers,
+                headers=dict(headers),
                 redirect=False,
                 assert_same_host=False,
                 preload_content=False,
@@ -160,7 +160,7 @@ class KeptConnections:
         return response
 
     def stop(self) -> None:
-        """Make all threads raise StoppedError where they wait, also for the network."""
+        """Make all threads raise CommandStoppedError where they wait, also for the network."""
         self._stopping.set()
         for connection in list(self._opened):
             # A shutdown wakes the thread that waits for the socket; a close does not.
@@ -169,12 +169,12 @@ class KeptConnections:
                     socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
 
     def check(self) -> None:
-        """Raise StoppedError if the command is being interrupted."""
+        """Raise CommandStoppedError if the command is being interrupted."""
         if self._stopping.is_set():
             raise CommandStoppedError
 
     def pause(self, wait_s: float) -> None:
-        """Wait, or raise StoppedError as soon as the command is interrupted."""
+        """Wait, or raise CommandStoppedError as soon as the command is interrupted."""
         self._stopping.wait(wait_s)
         self.check()
 

@@ -105,7 +105,7 @@ def _reason(cause: BaseException, place: str, host: str) -> tuple[str, str] | No
                 "start the server, or correct host and port",
             )
         case urllib3.exceptions.NewConnectionError():
-            why = None  # a kind of time-out for urllib3; the operating system's error is behind it
+            why = None  # for urllib3 also a time-out; the cause is the system's error
         case urllib3.exceptions.ConnectTimeoutError():
             why = (
                 f"{place} cannot be reached: no connection in {transport.CONNECT_S:g} s",

@@ -74,7 +74,7 @@ class PartsJournal:
             os.write(self._descriptor, msgspec.json.encode(part) + b"\n")
 
     def delete(self) -> None:
-        """Delete the journal: all parts are stored, or none is of use."""
+        """Delete the journal: all parts are stored, or useless."""
         with suppress(OSError):
             self._file.unlink()
         os.close(self._descriptor)

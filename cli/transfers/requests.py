@@ -53,7 +53,7 @@ class RepeatedRequests:
 
         Raises:
             CommandError: the last attempt failed as well.
-            StoppedError: the command was interrupted.
+            CommandStoppedError: the command was interrupted.
         """
         attempts = self._retries.attempts_max and self._retries.attempts_max + _MORE_ATTEMPTS
         for wait_s in waits_s(self._retries, attempts):

@@ -29,7 +29,7 @@ Done = Callable[[Job, ObjectStats], None]
 JOBS_WAITING_MAX = 1000
 # Parts of large files that are transferred at the same time.
 PARTS_AT_ONCE = 5
-# After so many failures in a row, the rest would fail as well.
+# After this number of failures in a row, the rest would fail as well.
 _FAILURES_IN_A_ROW_MAX = 25
 
 _DELETED_AT_ONCE = 1000
