@@ -1,15 +1,13 @@
 """Requests to the server, with lakectl's configuration and lakectl's way to repeat them.
 
-The official SDK is not used: to import it takes three times as long as a whole command may take
+The official SDK is not used: its import takes three times as long as a whole command may take
 (ADR 27). Every failure becomes a CommandError with one line for the user.
 """
 
-import random
 import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
@@ -19,22 +17,25 @@ import urllib3
 from cli.configuration import KEY_VARIABLES, Configuration, RetryPolicy
 from cli.errors import CommandError
 from cli.schemas import ResultPage
-from cli.transport import Transport
+from cli.transport import (
+    LATER,
+    KeptConnections,
+    RedirectTargetError,
+    WholeAnswer,
+    reason_of,
+    retry_after_s,
+    waits_s,
+)
 
 T = TypeVar("T")
 
 Query = Mapping[str, object]  # texts, numbers, flags, lists of texts; None is left out
 
-# To connect, and to wait for an answer; API Gateway's timeout is 30 s.
-CONNECT_S = 10.0
-ANSWER_S = 60.0
-
-# What lakectl asks for when it wants all.
+# lakectl's page size for whole listings.
 PAGE_SIZE = 1000
 
-# Statuses that say "later". Of a write, only those say it that mean that nothing was done: 429, and
-# 503 of a server that says so, since API Gateway's 503 is also that of a function which takes long.
-_LATER = frozenset({429, 500, 502, 503, 504})
+# A POST is repeated after 429, and after a 503 whose headers say that nothing was done. The 503 of
+# API Gateway itself may mean that a function takes long.
 _KIND_HEADER = "X-Graveler-Error"
 _UNKNOWN_OUTCOME = "unknown_outcome"
 # The message of status 410 for objects, in lakeFS as well.
@@ -51,7 +52,7 @@ class _ErrorBody(msgspec.Struct, frozen=True):
     details: str = ""
 
 
-class RefusedError(CommandError):
+class ApiRefusedError(CommandError):
     """The server answered with an error."""
 
     def __init__(self, line: str, status: int, message: str, request_id: str) -> None:
@@ -61,7 +62,7 @@ class RefusedError(CommandError):
         self.request_id = request_id
 
 
-class NoDataError(RefusedError):
+class NoDataError(ApiRefusedError):
     """The object's data do not exist any more: no other attempt will find them."""
 
     def __init__(self, uri: str = "", request_id: str = "") -> None:
@@ -78,42 +79,24 @@ def named(uri: str) -> Iterator[None]:
         raise NoDataError(uri, error.request_id) from error
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A whole answer."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-
-
-class Server:
+class LakeClient:
     """A lakeFS server."""
 
-    def __init__(
-        self,
-        endpoint: str,
-        key_pair: tuple[str, str],
-        retries: RetryPolicy,
-        *,
-        connections: int = 16,
-    ) -> None:
+    def __init__(self, endpoint: str, key_pair: tuple[str, str], retries: RetryPolicy) -> None:
         self.endpoint = endpoint
         self.key_pair = key_pair
         self.retries = retries
-        self._pool = Transport(
-            {
-                **urllib3.make_headers(basic_auth=":".join(key_pair)),
-                "Accept": "application/json",
-                "User-Agent": _CLIENT,
-                "X-Lakefs-Client": _CLIENT,
-            },
-            urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
-            connections=connections,
-        )
+        # Of every request; they have the credentials.
+        self.headers = {
+            **urllib3.make_headers(basic_auth=":".join(key_pair)),
+            "Accept": "application/json",
+            "User-Agent": _CLIENT,
+            "X-Lakefs-Client": _CLIENT,
+        }
+        self._connections = KeptConnections()
 
     @classmethod
-    def of(cls, configuration: Configuration) -> "Server":
+    def of(cls, configuration: Configuration) -> "LakeClient":
         """Return the server in the configuration.
 
         Raises:
@@ -121,11 +104,6 @@ class Server:
         """
         key_pair = configuration.key_pair
         return cls(configuration.endpoint, key_pair, configuration.retries)
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers of every request, with the credentials."""
-        return dict(self._pool.headers)
 
     def url(self, template: str, names: Mapping[str, str], query: Query | None = None) -> str:
         """Return the URL of an operation; the arguments are those of `ask`."""
@@ -153,7 +131,7 @@ class Server:
             headers: more headers, such as If-Match.
 
         Raises:
-            RefusedError: the server refused the request.
+            ApiRefusedError: the server refused the request.
             CommandError: the server could not be reached, or its answer has another shape.
         """
         answer = self.request(method, template, names, body, query, headers)
@@ -167,17 +145,16 @@ class Server:
         body: object = None,
         query: Query | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """Return the whole answer of an operation, with its headers; as `ask` otherwise.
+    ) -> WholeAnswer:
+        """Return the whole answer of an operation, with its headers; otherwise like `ask`.
 
         Bytes are sent as they are; every other body as JSON.
         """
         with self.opened(method, template, names, body, query, headers) as response:
             try:
-                content = response.read()
+                return WholeAnswer.of(response)
             except urllib3.exceptions.HTTPError as error:
                 raise self._unreachable(error) from error
-            return Answer(response.status, response.headers, content)
 
     def opened(
         self,
@@ -188,15 +165,15 @@ class Server:
         query: Query | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> urllib3.BaseHTTPResponse:
-        """Return an answer whose content is still to be read; close it. As `request` otherwise."""
+        """Return an answer whose content is unread; close it. Otherwise like `request`."""
         url = self.url(template, names, query)
         sent = self.headers | dict(headers or {})
         if body is not None and not isinstance(body, bytes):
             body = msgspec.json.encode(body)
             sent["Content-Type"] = "application/json"
-        for wait_s in self._waits_s():
+        for wait_s in waits_s(self.retries, self.retries.attempts_max):
             try:
-                response = self._pool.urlopen(method, url, body, sent)
+                response = self._connections.open(method, url, body, sent)
             except urllib3.exceptions.HTTPError as error:
                 if wait_s is None or not _may_repeat(method, error):
                     raise self._unreachable(error) from error
@@ -204,13 +181,11 @@ class Server:
                 continue
             if response.status < 300:
                 return response
-            content = response.read()
+            answer = WholeAnswer.of(response)
             response.release_conn()
-            if wait_s is None or not _is_later(method, response.status, response.headers):
-                raise self.refusal(
-                    response.status, response.reason or "", response.headers, content
-                )
-            time.sleep(_retry_after_s(response.headers) or wait_s)
+            if wait_s is None or not _is_later(method, answer):
+                raise self.refusal(answer)
+            time.sleep(retry_after_s(answer.headers) or wait_s)
         raise AssertionError("the last wait is None")
 
     def page(
@@ -226,10 +201,10 @@ class Server:
         of: type[T],
         query: Query | None = None,
     ) -> Iterator[T]:
-        """Yield the whole of a listing, page after page, from the `after` of the query on.
+        """Yield all rows of a listing, from the `after` of the query on.
 
         Raises:
-            RefusedError: the server refused a page.
+            ApiRefusedError: the server refused a page.
             CommandError: the server could not be reached.
         """
         asked: dict[str, object] = {"amount": PAGE_SIZE}
@@ -254,35 +229,27 @@ class Server:
                 f"{self.endpoint} does not answer like lakeFS: {error}; check the endpoint"
             ) from error
 
-    def _waits_s(self) -> Iterator[float | None]:
-        """Yield the wait after each attempt, which doubles and varies; None after the last."""
-        wait_s = self.retries.wait_min_s
-        for _ in range(self.retries.attempts_max):
-            yield wait_s * random.uniform(0.5, 1)  # noqa: S311 - so that clients spread
-            wait_s = min(wait_s * 2, self.retries.wait_max_s)
-        yield None
-
-    def refusal(
-        self, status: int, reason: str, headers: Mapping[str, str], content: bytes
-    ) -> RefusedError:
+    def refusal(self, answer: WholeAnswer) -> ApiRefusedError:
         """Return the server's message in an answer that is an error, and what to do."""
-        body = _decode_error(content)
-        request_id = headers.get("X-Request-ID", "")
+        body, status = _decode_error(answer.content), answer.status
+        request_id = answer.headers.get("X-Request-ID", "")
         if status == 410 and body == _ErrorBody(_NO_DATA):
             return NoDataError(request_id=request_id)
         line = f"{body.message}: {body.details}" if body.details else body.message
-        # lakeFS says 401 of a user who may not do something, too.
+        # lakeFS also answers 401 if the user lacks a right.
         if status == 401 and not body.message.startswith("insufficient permissions"):
             message = body.message or "error authenticating request"
             line = f"{message}: check {KEY_VARIABLES}, or credentials in the configuration file"
         elif body.message == "invalid API endpoint":
             line = f"{self.endpoint} does not have this operation: check that it is a Graveler"
         elif not line:
-            line = f"{self.endpoint} answered {f'{status} {reason}'.strip()}: check the endpoint"
-        return RefusedError(line, status, body.message, request_id)
+            said = f"{status} {answer.reason}".strip()
+            line = f"{self.endpoint} answered {said}: check the endpoint"
+        return ApiRefusedError(line, status, body.message, request_id)
 
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
-        by_proxy = isinstance(error, urllib3.exceptions.ProxyError)
+        cause = error.cause if isinstance(error, RedirectTargetError) else error
+        by_proxy = isinstance(cause, urllib3.exceptions.ProxyError)
         through = " through the proxy of the environment" if by_proxy else ""
         reason = reason_of(error)
         endpoint = "(LAKECTL_SERVER_ENDPOINT_URL, server.endpoint_url)"
@@ -317,28 +284,25 @@ def _encoded(query: Query) -> str:
 
 
 def _may_repeat(method: str, error: urllib3.exceptions.HTTPError) -> bool:
-    """Return whether a request that failed may be sent again without doing its work twice."""
-    cause: object = error
-    if isinstance(error, urllib3.exceptions.ProxyError):
-        cause = error.original_error
+    """Return whether a failed request may be sent again without a second effect."""
+    is_redirected = isinstance(error, RedirectTargetError)
+    cause: object = error.cause if isinstance(error, RedirectTargetError) else error
+    if isinstance(cause, urllib3.exceptions.ProxyError):
+        cause = cause.original_error
     if isinstance(cause, (urllib3.exceptions.SSLError, urllib3.exceptions.ResponseError)):
         return False
     never_sent = isinstance(
         cause, (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError)
     )
-    return never_sent or method in _REPEATABLE
+    return (never_sent and not is_redirected) or method in _REPEATABLE
 
 
-def _is_later(method: str, status: int, headers: Mapping[str, str]) -> bool:
-    if status == 429 or method in _REPEATABLE:
-        return status in _LATER
-    is_said = "Retry-After" in headers or _KIND_HEADER in headers
-    return status == 503 and is_said and headers.get(_KIND_HEADER) != _UNKNOWN_OUTCOME
-
-
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    text = headers.get("Retry-After", "")
-    return float(text) if text.isdecimal() and len(text) < 4 else None
+def _is_later(method: str, answer: WholeAnswer) -> bool:
+    if answer.status == 429 or method in _REPEATABLE:
+        return answer.status in LATER
+    kind = answer.headers.get(_KIND_HEADER)
+    is_said = "Retry-After" in answer.headers or kind is not None
+    return answer.status == 503 and is_said and kind != _UNKNOWN_OUTCOME
 
 
 def _decode_error(content: bytes) -> _ErrorBody:
@@ -347,14 +311,3 @@ def _decode_error(content: bytes) -> _ErrorBody:
         return msgspec.json.decode(content, type=_ErrorBody)
     except msgspec.DecodeError:
         return _ErrorBody()
-
-
-def reason_of(error: BaseException) -> str:
-    """Return the operating system's message among the error's causes, else the error's own."""
-    found: BaseException | None = getattr(error, "reason", None) or error
-    text = str(found)
-    while found is not None:
-        if isinstance(found, OSError) and found.strerror:
-            return found.strerror.lower()
-        found = found.__cause__ or found.__context__
-    return text

@@ -12,7 +12,7 @@ from cli.errors import CommandError
 from cli.uris import SCHEME
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 _AMOUNT = 100
 
@@ -47,10 +47,10 @@ def paths(context: typer.Context, incomplete: str) -> list[str]:
 def _completed(
     context: typer.Context,
     incomplete: str,
-    find: Callable[["Server", list[str]], Iterable[str]],
+    find: Callable[["LakeClient", list[str]], Iterable[str]],
 ) -> list[str]:
     # The program's callback has not run, so there is no session: read the parsed options.
-    from cli.client import Server  # noqa: PLC0415
+    from cli.client import LakeClient  # noqa: PLC0415
     from cli.configuration import Configuration, RetryPolicy  # noqa: PLC0415
 
     options = context.find_root().params
@@ -61,7 +61,7 @@ def _completed(
     try:
         known = Configuration.read(options.get("config"))
         # No retries: the user waits at the prompt.
-        server = Server(known.endpoint, known.key_pair, RetryPolicy(attempts_max=0))
+        server = LakeClient(known.endpoint, known.key_pair, RetryPolicy(attempts_max=0))
         found = find(server, text.removeprefix(SCHEME).split("/", 2))
         return [
             f"{SCHEME}{each}".removeprefix(base if text != incomplete else "") for each in found
@@ -70,14 +70,14 @@ def _completed(
         return []
 
 
-def _repositories(server: "Server", parts: list[str]) -> Iterable[str]:
+def _repositories(server: "LakeClient", parts: list[str]) -> Iterable[str]:
     from cli.schemas import Repository  # noqa: PLC0415
 
     query = {"prefix": parts[0], "amount": _AMOUNT}
     return [each.id for each in server.page("/repositories", {}, Repository, query).results]
 
 
-def _refs(server: "Server", parts: list[str], *kinds: str) -> Iterable[str]:
+def _refs(server: "LakeClient", parts: list[str], *kinds: str) -> Iterable[str]:
     from cli.schemas import Ref  # noqa: PLC0415
 
     if len(parts) == 1:
@@ -93,7 +93,7 @@ def _refs(server: "Server", parts: list[str], *kinds: str) -> Iterable[str]:
     ]
 
 
-def _paths(server: "Server", parts: list[str]) -> Iterable[str]:
+def _paths(server: "LakeClient", parts: list[str]) -> Iterable[str]:
     from cli.schemas import ObjectStats  # noqa: PLC0415
 
     if len(parts) < 3:

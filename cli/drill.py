@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cli.acceptance.api import Answer, Api, CheckFailedError
+from cli.acceptance.api import ApiUser, CheckedAnswer, CheckFailedError
 from cli.arguments import content_of
 from cli.errors import CommandError
 from cli.interruptions import interruptible
@@ -80,7 +80,7 @@ def read_manifest(file: Path, namespace: str) -> Dump:
     return Dump(ids, namespace, f"the manifest {file}")
 
 
-def newest_dump(api: Api, path: str, namespace: str) -> Dump | None:
+def newest_dump(api: ApiUser, path: str, namespace: str) -> Dump | None:
     """Return the newest dump of the last week's tasks, None if there is none."""
     after = ""
     while True:
@@ -99,7 +99,7 @@ def newest_dump(api: Api, path: str, namespace: str) -> Dump | None:
         after = page.text("pagination", "next_offset")
 
 
-def make_dump(api: Api, path: str, namespace: str) -> Dump:
+def make_dump(api: ApiUser, path: str, namespace: str) -> Dump:
     """Dump the repository now."""
     task = api.send("POST", f"{path}/dump").expect(202).text("id")
     ended = _wait("the dump", lambda: api.send("GET", f"{path}/dump", task_id=task))
@@ -114,7 +114,7 @@ def make_dump(api: Api, path: str, namespace: str) -> Dump:
     )
 
 
-def run(api: Api, repository: str, dump: Dump, warn: Callable[[str], None]) -> Findings:
+def run(api: ApiUser, repository: str, dump: Dump, warn: Callable[[str], None]) -> Findings:
     """Restore the dump into a scratch repository, compare, and delete that repository."""
     findings = Findings(dump.about)
     name = f"{PREFIX}{secrets.token_hex(6)}"
@@ -134,7 +134,7 @@ def run(api: Api, repository: str, dump: Dump, warn: Callable[[str], None]) -> F
     return findings
 
 
-def _delete(api: Api, scratch: str, name: str) -> str:
+def _delete(api: ApiUser, scratch: str, name: str) -> str:
     """Delete the scratch repository; return its name if it may still exist."""
     try:
         api.send("DELETE", scratch, force="true").expect(204, 404)
@@ -143,7 +143,7 @@ def _delete(api: Api, scratch: str, name: str) -> str:
         return name
 
 
-def _restore(api: Api, name: str, dump: Dump) -> None:
+def _restore(api: ApiUser, name: str, dump: Dump) -> None:
     body = {"name": name, "storage_namespace": dump.namespace, "read_only": True}
     api.send("POST", "/repositories", body, bare="true").expect(201)
     path = f"/repositories/{name}/restore"
@@ -152,7 +152,7 @@ def _restore(api: Api, name: str, dump: Dump) -> None:
     _wait("the restore", lambda: api.send("GET", path, task_id=task))
 
 
-def _wait(what: str, ask: Callable[[], Answer]) -> Answer:
+def _wait(what: str, ask: Callable[[], CheckedAnswer]) -> CheckedAnswer:
     """Wait until a dump or a restore is done; return the last answer.
 
     Raises:
@@ -171,7 +171,7 @@ def _wait(what: str, ask: Callable[[], Answer]) -> Answer:
         time.sleep(_POLL_INTERVAL_S)
 
 
-def _compare(api: Api, source: str, scratch: str, dump: Dump, findings: Findings) -> None:
+def _compare(api: ApiUser, source: str, scratch: str, dump: Dump, findings: Findings) -> None:
     for kind, query in (("branches", {"show_hidden": "true"}), ("tags", {})):
         restored = _refs(api, scratch, kind, query)
         current = _refs(api, source, kind, query)
@@ -191,7 +191,7 @@ def _compare(api: Api, source: str, scratch: str, dump: Dump, findings: Findings
 
 
 def _check_commit(
-    api: Api, source: str, scratch: str, ref: str, commit: str, findings: Findings
+    api: ApiUser, source: str, scratch: str, ref: str, commit: str, findings: Findings
 ) -> None:
     """Check that the source still has the commit of a ref that changed since the dump."""
     there = api.send("GET", f"{source}/commits/{commit}")
@@ -205,7 +205,7 @@ def _check_commit(
 
 
 def _compare_history(
-    api: Api, source: str, scratch: str, branch: str, commit: str, findings: Findings
+    api: ApiUser, source: str, scratch: str, branch: str, commit: str, findings: Findings
 ) -> None:
     """Compare the logs of a restored branch and of the same commit at the source."""
     pairs = zip(_log(api, scratch, commit), _log(api, source, commit), strict=False)
@@ -222,7 +222,7 @@ def _compare_history(
     findings.commits = max(findings.commits, count)
 
 
-def _log(api: Api, path: str, commit: str) -> Iterator[list[object]]:
+def _log(api: ApiUser, path: str, commit: str) -> Iterator[list[object]]:
     """Yield the IDs of the commit's ancestors, page by page; the last page is empty."""
     after = ""
     while True:
@@ -236,7 +236,7 @@ def _log(api: Api, path: str, commit: str) -> Iterator[list[object]]:
         after = page.text("pagination", "next_offset")
 
 
-def _refs(api: Api, path: str, kind: str, query: Mapping[str, str]) -> dict[str, str]:
+def _refs(api: ApiUser, path: str, kind: str, query: Mapping[str, str]) -> dict[str, str]:
     """Return the commit of each branch or tag, by name."""
     found: dict[str, str] = {}
     after = ""
@@ -249,7 +249,7 @@ def _refs(api: Api, path: str, kind: str, query: Mapping[str, str]) -> dict[str,
         after = page.text("pagination", "next_offset")
 
 
-def _rows(page: Answer) -> list[dict[str, object]]:
+def _rows(page: CheckedAnswer) -> list[dict[str, object]]:
     rows = page.value("results")
     if not isinstance(rows, list):
         raise CheckFailedError(f"{page.request}: the answer has no list")

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from cli.client import RefusedError
+from cli.client import ApiRefusedError
 from cli.history import Log, commit_of
 from cli.schemas import Commit, Ref, Repository
-from cli.spool import Spool
+from cli.spool import CommitSpool
 from cli.uris import RefUri
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 VERSION = "1"
 
@@ -69,7 +69,7 @@ class _Line(Struct, frozen=True):
 class EventFeed:
     """The last known branches and tags of a repository; `changes` yields events since then."""
 
-    server: "Server"
+    server: "LakeClient"
     repository: str
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class EventFeed:
         known = [commit_of(self.server, RefUri(self.repository, ref)).id] if ref else []
         branches, tags = self._refs("branches"), self._refs("tags")
         default = self._default()
-        with Spool() as spool:
+        with CommitSpool() as spool:
             look = _Look(self.server, self.repository, spool, known, since_s)
             for name in sorted(branches, key=lambda each: each != default):
                 look.follow_new(name, branches[name])
@@ -115,7 +115,7 @@ class EventFeed:
         moved = [name for name, head in branches.items() if self.branches.get(name, head) != head]
         new = [name for name in branches if name not in self.branches]
         tags = self._refs("tags")
-        with Spool() as spool:
+        with CommitSpool() as spool:
             # The default branch is the likeliest beginning of another one.
             default = [self.branches[name] for name in [self._default()] if name in self.branches]
             known = list(dict.fromkeys([*default, *self.branches.values(), *self.tags.values()]))
@@ -198,9 +198,9 @@ class EventFeed:
 class _Look:
     """The search for new commits: first those of branches, then those of merged ones."""
 
-    server: "Server"
+    server: "LakeClient"
     repository: str
-    spool: Spool
+    spool: CommitSpool
     known: list[str]  # commits that are known with all their ancestors, the likeliest first
     since_s: int | None = None  # commits before it are known
     lines: list[_Line] = field(default_factory=list)
@@ -289,7 +289,7 @@ class _Look:
         return commit_of(self.server, RefUri(self.repository, commit_id))
 
 
-def is_gone(server: "Server", repository: str) -> bool:
+def is_gone(server: "LakeClient", repository: str) -> bool:
     """Return whether the repository is deleted.
 
     Raises:
@@ -297,7 +297,7 @@ def is_gone(server: "Server", repository: str) -> bool:
     """
     try:
         server.ask("GET", "/repositories/{repository}", {"repository": repository}, Repository)
-    except RefusedError as error:
+    except ApiRefusedError as error:
         if error.status == 404:
             return True
         raise

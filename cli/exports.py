@@ -7,7 +7,7 @@ from msgspec import Struct
 from cli.uris import BranchUri
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 _BRANCH = "/repositories/{repository}/branches/{branch}"
 _CONFIGURATION = f"{_BRANCH}/continuous-export"
@@ -49,7 +49,7 @@ class ExportStatus(Struct, frozen=True, rename="camel"):
 class Exports:
     """The export of one branch; every method raises CommandError if the server refuses."""
 
-    def __init__(self, server: "Server", branch: BranchUri) -> None:
+    def __init__(self, server: "LakeClient", branch: BranchUri) -> None:
         self._server = server
         self._names = {"repository": branch.repository, "branch": branch.branch}
 

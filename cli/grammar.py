@@ -25,7 +25,7 @@ from cli import plugins
 from cli.conversion import simplified
 from cli.errors import UsageError
 from cli.output import harmless
-from cli.session import Session
+from cli.session import CommandSession
 
 # The Booleans that lakectl accepts.
 _BOOLEANS = {
@@ -124,7 +124,7 @@ def _keep(context: Any, parameter: Any, value: Any) -> Any:  # noqa: ANN401 - as
     session = root.obj
     if value and context.resilient_parsing:
         root.params[parameter.name] = value  # for completion, which has no session
-    if not value or context.resilient_parsing or not isinstance(session, Session):
+    if not value or context.resilient_parsing or not isinstance(session, CommandSession):
         return value
     match parameter.name:
         case "as_json":

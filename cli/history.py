@@ -8,7 +8,7 @@ from cli.schemas import Commit, Pagination
 from cli.uris import RefUri
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 _LOG = "/repositories/{repository}/refs/{ref}/commits"
 _COMMIT = "/repositories/{repository}/commits/{ref}"
@@ -18,11 +18,11 @@ _PAGE_SIZE = 1000
 _WITH_MERGES = 3
 
 
-def commit_of(server: "Server", ref: RefUri) -> Commit:
+def commit_of(server: "LakeClient", ref: RefUri) -> Commit:
     """Return the commit that a ref names.
 
     Raises:
-        RefusedError: the ref does not exist.
+        ApiRefusedError: the ref does not exist.
         CommandError: the server could not be reached.
     """
     names = {"repository": ref.repository, "ref": ref.ref}
@@ -33,7 +33,7 @@ def commit_of(server: "Server", ref: RefUri) -> Commit:
 class Log:
     """The commits that lead to a ref, newest first."""
 
-    server: "Server"
+    server: "LakeClient"
     ref: RefUri
     amount: int = 0  # 0: all of them
     no_merges: bool = False
@@ -50,7 +50,7 @@ class Log:
         """Yield the commits in pages, each read on demand.
 
         Raises:
-            RefusedError: the server refused a page.
+            ApiRefusedError: the server refused a page.
             CommandError: the server could not be reached.
         """
         left, after = self.amount, self.query.get("after", "")
@@ -90,7 +90,7 @@ class ChildrenFirst:
     """
 
     pages: Iterable[list[Commit]]  # of a log
-    server: "Server"
+    server: "LakeClient"
     repository: str
     first_parent: bool = False
     # Commits that wait, and the number of their waiting children by parent.

@@ -10,7 +10,7 @@ from cli.configuration import CONFIG_VARIABLE
 from cli.errors import CommandError
 from cli.grammar import Program
 from cli.output import CommandOutput
-from cli.session import Session
+from cli.session import CommandSession
 from cli.summaries import SUMMARIES
 
 _HIDDEN = True
@@ -114,7 +114,7 @@ def begin(
     variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
     LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
     """
-    session = context.obj = Session(config, base_uri, CommandOutput(as_json, not no_color))
+    session = context.obj = CommandSession(config, base_uri, CommandOutput(as_json, not no_color))
     if version:
         session.output.item(_versions(session), _version_lines)
         raise typer.Exit
@@ -122,7 +122,7 @@ def begin(
         session.output.line(context.get_help())
 
 
-def _versions(session: Session) -> dict[str, str]:
+def _versions(session: CommandSession) -> dict[str, str]:
     """Return the version of the program, and that of the server if it can be reached."""
     # Imported late, because it takes as long as a whole command.
     from importlib import metadata  # noqa: PLC0415
@@ -139,15 +139,15 @@ def _version_lines(versions: dict[str, str]) -> Iterator[str]:
         yield f"{name} version: {version}"
 
 
-def _server_version(session: Session) -> str:
+def _server_version(session: CommandSession) -> str:
     """Return the version of lakeFS's API that the server has; "" if it does not say."""
-    from cli.client import Server  # noqa: PLC0415
+    from cli.client import LakeClient  # noqa: PLC0415
     from cli.configuration import RetryPolicy  # noqa: PLC0415
     from cli.schemas import Config  # noqa: PLC0415
 
     try:
         known = session.configuration
-        server = Server(known.endpoint, known.key_pair, RetryPolicy(attempts_max=0))
+        server = LakeClient(known.endpoint, known.key_pair, RetryPolicy(attempts_max=0))
         return server.ask("GET", "/config", {}, Config).version_config.version
     except CommandError:
         return ""

@@ -12,7 +12,7 @@ from cli.schemas import TaskCreation
 from cli.uris import RepositoryUri
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 _PREPARE = "/repositories/{repository}/gc/prepare_commits"
 _RULES = "/repositories/{repository}/settings/gc_rules"
@@ -82,7 +82,7 @@ class Retention:
     Every method raises CommandError if the request fails.
     """
 
-    def __init__(self, server: "Server", repository: RepositoryUri) -> None:
+    def __init__(self, server: "LakeClient", repository: RepositoryUri) -> None:
         self._server = server
         self._names = {"repository": repository.repository}
 

@@ -12,11 +12,11 @@ from cli.output import CommandOutput
 from cli.uris import SCHEME, BranchUri, ObjectUri, PathUri, RefUri, RepositoryUri
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 
 @dataclass
-class Session:
+class CommandSession:
     """The configuration, the base of URIs, and where the output goes."""
 
     config: Path | None  # None: the default, ~/.lakectl.yaml, which need not exist
@@ -33,16 +33,16 @@ class Session:
         return Configuration.read(self.config)
 
     @cached_property
-    def server(self) -> "Server":
+    def server(self) -> "LakeClient":
         """The server in the configuration.
 
         Raises:
             CommandError: the configuration has no endpoint or no credentials.
         """
         # Imported late, because help and mistakes need not wait for it.
-        from cli.client import Server  # noqa: PLC0415
+        from cli.client import LakeClient  # noqa: PLC0415
 
-        return Server.of(self.configuration)
+        return LakeClient.of(self.configuration)
 
     def repository(self, text: str) -> RepositoryUri:
         """Return the repository that an argument names.
@@ -88,8 +88,8 @@ class Session:
         return text if text.startswith(SCHEME) else self.base_uri + text
 
 
-def session_of(context: typer.Context) -> Session:
+def session_of(context: typer.Context) -> CommandSession:
     """Return the session that the program created."""
     session = context.obj
-    assert isinstance(session, Session)
+    assert isinstance(session, CommandSession)
     return session

@@ -1,4 +1,4 @@
-"""Commits on disk: as many as a history has, with little memory."""
+"""A list of commits on disk, for histories that are too long for memory."""
 
 from array import array
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from cli.schemas import Commit
 _IN_MEMORY_BYTES = 1 << 20
 
 
-class Spool:
+class CommitSpool:
     """A list of commits in a temporary file, which is deleted at the end of the block."""
 
     def __init__(self) -> None:
@@ -45,5 +45,5 @@ class Spool:
         return msgspec.json.decode(encoded, type=Commit)
 
     def oldest_first(self, start: int, amount: int) -> Iterator[Commit]:
-        """Yield so many commits from a place on, the last of them first."""
+        """Yield `amount` commits from `start` on, in reverse order."""
         return (self[place] for place in reversed(range(start, start + amount)))

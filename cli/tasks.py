@@ -11,7 +11,7 @@ from cli.schemas import ResultPage
 from cli.uris import RepositoryUri
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 _TASKS = "/repositories/{repository}/tasks"
 _TASK = f"{_TASKS}/{{task_id}}"
@@ -81,7 +81,7 @@ class Task(Struct, frozen=True):
 class Tasks:
     """The tasks of one repository; every method raises CommandError if the server refuses."""
 
-    def __init__(self, server: "Server", repository: RepositoryUri) -> None:
+    def __init__(self, server: "LakeClient", repository: RepositoryUri) -> None:
         self._server = server
         self._repository = repository.repository
 

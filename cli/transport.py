@@ -1,53 +1,114 @@
 """HTTP over kept connections, through the proxies of the environment, with redirects.
 
-Proxies are found as lakectl finds them: HTTPS_PROXY or HTTP_PROXY by the URL's scheme, NO_PROXY for
-hosts without one, and never one for this machine. Certificates are the system's; SSL_CERT_FILE and
+Proxies are lakectl's: HTTPS_PROXY or HTTP_PROXY, by the URL's scheme. NO_PROXY names hosts without
+a proxy, and this machine never has one. Certificates are the system's; SSL_CERT_FILE and
 SSL_CERT_DIR name others.
 """
 
 import os
-from collections.abc import Mapping
+import socket
+import ssl
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, partial
+from random import uniform
+from threading import Event
 from urllib.parse import unquote, urljoin, urlsplit
 
 import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from cli.configuration import RetryPolicy
+
+Block = bytes | memoryview
+# A function yields the body from the beginning, each time that it is sent.
+Body = bytes | Callable[[], Iterable[Block]] | None
+
+# To connect, and to wait for an answer or a block; API Gateway's timeout is 30 s.
+CONNECT_S = 10.0
+ANSWER_S = 60.0
+
+# Statuses after which a later request may succeed.
+LATER = frozenset({429, 500, 502, 503, 504})
 
 # A request that takes long is redirected three times; an object's bytes once, to a presigned URL.
 _REDIRECTS_MAX = 5
 
-# They are for the server alone.
+# Headers that only the server may get.
 _CREDENTIALS = {"authorization", "cookie"}
 _OF_THE_BODY = {"content-type", "content-length", "content-md5"}
 
 _PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
-_NEVER_SENT = (
-    urllib3.exceptions.NewConnectionError,
-    urllib3.exceptions.ConnectTimeoutError,
-)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-class Transport:
-    """Connections to the server, and to the hosts that it redirects to."""
+class CommandStoppedError(Exception):
+    """The command is being interrupted."""
 
-    def __init__(
-        self, headers: Mapping[str, str], timeout: urllib3.Timeout, *, connections: int
-    ) -> None:
-        self.headers = headers
-        # Each attempt is the caller's to repeat.
-        self._settings = {"maxsize": connections, "timeout": timeout, "retries": False}
-        self._managers: dict[str, urllib3.PoolManager] = {}
 
-    def urlopen(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
+class RedirectTargetError(urllib3.exceptions.HTTPError):
+    """A redirected request failed; the request before the redirect may have had its effect."""
+
+    def __init__(self, url: str, cause: urllib3.exceptions.HTTPError) -> None:
+        super().__init__(str(cause))
+        self.url = url
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class WholeAnswer:
+    """A whole answer."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+    content: bytes
+
+    @classmethod
+    def of(cls, response: urllib3.BaseHTTPResponse) -> "WholeAnswer":
+        """Read the rest of an answer.
+
+        Raises:
+            HTTPError: it was cut off.
+        """
+        return cls(response.status, response.reason or "", response.headers, response.read())
+
+    @property
+    def etag(self) -> str:
+        """The entity tag without its quotes."""
+        return self.headers.get("ETag", "").strip('" ')
+
+
+class KeptConnections:
+    """Sends requests to any host over connections that stay open; shared by threads."""
+
+    def __init__(self, amount: int = 16) -> None:
+        """Keep up to `amount` idle connections for each host."""
+        self._amount = amount
+        # By scheme and host: the connections, and whether a proxy needs the whole URL.
+        self._pools: dict[tuple[str, str], tuple[urllib3.HTTPConnectionPool, bool]] = {}
+        self._opened: set[HTTPConnection] = set()
+        self._stopping = Event()
+
+    def open(
+        self, method: str, url: str, body: Body = None, headers: Mapping[str, str] | None = None
     ) -> urllib3.BaseHTTPResponse:
         """Return the answer at the end of all redirects; its content is still to be read.
 
         Raises:
             HTTPError: the host, or its proxy, could not be reached, or redirects without end.
+            CommandStoppedError: the command is being interrupted.
         """
         first = url
+        sent = headers or {}
         for _ in range(_REDIRECTS_MAX + 1):
-            response = self._sent(method, url, body, headers, is_redirected=url is not first)
+            try:
+                response = self.send(method, url, body, sent)
+            except urllib3.exceptions.HTTPError as error:
+                if url is first:
+                    raise
+                raise RedirectTargetError(url, error) from error
             location = response.get_redirect_location()
             if not location:
                 return response
@@ -56,49 +117,152 @@ class Transport:
             try:
                 target = urljoin(url, location)
                 is_elsewhere = _origin(target) != _origin(url)
-            except ValueError as error:
-                raise urllib3.exceptions.ResponseError(f"a redirect to {location!r}") from error
-            # As browsers and Go: what was done is at the target, to be read.
+            except ValueError:
+                raise urllib3.exceptions.ResponseError(f"a redirect to {location!r}") from None
+            # As browsers and Go do: the result is read at the target.
             if response.status == 303 or (response.status in {301, 302} and method == "POST"):
                 method, body = ("HEAD" if method == "HEAD" else "GET"), None
-                headers = _without(headers, _OF_THE_BODY)
+                sent = _without(sent, _OF_THE_BODY)
             if is_elsewhere:
-                headers = _without(headers, _CREDENTIALS)
+                sent = _without(sent, _CREDENTIALS)
             url = target
         raise urllib3.exceptions.ResponseError(f"more than {_REDIRECTS_MAX} redirects")
 
-    def _sent(
-        self,
-        method: str,
-        url: str,
-        body: bytes | None,
-        headers: Mapping[str, str],
-        *,
-        is_redirected: bool,
+    def send(
+        self, method: str, url: str, body: Body, headers: Mapping[str, str]
     ) -> urllib3.BaseHTTPResponse:
+        """Return the answer to one request, which may be a redirect; raises as `open`."""
+        self.check()
         try:
-            return self._manager(url).urlopen(
-                method, url, body=body, headers=headers, redirect=False, preload_content=False
+            parts = urlsplit(url)
+        except ValueError as error:
+            raise urllib3.exceptions.LocationParseError(url) from error
+        origin = parts.scheme, parts.netloc
+        pool, is_absolute = self._pools.get(origin) or self._pools.setdefault(
+            origin, self._pool_for(url)
+        )
+        target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        try:
+            response = pool.urlopen(
+                method,
+                # urllib3 resolves `..` in a whole URL, but keys of objects may have it.
+                url if is_absolute else target,
+                body=body() if callable(body) else body,  # type: ignore[arg-type] # memoryviews too
+                headers=dict(headers),
+                redirect=False,
+                assert_same_host=False,
+                preload_content=False,
             )
-        except _NEVER_SENT as error:
-            if not is_redirected:
-                raise
-            # The request before the redirect may have had its effect.
-            raise urllib3.exceptions.ProtocolError(str(error), error) from error
+        except urllib3.exceptions.HTTPError:
+            self.check()
+            raise
+        response.url = url
+        return response
 
-    def _manager(self, url: str) -> urllib3.PoolManager:
-        """Return the connections through the URL's proxy, or without one."""
+    def stop(self) -> None:
+        """Make all threads raise CommandStoppedError where they wait, also for the network."""
+        self._stopping.set()
+        for connection in list(self._opened):
+            # A shutdown wakes the thread that waits for the socket; a close does not.
+            if connection.sock is not None:
+                with suppress(OSError):
+                    socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
+
+    def check(self) -> None:
+        """Raise CommandStoppedError if the command is being interrupted."""
+        if self._stopping.is_set():
+            raise CommandStoppedError
+
+    def pause(self, wait_s: float) -> None:
+        """Wait, or raise CommandStoppedError as soon as the command is interrupted."""
+        self._stopping.wait(wait_s)
+        self.check()
+
+    def close(self) -> None:
+        """Close the idle connections; later requests open others."""
+        pools, self._pools = self._pools, {}
+        for pool, _ in pools.values():
+            pool.close()
+
+    def _pool_for(self, url: str) -> tuple[urllib3.HTTPConnectionPool, bool]:
+        """Return connections to the URL's host, and whether a proxy needs the whole URL."""
+        is_tls = url[:6].lower() == "https:"
+        settings: dict[str, object] = {
+            "maxsize": self._amount,
+            "timeout": urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
+            "retries": False,  # each attempt is the caller's to repeat
+        }
+        if is_tls:
+            settings["ssl_context"] = self._tls
         proxy = proxy_of(url)
-        if proxy not in self._managers:
-            self._managers[proxy] = through(proxy, self._settings)
-        return self._managers[proxy]
+        pool = _manager(proxy, settings).connection_from_url(url)
+        kind = _TlsConnection if pool.scheme == "https" else _Connection
+        pool.ConnectionCls = partial(kind, self)  # type: ignore[assignment]
+        return pool, bool(proxy) and not is_tls
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        # Shared, because each context reads the system's certificates.
+        return ssl.create_default_context()
+
+
+class _Connection(HTTPConnection):
+    """A connection that can be interrupted, with a longer timeout for bodies."""
+
+    def __init__(self, owner: KeptConnections, *args: object, **settings: object) -> None:
+        super().__init__(*args, **settings)  # type: ignore[arg-type]
+        self._owner = owner
+
+    def connect(self) -> None:
+        self._owner._opened.add(self)  # noqa: SLF001 - of the same module
+        super().connect()
+        self._owner.check()  # `stop` may have missed the socket
+
+    def endheaders(self, *args: object, **more: object) -> None:
+        super().endheaders(*args, **more)  # type: ignore[arg-type]
+        # urllib3 sends a body with the timeout of connecting.
+        self.sock.settimeout(ANSWER_S)
+
+    def close(self) -> None:
+        super().close()
+        self._owner._opened.discard(self)  # noqa: SLF001 - of the same module
+
+
+class _TlsConnection(_Connection, HTTPSConnection):
+    """`_Connection` over TLS."""
+
+
+def waits_s(retries: RetryPolicy, attempts_max: int) -> Iterator[float | None]:
+    """Yield the wait after each attempt, which doubles and varies; None after the last."""
+    wait_s = retries.wait_min_s
+    for _ in range(attempts_max):
+        yield wait_s * uniform(0.5, 1)  # noqa: S311 - so that threads and clients spread
+        wait_s = min(wait_s * 2, retries.wait_max_s)
+    yield None
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Return the wait that an answer asks for; None if it asks for none, or a long one."""
+    text = headers.get("Retry-After", "")
+    return float(text) if text.isdecimal() and len(text) < 4 else None
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the operating system's message among the error's causes, else the innermost one's."""
+    found: BaseException | None = error
+    while found is not None:
+        error = found
+        if isinstance(error, OSError) and error.strerror:
+            return error.strerror.lower()
+        found = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return str(error) or type(error).__name__
 
 
 def proxy_of(url: str) -> str:
     """Return the URL of the proxy for a URL, or "" for none."""
     if not any(os.environ.get(name) for name in _PROXIES):
         return ""
-    # Imported late, because most have no proxy.
+    # Imported late, because most users have no proxy.
     from urllib import request  # noqa: PLC0415
 
     parts = urlsplit(url)
@@ -111,7 +275,7 @@ def proxy_of(url: str) -> str:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def through(proxy: str, settings: Mapping[str, object]) -> urllib3.PoolManager:
+def _manager(proxy: str, settings: Mapping[str, object]) -> urllib3.PoolManager:
     """Return connections through a proxy, or without one if it is ""."""
     if not proxy:
         return urllib3.PoolManager(**settings)  # type: ignore[arg-type]

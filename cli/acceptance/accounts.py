@@ -3,13 +3,13 @@
 import time
 
 from cli.acceptance.api import CheckFailedError, SkippedError, expect_equal
-from cli.acceptance.world import Thing, World
+from cli.acceptance.world import AcceptanceWorld, Thing
 
-# Processes of the server remember a key for some seconds.
+# Processes of the server cache a key for some seconds.
 _WITHDRAWN_WITHIN_S = 30.0
 
 
-def user_with_policy(world: World) -> None:
+def user_with_policy(world: AcceptanceWorld) -> None:
     """Create a user who may only read, check what it may and may not do, withdraw its key."""
     name = f"{world.repository}-user"
     thing = Thing(f"user {name}", f"/auth/users/{name}")

@@ -1,7 +1,7 @@
 """Requests of the acceptance suite, and what it expects of the answers.
 
-`cli.client` raises an error for most statuses. The suite needs refusals, headers and bytes as they
-are, so it sends its requests itself.
+`cli.client` raises an error for most statuses, and repeats requests. The suite needs refusals,
+headers and bytes as they are, so it uses the transport directly.
 """
 
 import json
@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 import urllib3
-from urllib3.util import Retry, Timeout
 
-from cli.client import ANSWER_S, CONNECT_S, Server
+from cli.client import LakeClient
 from cli.errors import CommandError
-
-# A request that takes long is redirected three times; a large object once, to a presigned URL.
-_REDIRECTS_MAX = 5
+from cli.transport import KeptConnections, WholeAnswer, reason_of
 
 _SHOWN_CHARACTERS = 300
 
@@ -30,7 +27,7 @@ class SkippedError(CommandError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class CheckedAnswer:
     """An answer, and the request that it belongs to."""
 
     request: str
@@ -38,7 +35,7 @@ class Answer:
     headers: Mapping[str, str]
     content: bytes
 
-    def expect(self, *statuses: int) -> "Answer":
+    def expect(self, *statuses: int) -> "CheckedAnswer":
         """Return this answer if it has one of the statuses.
 
         Raises:
@@ -100,27 +97,27 @@ class Answer:
         return [row.get(name) for row in rows]
 
 
-class Api:
+class ApiUser:
     """Sends requests as one user."""
 
     def __init__(
-        self, pool: urllib3.PoolManager, endpoint: str, credentials: Mapping[str, str]
+        self, connections: KeptConnections, endpoint: str, credentials: Mapping[str, str]
     ) -> None:
-        self._pool = pool
+        self._connections = connections
         self._endpoint = endpoint
         self._credentials = credentials
 
     @classmethod
-    def of(cls, server: Server) -> "Api":
+    def of(cls, server: LakeClient) -> "ApiUser":
         """Return the API as the user of the configuration."""
         credentials = urllib3.make_headers(basic_auth=":".join(server.key_pair))
-        return cls(urllib3.PoolManager(), server.endpoint, credentials)
+        return cls(KeptConnections(), server.endpoint, credentials)
 
-    def as_user(self, access_key_id: str, secret_access_key: str) -> "Api":
+    def as_user(self, access_key_id: str, secret_access_key: str) -> "ApiUser":
         """Return the API as the user of a key pair."""
         pair = f"{access_key_id}:{secret_access_key}"
-        headers = urllib3.make_headers(basic_auth=pair)
-        return Api(self._pool, self._endpoint, {"Authorization": headers["authorization"]})
+        credentials = urllib3.make_headers(basic_auth=pair)
+        return ApiUser(self._connections, self._endpoint, credentials)
 
     @property
     def endpoint(self) -> str:
@@ -138,7 +135,7 @@ class Api:
         headers: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
         **parameters: str,
-    ) -> Answer:
+    ) -> CheckedAnswer:
         """Return the answer of a request, whatever its status.
 
         Args:
@@ -162,7 +159,7 @@ class Api:
             url += "?" + urlencode(asked, quote_via=quote)
         return self._exchange(method, url, f"{method} {path}", content, sent)
 
-    def put_presigned(self, url: str, content: bytes, content_type: str = "") -> Answer:
+    def put_presigned(self, url: str, content: bytes, content_type: str = "") -> CheckedAnswer:
         """Return the answer of the object store to an upload to a presigned URL.
 
         Raises:
@@ -171,7 +168,7 @@ class Api:
         headers = {"Content-Type": content_type} if content_type else {}
         return self._exchange("PUT", url, "PUT to the presigned URL", content, headers)
 
-    def get_presigned(self, url: str) -> Answer:
+    def get_presigned(self, url: str) -> CheckedAnswer:
         """Return the answer of the object store to a read of a presigned URL.
 
         Raises:
@@ -186,29 +183,14 @@ class Api:
         shown: str,
         content: bytes | None,
         headers: Mapping[str, str],
-    ) -> Answer:
+    ) -> CheckedAnswer:
         try:
-            answer = self._pool.request(
-                method,
-                url,
-                body=content,
-                headers=dict(headers),
-                timeout=Timeout(connect=CONNECT_S, read=ANSWER_S),
-                # A hidden retry would turn a fault into a slow success.
-                retries=Retry(
-                    _REDIRECTS_MAX,
-                    connect=0,
-                    read=0,
-                    status=0,
-                    other=0,
-                    # Else a 503 with Retry-After is an error without its status and body.
-                    respect_retry_after_header=False,
-                ),
-            )
+            # Sent once: a hidden retry would turn a fault into a slow success.
+            answer = WholeAnswer.of(self._connections.open(method, url, content, headers))
         except urllib3.exceptions.HTTPError as error:
-            raise CheckFailedError(f"{shown} got no answer: {_cause(error)}") from error
+            raise CheckFailedError(f"{shown} got no answer: {reason_of(error)}") from error
         lower = {name.lower(): value for name, value in answer.headers.items()}
-        return Answer(shown, answer.status, lower, answer.data)
+        return CheckedAnswer(shown, answer.status, lower, answer.content)
 
 
 def expect_equal(what: str, found: object, expected: object) -> None:
@@ -233,12 +215,6 @@ def expect_among(what: str, wanted: Iterable[object], found: Iterable[object]) -
     missing = [each for each in wanted if each not in present]
     if missing:
         raise CheckFailedError(f"{what}: {_shortened(repr(missing))} missing")
-
-
-def _cause(error: BaseException) -> str:
-    """Return the innermost reason of a failed connection."""
-    reason = getattr(error, "reason", None)
-    return _cause(reason) if isinstance(reason, BaseException) else str(error)
 
 
 def _shortened(text: str) -> str:

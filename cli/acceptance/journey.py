@@ -1,4 +1,4 @@
-"""The journey: its steps in order, and running them with a clean-up that always happens."""
+"""The journey: its steps in order, and the run, which always cleans up."""
 
 import time
 from collections.abc import Callable, Collection
@@ -6,28 +6,28 @@ from dataclasses import dataclass
 
 from cli.acceptance import accounts, objects, refs, refusals, work, writers
 from cli.acceptance.api import CheckFailedError, SkippedError, expect_equal
-from cli.acceptance.report import Outcome, Report, StepReport
-from cli.acceptance.world import World
+from cli.acceptance.report import AcceptanceReport, StepOutcome, StepReport
+from cli.acceptance.world import AcceptanceWorld
 from cli.errors import UsageError
 from cli.interruptions import Interruption, interruptible
 
 _MS_PER_S = 1000
 
-# An answer to an interrupted request may still be on its way, and create something.
+# An interrupted request may still take effect, and create something.
 _SETTLE_S = 2.0
 
 
 @dataclass(frozen=True)
-class Step:
+class JourneyStep:
     """One step; without an essential one, the others cannot run."""
 
     name: str
-    run: Callable[[World], None]
+    run: Callable[[AcceptanceWorld], None]
     is_essential: bool = False
 
 
-def read_configuration(world: World) -> None:
-    """Read what the server offers, and who the user is."""
+def read_configuration(world: AcceptanceWorld) -> None:
+    """Read the server's configuration, and the current user."""
     config = world.api.send("GET", "/config").expect(200)
     world.version = config.text("version_config", "version")
     world.can_import = config.value("storage_config", "import_support") is True
@@ -46,7 +46,7 @@ def read_configuration(world: World) -> None:
     stranger.send("GET", "/repositories").expect(401)
 
 
-def create_repository(world: World) -> None:
+def create_repository(world: AcceptanceWorld) -> None:
     """Create a repository in a fresh namespace, find it, and refuse a second of its name."""
     world.create_repository(world.repository, "lake")
     found = world.api.send("GET", world.path).expect(200)
@@ -60,30 +60,30 @@ def create_repository(world: World) -> None:
 
 
 JOURNEY = (
-    Step("read-configuration", read_configuration, is_essential=True),
-    Step("create-repository", create_repository, is_essential=True),
-    Step("upload-by-api", objects.upload_by_api),
-    Step("upload-by-presigned-url", objects.upload_by_presigned_url),
-    Step("upload-in-parts", objects.upload_in_parts),
-    Step("stat-and-list", objects.stat_and_list),
-    Step("commit-and-log", refs.commit_and_log),
-    Step("branch-in-isolation", refs.branch_in_isolation),
-    Step("diff", refs.diff),
-    Step("merge", refs.merge),
-    Step("merge-conflict", refs.merge_conflict),
-    Step("pull-request", refs.pull_request),
-    Step("tag", refs.tag),
-    Step("revert-and-cherry-pick", refs.revert_and_cherry_pick),
-    Step("protect-branch", refs.protect_branch),
-    Step("refuse-commit-by-hook", work.refuse_commit_by_hook),
-    Step("commit-by-task", work.commit_by_task),
-    Step("import-objects", work.import_objects),
-    Step("export-branch", work.export_branch),
-    Step("retention-rules", work.retention_rules),
-    Step("user-with-policy", accounts.user_with_policy),
-    Step("refuse-wrong-input", refusals.refuse_wrong_input),
-    Step("concurrent-writers", writers.concurrent_writers),
-    Step("dump-and-restore", work.dump_and_restore),
+    JourneyStep("read-configuration", read_configuration, is_essential=True),
+    JourneyStep("create-repository", create_repository, is_essential=True),
+    JourneyStep("upload-by-api", objects.upload_by_api),
+    JourneyStep("upload-by-presigned-url", objects.upload_by_presigned_url),
+    JourneyStep("upload-in-parts", objects.upload_in_parts),
+    JourneyStep("stat-and-list", objects.stat_and_list),
+    JourneyStep("commit-and-log", refs.commit_and_log),
+    JourneyStep("branch-in-isolation", refs.branch_in_isolation),
+    JourneyStep("diff", refs.diff),
+    JourneyStep("merge", refs.merge),
+    JourneyStep("merge-conflict", refs.merge_conflict),
+    JourneyStep("pull-request", refs.pull_request),
+    JourneyStep("tag", refs.tag),
+    JourneyStep("revert-and-cherry-pick", refs.revert_and_cherry_pick),
+    JourneyStep("protect-branch", refs.protect_branch),
+    JourneyStep("refuse-commit-by-hook", work.refuse_commit_by_hook),
+    JourneyStep("commit-by-task", work.commit_by_task),
+    JourneyStep("import-objects", work.import_objects),
+    JourneyStep("export-branch", work.export_branch),
+    JourneyStep("retention-rules", work.retention_rules),
+    JourneyStep("user-with-policy", accounts.user_with_policy),
+    JourneyStep("refuse-wrong-input", refusals.refuse_wrong_input),
+    JourneyStep("concurrent-writers", writers.concurrent_writers),
+    JourneyStep("dump-and-restore", work.dump_and_restore),
 )
 
 CLEAN_UP = "clean-up"
@@ -102,23 +102,23 @@ def check_names(skipped: Collection[str]) -> None:
 
 
 def run(
-    world: World,
+    world: AcceptanceWorld,
     skipped: Collection[str],
     show: Callable[[StepReport], None],
     warn: Callable[[str], None],
-) -> Report:
+) -> AcceptanceReport:
     """Run the steps, then delete what they created, also after a failure or an interruption.
 
     Args:
         world: the run.
         skipped: names of steps to leave out.
         show: gets each step's report as soon as the step ends.
-        warn: gets a text for a user who interrupts the run.
+        warn: gets a text for the user when the run is interrupted.
 
     Returns:
         The report, with a step for the clean-up.
     """
-    report = Report(world.api.endpoint)
+    report = AcceptanceReport(world.api.endpoint)
 
     def add(step: StepReport) -> None:
         report.steps.append(step)
@@ -128,7 +128,7 @@ def run(
         try:
             _take_steps(world, skipped, report, add, interruption)
         finally:
-            # Also if the report has no reader any more: a closed pipe, a closed terminal.
+            # Also if the output is a closed pipe or a closed terminal.
             interruption.begin_cleaning()
             cleaned = _clean_up(world, report)
         add(cleaned)
@@ -138,56 +138,56 @@ def run(
 
 
 def _take_steps(
-    world: World,
+    world: AcceptanceWorld,
     skipped: Collection[str],
-    report: Report,
+    report: AcceptanceReport,
     add: Callable[[StepReport], None],
     interruption: Interruption,
 ) -> None:
     reason = ""
     for step in JOURNEY:
         if reason or step.name in skipped:
-            add(StepReport(step.name, Outcome.SKIPPED, 0, reason or "as asked"))
+            add(StepReport(step.name, StepOutcome.SKIPPED, 0, reason or "as asked"))
             continue
         done = _run_step(step, world, interruption)
-        if done.outcome is Outcome.INTERRUPTED:
+        if done.outcome is StepOutcome.INTERRUPTED:
             report.is_interrupted = True
             reason = "interrupted"
-        elif done.outcome is Outcome.FAILED and step.is_essential:
+        elif done.outcome is StepOutcome.FAILED and step.is_essential:
             reason = f"{step.name} failed"
         add(done)
 
 
-def _run_step(step: Step, world: World, interruption: Interruption) -> StepReport:
+def _run_step(step: JourneyStep, world: AcceptanceWorld, interruption: Interruption) -> StepReport:
     began_s = time.monotonic()
-    outcome, reason = Outcome.OK, ""
+    outcome, reason = StepOutcome.OK, ""
     try:
         with interruption.open():
             step.run(world)
     except SkippedError as error:
-        outcome, reason = Outcome.SKIPPED, error.format_message()
+        outcome, reason = StepOutcome.SKIPPED, error.format_message()
     except CheckFailedError as error:
-        outcome, reason = Outcome.FAILED, error.format_message()
+        outcome, reason = StepOutcome.FAILED, error.format_message()
     except KeyboardInterrupt:
-        outcome, reason = Outcome.INTERRUPTED, "by a signal"
+        outcome, reason = StepOutcome.INTERRUPTED, "by a signal"
     except Exception as error:  # noqa: BLE001 - one broken step must not hide the others
-        outcome, reason = Outcome.FAILED, f"{type(error).__name__}: {error}"
+        outcome, reason = StepOutcome.FAILED, f"{type(error).__name__}: {error}"
     return StepReport(step.name, outcome, _elapsed_ms(began_s), reason)
 
 
-def _clean_up(world: World, report: Report) -> StepReport:
+def _clean_up(world: AcceptanceWorld, report: AcceptanceReport) -> StepReport:
     began_s = time.monotonic()
-    outcome, reason = Outcome.OK, ""
+    outcome, reason = StepOutcome.OK, ""
     try:
         if report.is_interrupted:
             time.sleep(_SETTLE_S)
         report.left = world.clean_up()
     except KeyboardInterrupt:
-        outcome, reason = Outcome.INTERRUPTED, "by a second signal"
+        outcome, reason = StepOutcome.INTERRUPTED, "by a second signal"
         report.is_interrupted = True
         report.left = [each.name for each in world.created]
     if report.left:
-        outcome, reason = Outcome.FAILED, f"still there: {', '.join(report.left)}"
+        outcome, reason = StepOutcome.FAILED, f"still there: {', '.join(report.left)}"
     return StepReport(CLEAN_UP, outcome, _elapsed_ms(began_s), reason)
 
 

@@ -4,8 +4,8 @@ import secrets
 from hashlib import md5
 from urllib.parse import quote
 
-from cli.acceptance.api import Answer, CheckFailedError, expect_equal
-from cli.acceptance.world import World
+from cli.acceptance.api import CheckedAnswer, CheckFailedError, expect_equal
+from cli.acceptance.world import AcceptanceWorld
 
 # S3's minimum for all parts but the last.
 _PART_BYTES = 5 * 1024 * 1024
@@ -14,7 +14,7 @@ _UNUSUAL_PATH = "folder/ä b%20+?#&=.txt"
 _CONTENT_TYPE = "text/csv"
 
 
-def upload_by_api(world: World) -> None:
+def upload_by_api(world: AcceptanceWorld) -> None:
     """Upload through the API, read whole and in part, and refuse to overwrite when asked."""
     world.create_branch("uploads")
     contents = {
@@ -42,7 +42,7 @@ def upload_by_api(world: World) -> None:
     world.read("uploads", "empty").expect(404)
 
 
-def upload_by_presigned_url(world: World) -> None:
+def upload_by_presigned_url(world: AcceptanceWorld) -> None:
     """Upload to a presigned URL, link the object, and read it from a presigned URL."""
     branch = world.create_branch("presigned")
     content = secrets.token_bytes(300_000)
@@ -68,7 +68,7 @@ def upload_by_presigned_url(world: World) -> None:
     expect_equal("the bytes at the presigned URL", _digest(read.content), _digest(content))
 
 
-def upload_in_parts(world: World) -> None:
+def upload_in_parts(world: AcceptanceWorld) -> None:
     """Upload in parts to presigned URLs, and abort another upload."""
     branch = world.create_branch("parts")
     content = secrets.token_bytes(_PART_BYTES + 100_000)
@@ -97,7 +97,7 @@ def upload_in_parts(world: World) -> None:
     world.read("parts", "not.bin").expect(404)
 
 
-def stat_and_list(world: World) -> None:
+def stat_and_list(world: AcceptanceWorld) -> None:
     """List by page, by prefix and by folder; compare size, checksum and time."""
     branch = world.create_branch("listing")
     contents = {f"in/{number}.txt": str(number).encode() * number for number in range(1, 6)}
@@ -135,7 +135,7 @@ def stat_and_list(world: World) -> None:
     world.expect_content("listing", "copy", b"333")
 
 
-def _etag(answer: Answer) -> str:
+def _etag(answer: CheckedAnswer) -> str:
     found = answer.headers.get("etag", "").strip('"')
     if not found:
         raise CheckFailedError(f"{answer.request}: the answer has no ETag")

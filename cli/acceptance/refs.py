@@ -1,11 +1,11 @@
 """Steps on commits and refs: the work with branches, tags and history."""
 
 from cli.acceptance.api import expect_among, expect_equal
-from cli.acceptance.world import World
+from cli.acceptance.world import AcceptanceWorld
 
 
-def commit_and_log(world: World) -> None:
-    """Commit what is staged; read it from the log, by its ID, and not before."""
+def commit_and_log(world: AcceptanceWorld) -> None:
+    """Commit staged changes; read the commit from the log and by its ID."""
     branch = world.create_branch("commits")
     first = world.head("commits")
     world.upload("commits", "a", b"1")
@@ -34,7 +34,7 @@ def commit_and_log(world: World) -> None:
     world.read(first, "a").expect(404)
 
 
-def branch_in_isolation(world: World) -> None:
+def branch_in_isolation(world: AcceptanceWorld) -> None:
     """Create a branch, change it without effect on its source, reset and delete it."""
     branch = world.create_branch("isolated")
     world.upload("isolated", "only-here", b"1")
@@ -52,7 +52,7 @@ def branch_in_isolation(world: World) -> None:
     world.api.send("GET", branch).expect(404)
 
 
-def diff(world: World) -> None:
+def diff(world: AcceptanceWorld) -> None:
     """Compare two refs: added, changed and removed objects, and no others."""
     world.create_branch("left")
     for path in ("changed", "removed", "same"):
@@ -69,8 +69,8 @@ def diff(world: World) -> None:
     expect_equal("the differences", changes, expected)
 
 
-def merge(world: World) -> None:
-    """Merge a branch: its changes arrive, those of the destination stay, once."""
+def merge(world: AcceptanceWorld) -> None:
+    """Merge a branch once: its changes arrive, and those of the destination stay."""
     world.create_branch("destination")
     world.create_branch("source", "destination")
     world.upload("source", "theirs", b"theirs")
@@ -87,8 +87,8 @@ def merge(world: World) -> None:
     world.read("source", "ours").expect(404)
 
 
-def merge_conflict(world: World) -> None:
-    """Refuse a merge of two changes to one object, change nothing; then let one side win."""
+def merge_conflict(world: AcceptanceWorld) -> None:
+    """Refuse a merge with a conflict, which changes nothing; then let one side win."""
     world.create_branch("one")
     world.upload("one", "x", b"0")
     world.commit("one", "base")
@@ -105,7 +105,7 @@ def merge_conflict(world: World) -> None:
     world.expect_content("one", "x", b"two")
 
 
-def pull_request(world: World) -> None:
+def pull_request(world: AcceptanceWorld) -> None:
     """Create a pull request and merge it."""
     world.create_branch("proposed")
     world.create_branch("reviewed")
@@ -121,7 +121,7 @@ def pull_request(world: World) -> None:
     world.expect_content("reviewed", "p", b"proposal")
 
 
-def tag(world: World) -> None:
+def tag(world: AcceptanceWorld) -> None:
     """Tag a commit, read by the tag after the branch has moved, and delete the tag."""
     world.create_branch("tagged")
     world.upload("tagged", "a", b"1")
@@ -139,8 +139,8 @@ def tag(world: World) -> None:
     world.api.send("GET", f"{world.path}/tags/v1").expect(404)
 
 
-def revert_and_cherry_pick(world: World) -> None:
-    """Revert a commit, then bring its change back by cherry-pick."""
+def revert_and_cherry_pick(world: AcceptanceWorld) -> None:
+    """Revert a commit, then restore its change by cherry-pick."""
     branch = world.create_branch("reverted")
     world.upload("reverted", "a", b"1")
     world.commit("reverted", "good")
@@ -154,7 +154,7 @@ def revert_and_cherry_pick(world: World) -> None:
     world.expect_content("reverted", "a", b"2")
 
 
-def protect_branch(world: World) -> None:
+def protect_branch(world: AcceptanceWorld) -> None:
     """Refuse writes, commits, reverts and its deletion on a protected branch; let a merge pass."""
     protected = world.create_branch("stable")
     world.create_branch("feature")

@@ -1,7 +1,7 @@
 """The step on wrong input: each request is refused by a 4xx, and none changes anything."""
 
 from cli.acceptance.api import expect_equal
-from cli.acceptance.world import World
+from cli.acceptance.world import AcceptanceWorld
 
 _OBJECTS = "{repository}/branches/main/objects"
 
@@ -28,7 +28,7 @@ _WRONG: tuple[tuple[str, str, object, dict[str, str], int], ...] = (
 )
 
 
-def refuse_wrong_input(world: World) -> None:
+def refuse_wrong_input(world: AcceptanceWorld) -> None:
     """Send wrong names, bodies, refs, parameters and JSON; compare the refs before and after."""
     before = _refs(world)
     for method, path, body, query, status in _WRONG:
@@ -40,7 +40,7 @@ def refuse_wrong_input(world: World) -> None:
     expect_equal("the refs after the refusals", _refs(world), before)
 
 
-def _refs(world: World) -> object:
+def _refs(world: AcceptanceWorld) -> object:
     branches = world.api.send("GET", f"{world.path}/branches", amount="1000").expect(200)
     tags = world.api.send("GET", f"{world.path}/tags", amount="1000").expect(200)
     return branches.value("results"), tags.value("results")

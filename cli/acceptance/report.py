@@ -1,10 +1,10 @@
-"""What a run found: a line for each step, and the whole as JSON."""
+"""The report of a run: a line for each step, and JSON for programs."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Outcome(StrEnum):
+class StepOutcome(StrEnum):
     """How a step ended."""
 
     OK = "ok"
@@ -18,7 +18,7 @@ class StepReport:
     """How one step ended."""
 
     name: str
-    outcome: Outcome
+    outcome: StepOutcome
     elapsed_ms: int
     reason: str = ""  # why it did not end as ok
 
@@ -29,14 +29,14 @@ class StepReport:
 
 
 @dataclass
-class Report:
+class AcceptanceReport:
     """How a run ended."""
 
     endpoint: str
     version: str = ""
     user: str = ""
     steps: list[StepReport] = field(default_factory=list)
-    # The API deletes repositories, but never their objects: whoever owns the bucket does.
+    # The API deletes repositories, but not their objects: the owner of the bucket does.
     places: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     is_interrupted: bool = False
@@ -45,16 +45,18 @@ class Report:
     def exit_code(self) -> int:
         """The exit code of the program."""
         if self.is_interrupted:
-            return 130  # as of a shell's command that SIGINT has ended
-        return int(any(step.outcome is Outcome.FAILED for step in self.steps))
+            return 130  # as shells report a command that SIGINT ended
+        return int(any(step.outcome is StepOutcome.FAILED for step in self.steps))
 
-    def count(self, outcome: Outcome) -> int:
+    def count(self, outcome: StepOutcome) -> int:
         """Return how many steps ended like this."""
         return sum(step.outcome is outcome for step in self.steps)
 
     def summary(self) -> list[str]:
         """Return the last lines of the report."""
-        counts = [f"{self.count(outcome)} {outcome}" for outcome in Outcome if self.count(outcome)]
+        counts = [
+            f"{self.count(outcome)} {outcome}" for outcome in StepOutcome if self.count(outcome)
+        ]
         elapsed_ms = sum(step.elapsed_ms for step in self.steps)
         lines = [f"{', '.join(counts)} in {elapsed_ms} ms at {self.endpoint}"]
         if self.places:

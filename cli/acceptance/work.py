@@ -2,10 +2,16 @@
 
 import secrets
 
-from cli.acceptance.api import Answer, CheckFailedError, SkippedError, expect_among, expect_equal
-from cli.acceptance.world import World
+from cli.acceptance.api import (
+    CheckedAnswer,
+    CheckFailedError,
+    SkippedError,
+    expect_among,
+    expect_equal,
+)
+from cli.acceptance.world import AcceptanceWorld
 
-# No name ends with .invalid (RFC 2606), so this hook fails without reaching anybody.
+# No host has a name below .invalid (RFC 2606), so this hook fails and reaches no server.
 _ACTION = """\
 name: acceptance
 on:
@@ -21,7 +27,7 @@ hooks:
 _ACTION_FILE = "_lakefs_actions/acceptance.yaml"
 
 
-def refuse_commit_by_hook(world: World) -> None:
+def refuse_commit_by_hook(world: AcceptanceWorld) -> None:
     """Let an action file refuse a commit, find the run, and commit without the file."""
     branch = world.create_branch("hooked")
     before = world.head("hooked")
@@ -42,7 +48,7 @@ def refuse_commit_by_hook(world: World) -> None:
     world.expect_content("hooked", "a", b"1")
 
 
-def commit_by_task(world: World) -> None:
+def commit_by_task(world: AcceptanceWorld) -> None:
     """Start a commit as a task, wait for it, and find it in the list of tasks."""
     branch = world.create_branch("by-task")
     world.upload("by-task", "a", b"1")
@@ -56,7 +62,7 @@ def commit_by_task(world: World) -> None:
     expect_among("the tasks", [task], tasks.each("id"))
 
 
-def import_objects(world: World) -> None:
+def import_objects(world: AcceptanceWorld) -> None:
     """Import objects without copying them, from a readable place or from another repository."""
     if not world.can_import:
         raise SkippedError("the deployment allows no imports (its setting `readable`)")
@@ -94,11 +100,11 @@ def import_objects(world: World) -> None:
         raise CheckFailedError(f"the import of {source} found no objects there")
 
 
-# Larger objects of a place that somebody else fills are not read.
+# In a place that others fill, larger objects are not read.
 _READ_BYTES_MAX = 1_000_000
 
 
-def _fill_other_repository(world: World) -> tuple[str, dict[str, bytes]]:
+def _fill_other_repository(world: AcceptanceWorld) -> tuple[str, dict[str, bytes]]:
     """Return the place of another repository's objects, and their content by address."""
     name = f"{world.repository}-other"
     path = world.create_repository(name, "other")
@@ -112,8 +118,8 @@ def _fill_other_repository(world: World) -> tuple[str, dict[str, bytes]]:
     return f"{world.folder}/other/data/", contents
 
 
-def export_branch(world: World) -> None:
-    """Export a branch, then no objects, so that none stays; without a place, only ask."""
+def export_branch(world: AcceptanceWorld) -> None:
+    """Export a branch, then without objects, so that none stays; without a place, only ask."""
     branch = world.create_branch("exported")
     status = f"{branch}/export-status"
     world.api.send("GET", status).expect(200, 404)
@@ -134,8 +140,8 @@ def export_branch(world: World) -> None:
     world.places.remove(place)
 
 
-def _expect_exported(world: World, status: str, commit: str) -> None:
-    def is_over(answer: Answer) -> bool:
+def _expect_exported(world: AcceptanceWorld, status: str, commit: str) -> None:
+    def is_over(answer: CheckedAnswer) -> bool:
         return answer.text("state") == "export-failed" or (
             answer.text("state") != "in-progress" and answer.value("exportedCommitId") == commit
         )
@@ -145,7 +151,7 @@ def _expect_exported(world: World, status: str, commit: str) -> None:
         raise CheckFailedError(f"the export failed: {ended.value('errors')}")
 
 
-def dump_and_restore(world: World) -> None:
+def dump_and_restore(world: AcceptanceWorld) -> None:
     """Dump the refs, restore them into a bare repository, and compare heads, tags and content."""
     world.create_branch("dumped")
     world.upload("dumped", "a", b"kept")
@@ -162,7 +168,7 @@ def dump_and_restore(world: World) -> None:
     world.expect_content("dumped", "a", b"kept", bare)
 
 
-def _dump(world: World) -> object:
+def _dump(world: AcceptanceWorld) -> object:
     started = world.api.send("POST", f"{world.path}/dump").expect(202).text("id")
     ask = lambda: world.api.send("GET", f"{world.path}/dump", task_id=started)  # noqa: E731
     ended = world.wait_for("the dump", ask, _is_done)
@@ -170,8 +176,8 @@ def _dump(world: World) -> object:
     return ended.value("refs")
 
 
-def retention_rules(world: World) -> None:
-    """Set, read and delete retention rules; read what the collection needs to know."""
+def retention_rules(world: AcceptanceWorld) -> None:
+    """Set, read and delete retention rules; read the collection's configuration."""
     rules = f"{world.path}/settings/gc_rules"
     world.api.send("GET", rules).expect(404)
     body = {
@@ -187,19 +193,19 @@ def retention_rules(world: World) -> None:
         raise CheckFailedError(f"the grace period of uploads is {grace} s: it must be positive")
 
 
-def _is_completed(answer: Answer) -> bool:
+def _is_completed(answer: CheckedAnswer) -> bool:
     return answer.value("completed") is True
 
 
-def _has_error(answer: Answer) -> bool:
+def _has_error(answer: CheckedAnswer) -> bool:
     body = answer.value()
     return isinstance(body, dict) and bool(body.get("error"))
 
 
-def _is_done(answer: Answer) -> bool:
+def _is_done(answer: CheckedAnswer) -> bool:
     return answer.value("done") is True
 
 
-def _expect_done(what: str, answer: Answer) -> None:
+def _expect_done(what: str, answer: CheckedAnswer) -> None:
     if _has_error(answer):
         raise CheckFailedError(f"{what} failed: {answer.value('error')}")

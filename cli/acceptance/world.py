@@ -1,7 +1,7 @@
-"""What the steps of a run share: names, requests below the repository, and what is left to delete.
+"""The state that the steps of a run share: names, requests of the repository, things to delete.
 
-Every name begins with PREFIX and has the run's random part, so runs do not meet each other, and
-whatever a killed run leaves behind is recognizable.
+Every name begins with PREFIX and has the run's random part. So runs do not collide, and the
+remains of a killed run are recognizable.
 """
 
 import time
@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from cli.acceptance.api import Answer, Api, CheckFailedError, expect_equal
+from cli.acceptance.api import ApiUser, CheckedAnswer, CheckFailedError, expect_equal
 
 PREFIX = "graveler-acceptance-"
 
-# The background work of a deployment may wait for its turn, and a function for its cold start.
+# Background work may wait in a queue, and a function may start cold.
 WAIT_S_MAX = 180.0
 _POLL_INTERVAL_S = 0.5
 
@@ -35,10 +35,10 @@ class Thing:
 
 
 @dataclass
-class World:
+class AcceptanceWorld:
     """One run against one deployment."""
 
-    api: Api
+    api: ApiUser
     run_id: str
     namespace: str  # where the run makes its repositories; ends with a slash
     import_from: str = ""
@@ -65,10 +65,10 @@ class World:
         """The place that holds all objects of the run."""
         return f"{self.namespace}{self.repository}"
 
-    def create(self, thing: Thing, path: str, body: object, **query: str) -> Answer:
-        """Send a request that creates a thing, which is deleted in the end.
+    def create(self, thing: Thing, path: str, body: object, **query: str) -> CheckedAnswer:
+        """Send a request that creates a thing, which the clean-up deletes.
 
-        The thing is remembered first, because the answer may be lost, or the run interrupted. A
+        The thing is recorded first, because the answer may be lost, or the run interrupted. A
         refusal means that it was not created.
         """
         self.created.append(thing)
@@ -100,7 +100,7 @@ class World:
         self.api.send("POST", f"{self.path}/branches", body).expect(201)
         return f"{self.path}/branches/{name}"
 
-    def upload(self, branch: str, path: str, content: bytes, **headers: str) -> Answer:
+    def upload(self, branch: str, path: str, content: bytes, **headers: str) -> CheckedAnswer:
         """Upload content to a branch through the API."""
         sent = {"Content-Type": "application/octet-stream", **headers}
         url = f"{self.path}/branches/{branch}/objects"
@@ -116,7 +116,7 @@ class World:
         path = f"{repository or self.path}/branches/{branch}"
         return self.api.send("GET", path).expect(200).text("commit_id")
 
-    def read(self, ref: str, path: str, repository: str = "") -> Answer:
+    def read(self, ref: str, path: str, repository: str = "") -> CheckedAnswer:
         """Read an object at a ref, whatever the answer's status."""
         url = f"{repository or self.path}/refs/{quote(ref, safe='')}/objects"
         return self.api.send("GET", url, path=path)
@@ -125,7 +125,7 @@ class World:
         """Check that an object has exactly this content.
 
         Raises:
-            CheckFailedError: it has not.
+            CheckFailedError: it has other content.
         """
         found = self.read(ref, path, repository).expect(200).content
         if found != content:
@@ -135,8 +135,8 @@ class World:
             )
 
     def wait_for(
-        self, what: str, ask: Callable[[], Answer], *ends: Callable[[Answer], bool]
-    ) -> Answer:
+        self, what: str, ask: Callable[[], CheckedAnswer], *ends: Callable[[CheckedAnswer], bool]
+    ) -> CheckedAnswer:
         """Return the first answer for which one of the ends holds.
 
         Raises:
@@ -152,7 +152,7 @@ class World:
             time.sleep(_POLL_INTERVAL_S)
 
     def clean_up(self) -> list[str]:
-        """Delete what the run has created, last first; return the names of what is still there."""
+        """Delete the created things, newest first; return the names of those that remain."""
         left = self.created[::-1]
         for attempt in range(_DELETIONS_MAX):
             if attempt and left:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from cli.acceptance.api import Answer, CheckFailedError, expect_equal
-from cli.acceptance.world import World
+from cli.acceptance.api import CheckedAnswer, CheckFailedError, expect_equal
+from cli.acceptance.world import AcceptanceWorld
 
 T = TypeVar("T")
 
@@ -18,7 +18,7 @@ _AGAIN = (429, 503)
 _TRIES_MAX = 20
 
 
-def concurrent_writers(world: World) -> None:
+def concurrent_writers(world: AcceptanceWorld) -> None:
     """Two writers upload and commit to one branch; no object and no commit is lost."""
     branch = world.create_branch("shared")
     base = world.head("shared")
@@ -51,7 +51,7 @@ def concurrent_writers(world: World) -> None:
     expect_equal("two creations of one object at once", statuses, [201, 412])
 
 
-def _write(world: World, branch: str, writer: int) -> list[str]:
+def _write(world: AcceptanceWorld, branch: str, writer: int) -> list[str]:
     """Upload and commit in turns; return the commits that this writer made."""
     kind = {"Content-Type": "application/octet-stream"}
     made = []
@@ -59,24 +59,24 @@ def _write(world: World, branch: str, writer: int) -> list[str]:
         path = f"{writer}/{number}"
         content = path.encode()
 
-        def upload(path: str = path, content: bytes = content) -> Answer:
+        def upload(path: str = path, content: bytes = content) -> CheckedAnswer:
             url = f"{branch}/objects"
             return world.api.send("POST", url, content=content, headers=kind, path=path)
 
         _again(upload).expect(201)
 
-        def commit_now(path: str = path) -> Answer:
+        def commit_now(path: str = path) -> CheckedAnswer:
             body = {"message": f"{path} by writer {writer}"}
             return world.api.send("POST", f"{branch}/commits", body)
 
-        # 400: the other writer's commit took this object along.
+        # 400: the other writer's commit included this object.
         commit = _again(commit_now)
         if commit.expect(201, 400).status == 201:
             made.append(commit.text("id"))
     return made
 
 
-def _commit_rest(world: World, branch: str) -> str:
+def _commit_rest(world: AcceptanceWorld, branch: str) -> str:
     """Commit what is still staged, if anything is; return the head."""
     world.api.send("POST", f"{branch}/commits", {"message": "rest"}).expect(201, 400)
     staged = world.api.send("GET", f"{branch}/diff").expect(200).each("path")
@@ -84,7 +84,7 @@ def _commit_rest(world: World, branch: str) -> str:
     return world.head("shared")
 
 
-def _again(send: Callable[[], Answer]) -> Answer:
+def _again(send: Callable[[], CheckedAnswer]) -> CheckedAnswer:
     """Return the first answer that does not ask to try again.
 
     Raises:

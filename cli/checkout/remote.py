@@ -7,7 +7,7 @@ import msgspec
 
 from cli.checkout.differences import Change, ChangeType
 from cli.checkout.walk import TrackingRules
-from cli.client import RefusedError, Server
+from cli.client import ApiRefusedError, LakeClient
 from cli.errors import CommandError
 from cli.schemas import Commit, ObjectStats, Ref
 from cli.transfers.files import Shadows
@@ -42,7 +42,9 @@ class _Diff(msgspec.Struct, frozen=True):
 class Remote:
     """A server's refs, without the objects whose names cannot be those of files."""
 
-    def __init__(self, server: Server, rules: TrackingRules, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, server: LakeClient, rules: TrackingRules, warn: Callable[[str], None]
+    ) -> None:
         self.server = server
         self.rules = rules
         self._warn = warn
@@ -80,7 +82,7 @@ class Remote:
         try:
             query = {"path": uri.path}
             self.server.ask("GET", f"{_REF}/objects/stat", names, ObjectStats, query=query)
-        except RefusedError as error:
+        except ApiRefusedError as error:
             if error.status == 404:
                 return False
             raise

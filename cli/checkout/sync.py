@@ -24,8 +24,8 @@ from cli.checkout.walk import FileEntry, entry_of
 from cli.errors import CommandError
 from cli.output import CommandOutput
 from cli.schemas import ObjectStats
-from cli.transfers.engine import Engine
-from cli.transfers.jobs import Download, Job, Options, Tally, Upload
+from cli.transfers.jobs import DownloadJob, Job, TransferOptions, TransferTally, UploadJob
+from cli.transfers.runner import TransferRunner
 from cli.uris import PathUri
 
 # Failures beyond these are counted, not shown.
@@ -52,7 +52,7 @@ class SyncSummary(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class _FileUpload(Upload):
+class _FileUpload(UploadJob):
     """The upload of a file, with its entry before the upload."""
 
     found: FileEntry | None = None
@@ -65,7 +65,7 @@ class Sync:
         self,
         remote: Remote,
         root: Path,
-        options: Options,
+        options: TransferOptions,
         output: CommandOutput,
         *,
         shows_progress: bool = False,
@@ -106,13 +106,13 @@ class Sync:
     def download(self, changes: Iterable[Change], uri: PathUri) -> None:
         """Download what remote changes added or changed, in one pass; raises as `to_folder`."""
         folders = ChangeSpool()
-        engine = self._engine(uri)
+        runner = self._runner(uri)
 
         def place(job: Job, _: ObjectStats) -> None:
-            assert isinstance(job, Download)
+            assert isinstance(job, DownloadJob)
             self._place(job, job.path.removeprefix(uri.path))
 
-        tally = engine.run(self._downloads(changes, uri, folders), place)
+        tally = runner.run(self._downloads(changes, uri, folders), place)
         # After the files, because a new file changes the time of its folder.
         for change in folders:
             self._set_folder_attributes(change)
@@ -129,20 +129,20 @@ class Sync:
         Raises:
             CommandError: some objects could not be changed, or files changed meanwhile.
         """
-        engine = self._engine(uri)
+        runner = self._runner(uri)
 
         def check(job: Job, _: ObjectStats) -> None:
             assert isinstance(job, _FileUpload)
             self._check(job, job.path.removeprefix(uri.path))
 
-        tally = engine.run(self._uploads(changes, uri), check)
+        tally = runner.run(self._uploads(changes, uri), check)
         self._end(tally, "uploaded")
-        tally = engine.remove(self._removals(changes, uri))
+        tally = runner.remove(self._removals(changes, uri))
         self.summary.removed += tally.removed
         self._end(tally, "removed")
 
-    def _engine(self, uri: PathUri) -> Engine:
-        return Engine(
+    def _runner(self, uri: PathUri) -> TransferRunner:
+        return TransferRunner(
             self._remote.server,
             uri.repository,
             uri.ref,
@@ -168,11 +168,11 @@ class Sync:
                 else:
                     whole = msgspec.structs.replace(stats, path=uri.path + path)
                     target = self._folder.partial(path, stats.checksum)
-                    yield Download(whole.path, target, whole, mtime_s(stats))
+                    yield DownloadJob(whole.path, target, whole, mtime_s(stats))
             except CommandError as error:
                 self._note_failure(error)
 
-    def _place(self, job: Download, path: str) -> None:
+    def _place(self, job: DownloadJob, path: str) -> None:
         try:
             if self._rules.has_permissions:
                 self._set_permissions(job.target, job.stats, folder=False)
@@ -255,7 +255,7 @@ class Sync:
         if self._failures <= _WARNINGS_MAX:
             self._output.warn(f"error: {error}")
 
-    def _end(self, tally: Tally, verb: str) -> None:
+    def _end(self, tally: TransferTally, verb: str) -> None:
         tally.failed += self._failures
         if tally.failed:
             raise CommandError(f"{tally.failed} files could not be {verb}: {tally.advice}")

@@ -13,7 +13,7 @@ from cli.errors import CommandError, UsageError
 from cli.grammar import Command, CommandGroup
 from cli.output import go_time
 from cli.schemas import ResultPage
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 
 app = typer.Typer(cls=CommandGroup, help="Show runs of hooks, and check action files.")
 runs = typer.Typer(cls=CommandGroup, help="Show the runs of hooks.")
@@ -155,14 +155,14 @@ def validate(
     session.output.line(f"File validated successfully: '{file}'")
 
 
-def hook_output(session: Session, names: dict[str, str], hook_run_id: str) -> str:
+def hook_output(session: CommandSession, names: dict[str, str], hook_run_id: str) -> str:
     """Return the output of a hook; names have the repository and the run."""
     answer = session.server.request("GET", HOOK_OUTPUT, {**names, "hook_run": hook_run_id})
     return answer.content.decode(errors="replace")
 
 
 def _pages(
-    session: Session, names: dict[str, str], amount: int, after: str
+    session: CommandSession, names: dict[str, str], amount: int, after: str
 ) -> Iterator[ResultPage[HookRun]]:
     """Yield the page of the given amount, or all pages if the amount is 0."""
     while True:
@@ -174,7 +174,7 @@ def _pages(
         after = page.pagination.next_offset
 
 
-def _show_run(session: Session, run: ActionRun) -> None:
+def _show_run(session: CommandSession, run: ActionRun) -> None:
     paint = session.output.paint
     status = paint(run.status, "green" if run.status == "completed" else "red")
     session.output.table(
@@ -192,7 +192,7 @@ def _show_run(session: Session, run: ActionRun) -> None:
     )
 
 
-def _show_hook(session: Session, hook: HookRun) -> None:
+def _show_hook(session: CommandSession, hook: HookRun) -> None:
     paint = session.output.paint
     colors = {"completed": "green", "skipped": "yellow"}
     status = paint(hook.status, colors.get(hook.status, "red"))  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from cli.session import session_of
 from cli.uris import PathUri
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 _PATH_WIDTH = 15
 _COMMITTER_WIDTH = 20
@@ -69,7 +69,7 @@ def command(
 
 
 def _annotated(
-    server: "Server", path: PathUri, found: ObjectStats, *, first_parent: bool
+    server: "LakeClient", path: PathUri, found: ObjectStats, *, first_parent: bool
 ) -> Annotation:
     kind = "prefixes" if found.path_type == "common_prefix" else "objects"
     page = server.page(

@@ -15,7 +15,7 @@ from cli.errors import CommandError, UsageError
 from cli.grammar import Command, CommandGroup
 from cli.history import Log, commit_of
 from cli.schemas import Commit, Repository
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.uris import RefUri
 
 app = typer.Typer(cls=CommandGroup, help="Find the commit that broke something, by bisection.")
@@ -127,13 +127,13 @@ def reset(context: typer.Context) -> None:
         output.warn("warning: there is no bisection")
 
 
-def _mark(session: Session, *, is_good: bool) -> None:
+def _mark(session: CommandSession, *, is_good: bool) -> None:
     search = Bisection.read()
     search.mark(is_good=is_good)
     session.output.item(search, _status)
 
 
-def _run(program: list[str], commit: Commit, session: Session) -> bool:
+def _run(program: list[str], commit: Commit, session: CommandSession) -> bool:
     """Run the command on a commit; return whether it succeeded."""
     values = {
         "BISECT_ID": commit.id,

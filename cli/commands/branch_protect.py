@@ -9,7 +9,7 @@ from cli.arguments import RepositoryArgument
 from cli.errors import CommandError
 from cli.grammar import Command, CommandGroup
 from cli.schemas import Pagination, ResultPage
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 
 app = typer.Typer(cls=CommandGroup, help="Create and manage branch protection rules.")
 
@@ -61,7 +61,7 @@ def delete(context: typer.Context, uri: RepositoryArgument, pattern: PatternArgu
     _set(session, uri, kept, etag)
 
 
-def _rules(session: Session, uri: str) -> tuple[list[BranchProtectionRule], str]:
+def _rules(session: CommandSession, uri: str) -> tuple[list[BranchProtectionRule], str]:
     """Return the rules and their version."""
     names = {"repository": session.repository(uri).repository}
     answer = session.server.request("GET", _RULES, names)
@@ -70,7 +70,7 @@ def _rules(session: Session, uri: str) -> tuple[list[BranchProtectionRule], str]
     )
 
 
-def _set(session: Session, uri: str, rules: list[BranchProtectionRule], etag: str) -> None:
+def _set(session: CommandSession, uri: str, rules: list[BranchProtectionRule], etag: str) -> None:
     """Replace the rules, unless another client has changed them meanwhile."""
     names = {"repository": session.repository(uri).repository}
     headers = {"If-Match": etag} if etag else {}

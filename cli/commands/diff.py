@@ -11,7 +11,7 @@ from cli.arguments import PrefixOption, RefArgument
 from cli.errors import UsageError
 from cli.output import Color, CommandOutput
 from cli.schemas import Diff
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.uris import RefUri
 
 _CHANGES: dict[str, tuple[str, Color]] = {
@@ -78,7 +78,7 @@ def command(
 
 
 def _refs(
-    session: Session,
+    session: CommandSession,
     uri: str,
     other_uri: str,
     in_range: re.Match[str] | None,

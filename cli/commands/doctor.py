@@ -10,11 +10,11 @@ import typer
 
 from cli.errors import NotInstalledError, UsageError
 from cli.output import Color, CommandOutput, harmless
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 
 if TYPE_CHECKING:
-    from cli.acceptance.report import Report
-    from cli.diagnosis.findings import Finding
+    from cli.acceptance.report import AcceptanceReport
+    from cli.findings import Finding
 
 _RUN_ID_BYTES = 6
 
@@ -81,13 +81,13 @@ def command(
         raise typer.Exit(_examine_set_up(session))
     # Imported late, because help and mistakes need not wait for it.
     from cli.acceptance import journey  # noqa: PLC0415
-    from cli.acceptance.api import Api  # noqa: PLC0415
-    from cli.acceptance.world import World  # noqa: PLC0415
+    from cli.acceptance.api import ApiUser  # noqa: PLC0415
+    from cli.acceptance.world import AcceptanceWorld  # noqa: PLC0415
 
     journey.check_names(skip or ())
-    api = Api.of(session_of(context).server)
+    api = ApiUser.of(session_of(context).server)
     run_id = secrets.token_hex(_RUN_ID_BYTES)
-    world = World(api, run_id, namespace, import_from, export_to)
+    world = AcceptanceWorld(api, run_id, namespace, import_from, export_to)
     report = journey.run(
         world,
         skip or (),
@@ -129,8 +129,8 @@ def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
         from cli.deployment.account import Account  # noqa: PLC0415
     except ImportError as error:
         raise NotInstalledError(error, "server") from error
-    from cli.deployment.findings import Level  # noqa: PLC0415
     from cli.deployment.inspection import inspect  # noqa: PLC0415
+    from cli.findings import DEPLOYMENT_LEVELS, FindingLevel  # noqa: PLC0415
 
     found = []
     for finding in inspect(Account(region), stack):
@@ -138,12 +138,12 @@ def _look_into_account(stack: str, region: str, *, as_json: bool) -> int:
         lines = "\n".join(finding.lines())
         typer.echo(json.dumps(finding.as_json()) if as_json else harmless(lines))
     if not as_json:
-        counts = {level: sum(each.level is level for each in found) for level in Level}
+        counts = {level: sum(each.level is level for each in found) for level in DEPLOYMENT_LEVELS}
         typer.echo(", ".join(f"{count} {level}" for level, count in counts.items()))
-    return int(any(each.level in {Level.MISSING, Level.UNKNOWN} for each in found))
+    return int(any(each.level in {FindingLevel.MISSING, FindingLevel.UNKNOWN} for each in found))
 
 
-def _examine_set_up(session: Session) -> int:
+def _examine_set_up(session: CommandSession) -> int:
     """Examine the configuration and the connection, print the findings; return the exit code."""
     # Imported late, because the other examinations do not need it.
     from cli.diagnosis.examination import examine  # noqa: PLC0415
@@ -166,7 +166,7 @@ def _lines(output: CommandOutput, finding: "Finding") -> Iterator[str]:
         yield f"         {finding.remedy}"
 
 
-def _print(report: "Report", *, as_json: bool) -> None:
+def _print(report: "AcceptanceReport", *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(report.as_json()))
         return

@@ -45,9 +45,9 @@ def command(
     repository = session.repository(uri).repository
     # Imported late, because help and mistakes need not wait for it.
     from cli import drill as drills  # noqa: PLC0415
-    from cli.acceptance.api import Api  # noqa: PLC0415
+    from cli.acceptance.api import ApiUser  # noqa: PLC0415
 
-    api = Api.of(session.server)
+    api = ApiUser.of(session.server)
     path = f"/repositories/{repository}"
     place = api.send("GET", path).expect(200).text("storage_namespace")
     if manifest is not None:

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from cli.arguments import RepositoryArgument
-from cli.client import RefusedError
+from cli.client import ApiRefusedError
 from cli.commits import first_line, short_id
 from cli.errors import CommandError, UsageError
 from cli.events import EventDetail, EventFeed, is_gone
 from cli.grammar import Command, CommandGroup
 from cli.output import local_time
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 
 app = typer.Typer(cls=CommandGroup, help="Follow the events of a repository.")
 
@@ -66,11 +66,11 @@ def tail(
             return
 
 
-def _look(session: Session, watch: EventFeed) -> bool:
+def _look(session: CommandSession, watch: EventFeed) -> bool:
     """Print the new events; return whether the repository still exists."""
     try:
         _print(session, watch.changes())
-    except RefusedError as error:
+    except ApiRefusedError as error:
         if error.status == 404:
             if is_gone(session.server, watch.repository):
                 _print(session, [watch.deleted()])
@@ -84,7 +84,7 @@ def _look(session: Session, watch: EventFeed) -> bool:
     return True
 
 
-def _print(session: Session, events: Iterable[EventDetail]) -> None:
+def _print(session: CommandSession, events: Iterable[EventDetail]) -> None:
     session.output.items(events, _lines)
 
 

@@ -26,7 +26,7 @@ from cli.tasks import TaskFailure
 from cli.uris import PathUri
 
 if TYPE_CHECKING:
-    from cli.client import Server
+    from cli.client import LakeClient
 
 _BRANCH = "/repositories/{repository}/branches/{branch}"
 _IMPORT = f"{_BRANCH}/import"
@@ -55,7 +55,7 @@ class ImportStatus(Struct, frozen=True):
 class Import:
     """An import into a branch."""
 
-    def __init__(self, server: "Server", to: PathUri) -> None:
+    def __init__(self, server: "LakeClient", to: PathUri) -> None:
         self._server = server
         self._names = {"repository": to.repository, "branch": to.ref}
         self._to = to
@@ -66,7 +66,7 @@ class Import:
         Raises:
             CommandError: the server cannot read the source, or the branch does not exist.
         """
-        from cli.client import RefusedError  # noqa: PLC0415 - late, like the server
+        from cli.client import ApiRefusedError  # noqa: PLC0415 - late, like the server
 
         storage = self._server.ask("GET", "/config", {}, Config).storage_config
         if storage.import_validity_regex and not re.search(storage.import_validity_regex, source):
@@ -76,7 +76,7 @@ class Import:
             )
         try:
             self._server.request("GET", _BRANCH, self._names)
-        except RefusedError as error:
+        except ApiRefusedError as error:
             if error.status == _NOT_FOUND:
                 raise CommandError(f"target branch {self._to.ref!r} does not exist") from error
             raise

@@ -33,8 +33,8 @@ from cli.commits import (
 from cli.errors import CommandError, UsageError
 from cli.grammar import Command, CommandGroup
 from cli.output import Color
-from cli.session import Session, session_of
-from cli.transfers.jobs import Options
+from cli.session import CommandSession, session_of
+from cli.transfers.jobs import TransferOptions
 from cli.uris import BranchUri, PathUri
 
 app = typer.Typer(cls=CommandGroup, help="Sync local directories with lakeFS paths.")
@@ -134,7 +134,7 @@ def status(
     """
     session = session_of(context)
     index = Index.find(_folder(directory))
-    mirror = _mirror(session, index, Options(), no_progress=True)
+    mirror = _mirror(session, index, TransferOptions(), no_progress=True)
     changes = mirror.status(is_local=local)
     if session.output.as_json:
         for each in changes:
@@ -275,7 +275,7 @@ def list_(
     )
 
 
-def _source(session: Session, text: str) -> PathUri:
+def _source(session: CommandSession, text: str) -> PathUri:
     """Return the path that an argument names; as in lakectl, a whole ref ends with a slash."""
     uri = session.path(text)
     if not uri.path and not text.endswith("/"):
@@ -297,22 +297,24 @@ def _root(directory: str | None) -> Path:
 
 
 def _options(
-    session: Session,
+    session: CommandSession,
     parallelism: int | None,
     pre_sign: bool | None,  # noqa: FBT001 - as the option
-) -> Options:
+) -> TransferOptions:
     if parallelism is None:
         parallelism = session.configuration.number("options.parallelism", PARALLELISM)
     if parallelism < 1:
         raise UsageError(f"--parallelism is {parallelism}: write 1 or more")
-    return Options(parallelism=parallelism, pre_sign=pre_sign)
+    return TransferOptions(parallelism=parallelism, pre_sign=pre_sign)
 
 
-def _remote(session: Session) -> Remote:
+def _remote(session: CommandSession) -> Remote:
     return Remote(session.server, TrackingRules.of(session.configuration), session.output.warn)
 
 
-def _mirror(session: Session, index: Index, options: Options, *, no_progress: bool) -> Mirror:
+def _mirror(
+    session: CommandSession, index: Index, options: TransferOptions, *, no_progress: bool
+) -> Mirror:
     remote = _remote(session)
     shows = session.output.is_terminal and not no_progress
     sync = Sync(remote, index.root, options, session.output, shows_progress=shows)
@@ -323,13 +325,13 @@ def _link_of(index: Index) -> dict[str, str]:
     return {"directory": str(index.root), "src": str(index.source), "at_head": index.head}
 
 
-def _show(session: Session, operation: str, summary: SyncSummary, mirror: Mirror) -> None:
+def _show(session: CommandSession, operation: str, summary: SyncSummary, mirror: Mirror) -> None:
     """Print a summary; fail if objects were left out."""
     session.output.item(summary, lambda each: each.lines(operation))
     mirror.remote.refuse_skipped()
 
 
-def _draw(session: Session, changes: ChangeSpool) -> None:
+def _draw(session: CommandSession, changes: ChangeSpool) -> None:
     """Print lakectl's table of changes, which has lines even without a terminal."""
     heads = ("SOURCE", "CHANGE", "PATH")
     widths = [len(head) for head in heads]

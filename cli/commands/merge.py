@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from cli import completion
 from cli.arguments import BranchArgument, pairs_of
-from cli.client import RefusedError, Server
+from cli.client import ApiRefusedError, LakeClient
 from cli.commits import (
     AllowEmptyMessageOption,
     MessageOption,
@@ -88,7 +88,7 @@ def command(
 
 
 def _merged(
-    server: Server, source: RefUri, destination: BranchUri, wanted: dict[str, object]
+    server: LakeClient, source: RefUri, destination: BranchUri, wanted: dict[str, object]
 ) -> MergeResult:
     """Merge; return the new commit.
 
@@ -107,7 +107,7 @@ def _merged(
             MergeResult,
             wanted,
         )
-    except RefusedError as error:
+    except ApiRefusedError as error:
         if is_conflict(error):
             raise CommandError(
                 f"conflict found: `graveler diff {destination} {source}` shows it, and --strategy "
@@ -116,7 +116,7 @@ def _merged(
         raise
 
 
-def is_conflict(error: RefusedError) -> bool:
+def is_conflict(error: ApiRefusedError) -> bool:
     """Return whether a merge was refused because both sides changed the same objects."""
     # lakeFS answers a conflict with a result instead of a message.
     return error.status == 409 and (not error.text or "conflict" in error.text.lower())

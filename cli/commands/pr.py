@@ -15,12 +15,12 @@ from cli.arguments import (
     PrefixOption,
     RepositoryArgument,
 )
-from cli.client import RefusedError
+from cli.client import ApiRefusedError
 from cli.commands.merge import MergeResult, is_conflict
 from cli.errors import CommandError, UsageError
 from cli.grammar import Command, CommandGroup
 from cli.output import fields, local_time
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.uris import RepositoryUri
 
 app = typer.Typer(cls=CommandGroup, help="Create, merge and close pull requests.")
@@ -149,7 +149,7 @@ def merge(context: typer.Context, uri: RepositoryArgument, pull_id: PullArgument
     repository = session.repository(uri)
     try:
         made = session.server.ask("PUT", f"{_PULL}/merge", _names(repository, pull_id), MergeResult)
-    except RefusedError as error:
+    except ApiRefusedError as error:
         if is_conflict(error):
             pull = _pull(session, repository, pull_id)
             raise CommandError(
@@ -190,14 +190,14 @@ def update(
 
 
 def _change(
-    session: Session, repository: RepositoryUri, pull_id: str, changes: dict[str, str]
+    session: CommandSession, repository: RepositoryUri, pull_id: str, changes: dict[str, str]
 ) -> None:
     """Change a pull request, and show it."""
     session.server.request("PATCH", _PULL, _names(repository, pull_id), changes)
     session.output.item(_pull(session, repository, pull_id), _lines)
 
 
-def _pull(session: Session, repository: RepositoryUri, pull_id: str) -> PullRequest:
+def _pull(session: CommandSession, repository: RepositoryUri, pull_id: str) -> PullRequest:
     return session.server.ask("GET", _PULL, _names(repository, pull_id), PullRequest)
 
 

@@ -16,7 +16,7 @@ from cli.arguments import (
 from cli.grammar import Command, CommandGroup
 from cli.output import fields, local_time
 from cli.schemas import Repository
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 
 app = typer.Typer(cls=CommandGroup, help="Manage and explore repositories.")
 
@@ -122,7 +122,7 @@ def delete(
 
 
 def _create(
-    session: Session,
+    session: CommandSession,
     uri: str,
     storage_namespace: str,
     default_branch: str,

@@ -14,7 +14,7 @@ from cli.arguments import content_of
 from cli.errors import CommandError, NotInstalledError, UsageError
 from cli.grammar import Command, CommandGroup
 from cli.output import fields, go_time
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 
 app = typer.Typer(cls=CommandGroup, help="Inspect range and metarange files, without a server.")
 
@@ -105,7 +105,7 @@ def properties(context: typer.Context, file: FileArgument) -> None:
     session.output.item(found, lambda each: fields(each.items()))
 
 
-def show_records(session: Session, file: str, amount: int, *, raw: bool = False) -> None:
+def show_records(session: CommandSession, file: str, amount: int, *, raw: bool = False) -> None:
     """Print the records of a file, as lakectl's cat-sst; all of them if the amount is negative."""
     content = _read_file(file)
     inspection = _reader()

@@ -85,11 +85,11 @@ def create(
     if force:
         # Check the ref first: if it does not exist, the old tag must stay.
         ref = session.server.ask("GET", _COMMIT, {**names, "ref": at.ref}, Commit).id
-        from cli.client import RefusedError  # noqa: PLC0415 - late, like the server
+        from cli.client import ApiRefusedError  # noqa: PLC0415 - late, like the server
 
         try:
             session.server.ask("DELETE", _TAG, _names(tag), str)
-        except RefusedError as error:
+        except ApiRefusedError as error:
             if error.status != _NOT_FOUND:
                 raise
     created = session.server.ask("POST", _TAGS, names, Ref, {"id": tag.ref, "ref": ref})

@@ -1,4 +1,4 @@
-"""Reading an AWS account: requests that only look, and their failures in one line."""
+"""Read-only requests to an AWS account, with one line for each failure."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -79,10 +79,10 @@ class Account:
                 self._clients[service] = create(service, self.region, config=_TIMEOUTS)
             answer: Mapping[str, Any] = getattr(self._clients[service], operation)(**given)
         except ClientError as error:
-            told = error.response.get("Error", {})
-            code = told.get("Code", "")
+            given_error = error.response.get("Error", {})
+            code = given_error.get("Code", "")
             raise CannotLookError(
-                action, code, _line(f"{code} {told.get('Message', '')}")
+                action, code, _line(f"{code} {given_error.get('Message', '')}")
             ) from error
         except (NoCredentialsError, NoRegionError, BotoCoreError) as error:
             raise CannotLookError(action, "", _line(str(error))) from error
@@ -91,7 +91,7 @@ class Account:
     def find(
         self, service: str, operation: str, absent: tuple[str, ...], **given: object
     ) -> Mapping[str, Any]:
-        """Return the answer, or nothing if the service says that the thing is absent.
+        """Return the answer, or an empty one if the service reports that the thing is absent.
 
         Raises:
             CannotLookError: the operation failed for another reason.
@@ -122,7 +122,7 @@ class Account:
 
 
 def _action(service: str, operation: str) -> str:
-    """Return what IAM calls the operation: dynamodb:DescribeTable."""
+    """Return IAM's name of the operation, such as dynamodb:DescribeTable."""
     name = "".join(word.capitalize() for word in operation.split("_"))
     return f"{_IAM_NAMES.get(service, service)}:{name}"
 

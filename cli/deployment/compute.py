@@ -1,10 +1,10 @@
-"""Checks of what computes: functions, their mappings, schedules, rules and jobs."""
+"""Checks of functions, their event source mappings, schedules, rules and jobs."""
 
 from collections.abc import Iterator
 
 from cli.deployment.account import Account
-from cli.deployment.findings import Finding, Level, expect, missing, ok, warn
 from cli.deployment.stacks import Resource
+from cli.findings import Finding, FindingLevel, expect, missing, ok, warn
 
 _ALIAS = "live"
 _GLUE_VERSION = "5."
@@ -98,7 +98,7 @@ def job(account: Account, resource: Resource) -> Iterator[Finding]:
         "runs on Glue 5",
         f"it has {version}: {_REDEPLOY}",
         holds=version.startswith(_GLUE_VERSION),
-        level=Level.WARN,
+        level=FindingLevel.WARN,
     )
     runs = account.call("glue", "get_job_runs", JobName=name, MaxResults=1).get("JobRuns", [])
     if runs and runs[0].get("JobRunState") in {"FAILED", "ERROR", "TIMEOUT"}:

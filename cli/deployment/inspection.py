@@ -5,11 +5,11 @@ from functools import partial
 
 from cli.deployment import compute, preflight, stores, watching
 from cli.deployment.account import Account, CannotLookError
-from cli.deployment.findings import Finding, Level, expect, missing, ok, unknown
-from cli.deployment.stacks import Resource, Stack, read_stack
+from cli.deployment.stacks import DeployedStack, Resource, read_stack
+from cli.findings import Finding, FindingLevel, expect, missing, ok, unknown
 
-# How each kind of resource is looked at. Tables are looked at by name: after a restore, those in
-# service are in no stack.
+# The check of each kind of resource. Tables are checked by name: after a restore, those in service
+# are in no stack.
 LOOKS: Mapping[str, Callable[[Account, Resource], Iterator[Finding]]] = {
     "AWS::CloudWatch::Alarm": watching.alarm,
     "AWS::CloudWatch::CompositeAlarm": watching.alarm,
@@ -31,18 +31,18 @@ _BOOTSTRAP = "BootstrapVersion"
 _STAGE = "Stage"
 _PRODUCTION = "prod"
 
-# The role of the api function, which does all that users do.
+# The role of the api function, which serves the users' requests.
 _API_ROLE = "ApiFunctionRole"
 
 
 def inspect(account: Account, name: str) -> Iterator[Finding]:
-    """Yield what is found of the deployment whose service stack has the name.
+    """Yield the findings on the deployment whose service stack has the name.
 
     Raises:
         CommandError: there are no credentials.
     """
     account.id  # noqa: B018 - without credentials, nothing can be looked at
-    stacks: list[Stack] = []
+    stacks: list[DeployedStack] = []
     for stack_name in (f"{name}-storage", name):
         yield from _guarded(f"stack {stack_name}", partial(_stack, account, stack_name, stacks))
     gateway = f"{name}-gateway"
@@ -99,9 +99,9 @@ def _account(
 
 
 def _stack(
-    account: Account, name: str, found: list[Stack], *, is_optional: bool = False
+    account: Account, name: str, found: list[DeployedStack], *, is_optional: bool = False
 ) -> Iterator[Finding]:
-    """Yield the state of a stack, and add it to what was found."""
+    """Yield the state of a stack, and add the stack to `found`."""
     stack = read_stack(account, name)
     subject = f"stack {name}"
     if stack is None:
@@ -113,13 +113,13 @@ def _stack(
     yield expect(subject, "is deployed", remedy, holds=stack.is_whole)
     if stack.is_whole and "ROLLBACK" in stack.status:
         text = "the last deployment was undone"
-        yield Finding(Level.WARN, subject, text, "see the events of the stack")
+        yield Finding(FindingLevel.WARN, subject, text, "see the events of the stack")
     elif stack.is_whole:
         yield ok(subject, f"has {len(stack.resources)} resources")
 
 
 def _guarded(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """Yield what the look finds; a failed request ends it with a finding."""
+    """Yield the findings of a check; a failed request becomes a finding."""
     try:
         yield from look()
     except CannotLookError as error:

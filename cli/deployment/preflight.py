@@ -1,13 +1,13 @@
-"""Checks of the account, which can be made before the first deployment as well."""
+"""Checks of the account, which also work before the first deployment."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cli.deployment.account import Account, CannotLookError
-from cli.deployment.findings import Finding, expect, missing, ok, unknown, warn
 from cli.deployment.stacks import Resource
+from cli.findings import Finding, expect, missing, ok, unknown, warn
 
-# What CDK's templates require, and where its default bootstrap stores its version.
+# The version that CDK's templates require, and the parameter with the default bootstrap's version.
 _BOOTSTRAP_MIN = 6
 BOOTSTRAP_DEFAULT = "/cdk-bootstrap/hnb659fds/version"
 
@@ -22,14 +22,14 @@ _QUOTAS_PAGE = "https://console.aws.amazon.com/servicequotas/home"
 
 @dataclass(frozen=True)
 class Quota:
-    """A quota of the account, by the name that Service Quotas shows, and what a stage needs."""
+    """A quota by its name in Service Quotas, with the minimum that a stage needs."""
 
     service: str
     name: str
     minimum: int
 
 
-# Service Quotas' names. Lambda's concurrency is read from Lambda, which knows a new account's.
+# By Service Quotas' names. Lambda's concurrency is read from Lambda, which knows a new account's.
 _QUOTAS = (
     Quota("apigateway", "Throttle rate", 1_000),
     Quota("dynamodb", "Table-level read throughput limit", 12_000),
@@ -40,7 +40,7 @@ _QUOTAS = (
 
 
 def bootstrap(account: Account, parameter: str) -> Iterator[Finding]:
-    """CDK's bootstrap stack is there, in a version that the templates accept.
+    """CDK's bootstrap stack exists, in a version that the templates accept.
 
     Args:
         account: the account.
@@ -64,7 +64,7 @@ def bootstrap(account: Account, parameter: str) -> Iterator[Finding]:
 
 
 def concurrency(account: Account, *, is_production: bool) -> Iterator[Finding]:
-    """Lambda's concurrency suffices for what is reserved, and for what is not."""
+    """Lambda's concurrency suffices for reserved and for unreserved functions."""
     subject = "Lambda's concurrent executions"
     limits = account.call("lambda", "get_account_settings")["AccountLimit"]
     total = int(limits["ConcurrentExecutions"])
@@ -107,7 +107,7 @@ def _judge(quota: Quota, value: float | None) -> Finding:
 def permissions(
     account: Account, role: Resource, tables: Sequence[str], bucket: str
 ) -> Iterator[Finding]:
-    """The role of a function may do its work, also under a boundary or an organization's policy."""
+    """A role may do its work, also under a boundary or an organization's policy."""
     subject = f"role {role.physical_id}"
     partition = "aws-cn" if account.region.startswith("cn-") else "aws"
     arn = f"arn:{partition}:iam::{account.id}:role/{role.physical_id}"

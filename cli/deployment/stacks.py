@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cli.deployment.account import Account
 
-# What CloudFormation calls states in which a stack is as its template says.
+# CloudFormation's states in which a stack matches its template.
 _WHOLE = {
     "CREATE_COMPLETE",
     "UPDATE_COMPLETE",
@@ -25,7 +25,7 @@ class Resource:
 
 
 @dataclass(frozen=True)
-class Stack:
+class DeployedStack:
     """A stack as CloudFormation has it."""
 
     name: str
@@ -40,11 +40,11 @@ class Stack:
         return self.status in _WHOLE
 
 
-def read_stack(account: Account, name: str) -> Stack | None:
+def read_stack(account: Account, name: str) -> DeployedStack | None:
     """Return the stack, or None if there is none of that name.
 
     Raises:
-        CannotLookError: CloudFormation refuses to say.
+        CannotLookError: CloudFormation refused the request.
     """
     # CloudFormation has no code of its own for an unknown stack.
     found = account.find("cloudformation", "describe_stacks", ("ValidationError",), StackName=name)
@@ -54,7 +54,7 @@ def read_stack(account: Account, name: str) -> Stack | None:
     rows = account.pages(
         "cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=name
     )
-    return Stack(
+    return DeployedStack(
         name,
         stack["StackStatus"],
         {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", [])},

@@ -1,10 +1,10 @@
-"""Checks of what stores: tables, buckets and keys."""
+"""Checks of tables, buckets and keys."""
 
 from collections.abc import Iterator
 
 from cli.deployment.account import Account
-from cli.deployment.findings import Finding, Level, expect, missing, ok, warn
 from cli.deployment.stacks import Resource
+from cli.findings import Finding, FindingLevel, expect, missing, ok, warn
 
 _RESTORE = 'docs/backup.md, "Point-in-time recovery", step 3, has the command'
 _REDEPLOY = "deploy the storage stack again: docs/deploy.md"
@@ -15,7 +15,7 @@ _NO_BUCKET = ("NoSuchBucket", "404")
 def table_in_service(
     account: Account, name: str, *, is_refs: bool, is_production: bool
 ) -> Iterator[Finding]:
-    """A table is active, recoverable, protected, and the refs table feeds events and expiry."""
+    """A table is active, recoverable and protected; the refs table has a stream and expiry."""
     subject = f"table {name}"
     found = account.find(
         "dynamodb", "describe_table", ("ResourceNotFoundException",), TableName=name
@@ -53,7 +53,7 @@ def _feeds(
 
 
 def bucket(account: Account, resource: Resource) -> Iterator[Finding]:
-    """A bucket is private, and forgets what nobody needs."""
+    """A bucket is private, and expires old data."""
     name = resource.physical_id
     subject = f"bucket {name}"
     absent = ("NoSuchPublicAccessBlockConfiguration",)
@@ -67,7 +67,9 @@ def bucket(account: Account, resource: Resource) -> Iterator[Finding]:
     )
     rules = [rule for rule in found.get("Rules", []) if rule.get("Status") == "Enabled"]
     aborts = any("AbortIncompleteMultipartUpload" in rule for rule in rules)
-    yield expect(subject, "aborts unfinished uploads", _REDEPLOY, holds=aborts, level=Level.WARN)
+    yield expect(
+        subject, "aborts unfinished uploads", _REDEPLOY, holds=aborts, level=FindingLevel.WARN
+    )
     versioning = account.call("s3", "get_bucket_versioning", Bucket=name).get("Status", "")
     forgets = any("NoncurrentVersionExpiration" in rule for rule in rules)
     if versioning == "Enabled" and not forgets:

@@ -1,16 +1,16 @@
-"""Checks of what watches: alarms, their topic, and the queues of failures."""
+"""Checks of alarms, their topic, and the queues of failures."""
 
 from collections.abc import Iterator
 
 from cli.deployment.account import Account
-from cli.deployment.findings import Finding, ok, warn
 from cli.deployment.stacks import Resource
+from cli.findings import Finding, ok, warn
 
 _MEANING = "see what it means in docs/operations.md"
 
 
 def alarm(account: Account, resource: Resource) -> Iterator[Finding]:
-    """An alarm does not fire, and reaches somebody."""
+    """An alarm does not fire, and its actions are on."""
     name = resource.physical_id
     subject = f"alarm {name}"
     found = account.call(

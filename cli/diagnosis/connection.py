@@ -1,10 +1,9 @@
-"""Checks of the way to the server: names, TLS, what answers, clocks, rights, the object store."""
+"""Checks of the connection to the server: name, TLS, answer, clock, rights, object store."""
 
 import re
 import socket
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -12,13 +11,13 @@ from urllib.parse import urlsplit
 import msgspec
 import urllib3
 
-from cli import client
-from cli.client import RefusedError, Server
+from cli import transport
+from cli.client import ApiRefusedError, LakeClient
 from cli.configuration import Configuration, RetryPolicy
-from cli.diagnosis.findings import Finding, error, ok, skipped, warning
 from cli.errors import CommandError
+from cli.findings import Finding, error, ok, skipped, warning
 from cli.schemas import Config, CurrentUser, ObjectStats, Repository, ResultPage
-from cli.transport import proxy_of, through
+from cli.transport import KeptConnections, WholeAnswer, proxy_of, reason_of
 
 # S3 refuses requests that differ by 15 minutes; presigned URLs may live for less.
 _SKEW_WARNING_S = 60.0
@@ -29,23 +28,8 @@ _API = "/api/v1"
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 
 
-@dataclass(frozen=True)
-class _Answer:
-    status: int
-    reason: str
-    headers: urllib3.HTTPHeaderDict
-    content: bytes
-
-    @property
-    def is_json(self) -> bool:
-        try:
-            return isinstance(msgspec.json.decode(self.content), dict)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return False
-
-
 def check_connection(configuration: Configuration) -> Iterator[Finding]:
-    """Yield what the server says to a request, or why it says nothing."""
+    """Yield findings on the server's answer, or on why there is none."""
     endpoint, (key_id, secret) = configuration.endpoint, configuration.key_pair
     headers = urllib3.make_headers(basic_auth=f"{key_id}:{secret}")
     try:
@@ -56,27 +40,35 @@ def check_connection(configuration: Configuration) -> Iterator[Finding]:
     proxy = urlsplit(proxy_of(endpoint)).hostname
     yield ok("endpoint", f"{endpoint} answers" + (f" through the proxy {proxy}" if proxy else ""))
     yield from _clock(answer)
-    if answer.status == 200 and answer.is_json:
+    if answer.status == 200 and _is_json(answer):
         # Without repetitions, which would only delay the findings.
-        server = Server(endpoint, (key_id, secret), RetryPolicy(attempts_max=0))
+        server = LakeClient(endpoint, (key_id, secret), RetryPolicy(attempts_max=0))
         yield from _as_user(server)
     else:
         yield _wrong_answer(endpoint, answer)
 
 
-def _get(url: str, headers: dict[str, str]) -> _Answer:
+def _get(url: str, headers: dict[str, str]) -> WholeAnswer:
     """Return the answer to one attempt; redirects are answers."""
-    timeout = urllib3.Timeout(connect=client.CONNECT_S, read=client.ANSWER_S)
-    with through(proxy_of(url), {"timeout": timeout, "retries": False}) as pool:
-        found = pool.request("GET", url, headers=headers, redirect=False)
-        return _Answer(found.status, found.reason or "", found.headers, found.data)
+    connections = KeptConnections()
+    try:
+        return WholeAnswer.of(connections.send("GET", url, None, headers))
+    finally:
+        connections.close()
+
+
+def _is_json(answer: WholeAnswer) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(answer.content), dict)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
 
 
 def _unreachable(endpoint: str, failure: urllib3.exceptions.HTTPError) -> Finding:
     """Return why there is no answer."""
     if isinstance(failure, urllib3.exceptions.ProxyError):
         proxy = urlsplit(proxy_of(endpoint))
-        text = f"the proxy {proxy.hostname}:{proxy.port} does not work: {client.reason_of(failure)}"
+        text = f"the proxy {proxy.hostname}:{proxy.port} does not work: {reason_of(failure)}"
         remedy = "correct the variables of proxies, or name the server's host in NO_PROXY"
         return error("endpoint", text, remedy)
     parts = urlsplit(endpoint)
@@ -84,12 +76,12 @@ def _unreachable(endpoint: str, failure: urllib3.exceptions.HTTPError) -> Findin
     for cause in _causes(failure):
         if (why := _reason(cause, place, parts.hostname or "")) is not None:
             return error("endpoint", *why)
-    text = f"{place} does not answer as a web server: {client.reason_of(failure)}"
+    text = f"{place} does not answer as a web server: {reason_of(failure)}"
     return error("endpoint", text, "check host and port; if the server has TLS, write https://")
 
 
 def _reason(cause: BaseException, place: str, host: str) -> tuple[str, str] | None:
-    """Return what an error means and what to do; None if another cause of it says more."""
+    """Return the meaning of an error and a remedy; None if another cause explains more."""
     why: tuple[str, str] | None = None
     match cause:
         case ssl.SSLCertVerificationError():
@@ -113,22 +105,22 @@ def _reason(cause: BaseException, place: str, host: str) -> tuple[str, str] | No
                 "start the server, or correct host and port",
             )
         case urllib3.exceptions.NewConnectionError():
-            why = None  # a kind of time-out for urllib3; the operating system's error is behind it
+            why = None  # for urllib3 also a time-out; the cause is the system's error
         case urllib3.exceptions.ConnectTimeoutError():
             why = (
-                f"{place} cannot be reached: no connection in {client.CONNECT_S:g} s",
+                f"{place} cannot be reached: no connection in {transport.CONNECT_S:g} s",
                 "look at firewall, VPN, proxy and the host name",
             )
         case urllib3.exceptions.ReadTimeoutError():
             why = (
-                f"{place} accepts connections, but does not answer in {client.ANSWER_S:g} s",
+                f"{place} accepts connections, but does not answer in {transport.ANSWER_S:g} s",
                 "check that host and port are those of the server",
             )
     return why
 
 
 def _causes(failure: BaseException) -> Iterator[BaseException]:
-    """Yield the error and what is behind it."""
+    """Yield the error and its causes."""
     found: BaseException | None = failure
     while found is not None:
         yield found
@@ -138,7 +130,7 @@ def _causes(failure: BaseException) -> Iterator[BaseException]:
         found = found.__cause__ or found.__context__
 
 
-def _clock(answer: _Answer) -> Iterator[Finding]:
+def _clock(answer: WholeAnswer) -> Iterator[Finding]:
     """Compare this machine's clock with that of the server."""
     try:
         theirs = parsedate_to_datetime(answer.headers.get("Date", ""))
@@ -157,8 +149,8 @@ def _clock(answer: _Answer) -> Iterator[Finding]:
         yield ok("clock", "agrees with the server's")
 
 
-def _wrong_answer(endpoint: str, answer: _Answer) -> Finding:
-    """Return what an answer means that is not that of the API to a user."""
+def _wrong_answer(endpoint: str, answer: WholeAnswer) -> Finding:
+    """Return a finding on an answer that is not the API's to a user."""
     if answer.status == 401:
         return error(
             "key pair",
@@ -192,7 +184,7 @@ def _right_endpoint(endpoint: str) -> str:
         answer = _get(f"{right}/user", {})
     except urllib3.exceptions.HTTPError:
         return ""
-    return _origin(endpoint) if answer.is_json else ""
+    return _origin(endpoint) if _is_json(answer) else ""
 
 
 def _origin(url: str) -> str:
@@ -200,8 +192,8 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _as_user(server: Server) -> Iterator[Finding]:
-    """Yield who the user is, what the server is, and whether the object store can be reached."""
+def _as_user(server: LakeClient) -> Iterator[Finding]:
+    """Yield findings on the user, the server and the object store."""
     try:
         user = server.ask("GET", "/user", {}, CurrentUser).user
         yield ok("key pair", f"belongs to the user {user.id}")
@@ -216,22 +208,22 @@ def _as_user(server: Server) -> Iterator[Finding]:
         yield error("server", str(failure), "ask the operator of the server")
 
 
-def _name_of(server: Server) -> str:
+def _name_of(server: LakeClient) -> str:
     """Return which system answers; only Graveler has this operation."""
     try:
         server.request("GET", "/repositories/{repository}/tasks", {"repository": "any-name"})
-    except RefusedError as refused:
+    except ApiRefusedError as refused:
         # Graveler says that the repository does not exist, or that the user may not see it.
         if refused.text == "invalid API endpoint":
             return "lakeFS"
     return "Graveler"
 
 
-def _object_store(server: Server) -> Iterator[Finding]:
+def _object_store(server: LakeClient) -> Iterator[Finding]:
     """Fetch a byte of some object by a presigned URL, as `fs download` does."""
     try:
         url = _some_presigned_url(server)
-    except RefusedError as refused:
+    except ApiRefusedError as refused:
         yield skipped("object store", f"cannot look for an object: {refused}")
         return
     if not url:
@@ -242,7 +234,7 @@ def _object_store(server: Server) -> Iterator[Finding]:
     try:
         answer = _get(url, {"Range": "bytes=0-0"})
     except urllib3.exceptions.HTTPError as failure:
-        yield error("object store", f"cannot reach {host}: {client.reason_of(failure)}", remedy)
+        yield error("object store", f"cannot reach {host}: {reason_of(failure)}", remedy)
         return
     found = _CODE.search(answer.content.decode(errors="replace"))
     code = found[1] if found else answer.reason
@@ -256,7 +248,7 @@ def _object_store(server: Server) -> Iterator[Finding]:
     yield error("object store", text, remedy)
 
 
-def _some_presigned_url(server: Server) -> str:
+def _some_presigned_url(server: LakeClient) -> str:
     """Return the presigned URL of an object in one of the first repositories, or ""."""
     found = server.page("/repositories", {}, Repository, {"amount": _REPOSITORIES_MAX})
     for repository in found.results:
@@ -266,7 +258,7 @@ def _some_presigned_url(server: Server) -> str:
             objects: ResultPage[ObjectStats] = server.page(
                 template, names, ObjectStats, {"amount": 1, "presign": True}
             )
-        except RefusedError:
+        except ApiRefusedError:
             continue  # a policy may forbid this repository and allow others
         for each in objects.results:
             if each.physical_address.startswith(("http://", "https://")):

@@ -1,17 +1,17 @@
-"""All checks of a client's set-up, in the order in which one would mend what they find."""
+"""All checks of a client's set-up, in the order in which to correct what they find."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from cli.configuration import Configuration
 from cli.diagnosis.connection import check_connection
-from cli.diagnosis.findings import Finding
 from cli.diagnosis.settings import (
     check_endpoint,
     check_file,
     check_keys,
     check_variables,
 )
+from cli.findings import Finding
 
 
 def examine(file: Path | None, variables: Mapping[str, str]) -> Iterator[Finding]:

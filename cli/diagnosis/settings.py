@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from cli.configuration import CONFIG_VARIABLE, DEFAULT_FILE, KEY_VARIABLES, Configuration
-from cli.diagnosis.findings import Finding, error, ok, warning
 from cli.errors import CommandError
+from cli.findings import Finding, error, ok, warning
 
 PREFIX = "LAKECTL_"
 _API = "/api/v1"
@@ -42,7 +42,7 @@ SETTINGS = (
     "experimental.local.posix_permissions.include_gid",
 )
 _OTHER_VARIABLES = (CONFIG_VARIABLE, "LAKECTL_BASE_URI", "LAKECTL_INTERACTIVE")
-# The one setting with names that the user chooses below it.
+# The one setting whose keys the user chooses.
 _OPEN = "credentials.provider.aws_iam.token_request_headers."
 
 _SECRETS = {"credentials.secret_access_key", "credentials.session_token"}
@@ -57,7 +57,7 @@ def variable_of(setting: str) -> str:
 
 
 def check_file(file: Path | None, variables: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield what is to say about the configuration file."""
+    """Yield findings on the configuration file."""
     named = file or (Path(variables[CONFIG_VARIABLE]) if CONFIG_VARIABLE in variables else None)
     chosen = named or Path(DEFAULT_FILE).expanduser()
     subject = "configuration file"
@@ -90,7 +90,7 @@ def check_file(file: Path | None, variables: Mapping[str, str]) -> Iterator[Find
 def check_variables(
     file_values: Mapping[str, str], variables: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield the variables that override the file, and those that nothing reads."""
+    """Yield findings on variables that override the file, and on those that nothing reads."""
     known = {variable_of(setting): setting for setting in SETTINGS}
     for name in sorted(variables):
         if not name.startswith(PREFIX) or name in _OTHER_VARIABLES:
@@ -109,7 +109,7 @@ def check_variables(
 
 
 def check_keys(configuration: Configuration) -> Iterator[Finding]:
-    """Yield what is to say about the key pair; lakectl calls the same forms suspicious."""
+    """Yield findings on the key pair; lakectl calls the same forms suspicious."""
     key_id = configuration.get("credentials.access_key_id")
     secret = configuration.get("credentials.secret_access_key")
     if configuration.get("credentials.provider.type") and not (key_id or secret):
@@ -129,7 +129,7 @@ def check_keys(configuration: Configuration) -> Iterator[Finding]:
 
 
 def check_endpoint(configuration: Configuration) -> Iterator[Finding]:
-    """Yield what is to say about the endpoint as it is written."""
+    """Yield findings on the endpoint's text."""
     written = configuration.get("server.endpoint_url")
     try:
         endpoint = configuration.endpoint

@@ -1,4 +1,4 @@
-"""Files to objects and back: in parallel, resumable, verified by checksum, in bounded memory.
+"""Transfers between files and objects: parallel, resumable, verified, in bounded memory.
 
-`Engine` in cli.transfers.engine is the entry: it runs the jobs of cli.transfers.jobs.
+`TransferRunner` in cli.transfers.runner is the entry: it runs the jobs of cli.transfers.jobs.
 """

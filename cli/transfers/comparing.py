@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 
 from cli.errors import CommandError
 from cli.schemas import ObjectStats
-from cli.transfers.content import Content
+from cli.transfers.content import LocalContent
 from cli.transfers.files import LocalFile
 from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY
 from cli.transfers.uploads import part_size
 from cli.transfers.verification import checksum_of_parts, is_md5, uploaded_part_sizes
 
-# The server's clock, which says when an object was stored, and that of this machine.
+# The server's clock, which dates objects, and this machine's may differ by this much.
 _CLOCKS_DIFFER_S = 2
 
 Pair = tuple[str, LocalFile | None, ObjectStats | None]
@@ -24,7 +24,7 @@ def side_by_side(
     Args:
         files: files in the order of `walk`.
         objects: objects below the prefix, in the order of a listing.
-        prefix: what the names of objects have and those of files have not.
+        prefix: the beginning of the objects' names, which names of files lack.
     """
     left, right = iter(files), iter(objects)
     file, found = next(left, None), next(right, None)
@@ -43,7 +43,7 @@ def side_by_side(
 
 
 def modified_s(found: ObjectStats) -> int:
-    """Return when the file that an object was uploaded from was modified, in Unix seconds."""
+    """Return the modification time of the file that was uploaded, in Unix seconds."""
     text = (found.metadata or {}).get(CLIENT_MTIME_KEY, "")
     return int(text) if text.isdecimal() else found.mtime
 
@@ -59,7 +59,7 @@ def has_changed(file: LocalFile, found: ObjectStats) -> bool:
     try:
         return may_be_newer(file.state.st_mtime_ns, found) and has_other_content(file, found)
     except CommandError:
-        return True  # the upload says why it cannot be read
+        return True  # the upload reports why it cannot be read
 
 
 def may_be_newer(mtime_ns: int, found: ObjectStats) -> bool:
@@ -75,8 +75,8 @@ def may_be_newer(mtime_ns: int, found: ObjectStats) -> bool:
 def has_other_content(file: LocalFile, found: ObjectStats) -> bool:
     """Whether a file differs from the object by size or checksum.
 
-    If the object's checksum is of parts, and none of the usual sizes makes so many, the times
-    decide: the file is the same if it has that of the object, as after a transfer.
+    A checksum of parts can be compared only if a usual part size gives that number of parts.
+    Otherwise the times decide: after a transfer, they are equal.
 
     Raises:
         CommandError: the file cannot be read.
@@ -84,7 +84,7 @@ def has_other_content(file: LocalFile, found: ObjectStats) -> bool:
     size_bytes = file.state.st_size
     if size_bytes != found.size_bytes:
         return True
-    with Content(file.path) as content:
+    with LocalContent(file.path) as content:
         if is_md5(found.checksum):
             return content.md5(0, size_bytes).hex() != found.checksum
         is_known = False

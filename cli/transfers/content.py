@@ -15,21 +15,15 @@ BLOCK_BYTES = 1024 * 1024
 _local = threading.local()
 
 
-def block_buffer() -> memoryview:
-    """Return this thread's buffer."""
-    try:
-        return _local.buffer  # type: ignore[no-any-return]
-    except AttributeError:
-        _local.buffer = memoryview(bytearray(BLOCK_BYTES))
-        return _local.buffer  # type: ignore[no-any-return]
-
-
 def stored_blocks(descriptor: int, first: int, size_bytes: int) -> Iterator[memoryview]:
     """Yield a range of a file in blocks, less at the file's end.
 
-    Each is valid until this thread asks for another one.
+    A block is valid until this thread reads the next one.
     """
-    buffer = block_buffer()
+    try:
+        buffer = _local.buffer
+    except AttributeError:
+        buffer = _local.buffer = memoryview(bytearray(BLOCK_BYTES))
     done = 0
     while done < size_bytes:
         block = buffer[: min(BLOCK_BYTES, size_bytes - done)]
@@ -40,8 +34,8 @@ def stored_blocks(descriptor: int, first: int, size_bytes: int) -> Iterator[memo
         done += read
 
 
-class Content:
-    """Reads a file, or bytes, from any place."""
+class LocalContent:
+    """Reads ranges of a file, or of bytes."""
 
     def __init__(self, source: Path | bytes) -> None:
         """Open a file.
@@ -57,7 +51,7 @@ class Content:
             self.size_bytes = len(source)
             return
         try:
-            # A pipe that nobody writes to would be waited for.
+            # Without O_NONBLOCK, opening a pipe waits for a writer.
             self._descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
             found = os.fstat(self._descriptor)
         except OSError as error:
@@ -84,18 +78,18 @@ class Content:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What is another when the file has changed."""
+        """The facts by which a changed file is recognized."""
         size_bytes, mtime_ns, inode = self._state
         return {
             "size_bytes": str(size_bytes),
             "mtime_ns": str(mtime_ns),
-            # Programs set the other time back after a change in place; this one they cannot.
+            # After a change in place, programs can reset mtime_ns, but not this time.
             "ctime_ns": str(self._ctime_ns),
             "inode": str(inode),
         }
 
     def whole(self) -> bytes:
-        """Return all of it.
+        """Return the whole content.
 
         Raises:
             CommandError: the file changed, or cannot be read.
@@ -112,7 +106,7 @@ class Content:
         return found
 
     def blocks(self, first: int, size_bytes: int) -> Iterator[memoryview]:
-        """Yield a range in blocks; each is valid until the next one is asked for.
+        """Yield a range in blocks; each is valid until the next one is read.
 
         Raises:
             CommandError: the file became shorter, or cannot be read.
@@ -138,10 +132,10 @@ class Content:
         return digest.digest()
 
     def check(self) -> None:
-        """Refuse a file that has changed since it was opened.
+        """Check that the file has not changed since it was opened.
 
         Raises:
-            CommandError: it has.
+            CommandError: it has changed.
         """
         if self._state:
             found = os.fstat(self._descriptor)

@@ -2,26 +2,27 @@
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from hashlib import md5, sha256
 from pathlib import Path
 from time import time
 
-from cli.client import NoDataError, RefusedError
+from cli.client import ApiRefusedError, NoDataError
 from cli.errors import CommandError
 from cli.schemas import ObjectStats
-from cli.transfers.api import Api
-from cli.transfers.content import block_buffer
+from cli.transfers.content import BLOCK_BYTES
 from cli.transfers.files import JOURNAL_SUFFIX, PARTIAL_SUFFIX
-from cli.transfers.jobs import SYMLINK_TARGET_KEY, Download, Options
-from cli.transfers.journals import Journal, Part, boot_id, lock
-from cli.transfers.sources import ChangedError, Source, WrongDataError
+from cli.transfers.jobs import SYMLINK_TARGET_KEY, DownloadJob, TransferOptions
+from cli.transfers.journals import PartsJournal, StoredPart, boot_id, lock
+from cli.transfers.objects import RefObjects
+from cli.transfers.requests import BrokenError, read_all, read_block
+from cli.transfers.sources import ChangedError, ContentSource, WrongDataError
 from cli.transfers.verification import checksum_of, is_md5
-from cli.transfers.wire import Block, BrokenError, Reply, read_all, read_into
-from cli.transfers.workers import Workers
+from cli.transfers.workers import TaskThreads
+from cli.transport import Block, WholeAnswer
 
-_RECEIVED_MAX = 3  # how often an object is received until its checksum is right
+_RECEIVED_MAX = 3  # attempts to receive an object with the right checksum
 _NAME_BYTES_MAX = 200  # of a file's name, so that a prefix and a suffix fit
 
 # The codes of S3, Google Cloud Storage and Azure for an object that does not exist.
@@ -35,22 +36,24 @@ Received = Callable[[int], None]
 class Downloader:
     """Downloads the objects of a ref."""
 
-    def __init__(self, api: Api, options: Options, parts: Workers, received: Received) -> None:
+    def __init__(
+        self, objects: RefObjects, options: TransferOptions, parts: TaskThreads, received: Received
+    ) -> None:
         """Prepare downloads.
 
         Args:
-            api: the ref.
+            objects: the ref's objects.
             options: how jobs are done.
             parts: the threads that receive parts.
-            received: is told of bytes that arrived.
+            received: is called with the number of bytes that arrived.
         """
-        self._api = api
-        self._wire = api.wire
+        self._objects = objects
+        self._requests = objects.requests
         self._options = options
         self._parts = parts
         self._received = received
 
-    def download(self, job: Download) -> ObjectStats:
+    def download(self, job: DownloadJob) -> ObjectStats:
         """Store an object as a file; return the object.
 
         Raises:
@@ -75,12 +78,12 @@ class Downloader:
             raise self._reason(error, source) from None
         return stats
 
-    def _reason(self, error: CommandError, source: Source) -> CommandError:
-        """Return the refusal of replaced data, if the server has one: listings do not know them."""
+    def _reason(self, error: CommandError, source: ContentSource) -> CommandError:
+        """Return the server's refusal if the data were replaced: listings do not show that."""
         try:
             if source.renew is not None:
                 source.renew()
-        except RefusedError as refusal:
+        except ApiRefusedError as refusal:
             return refusal if refusal.status == 410 else error
         except CommandError:
             pass
@@ -94,7 +97,7 @@ class Downloader:
         length: int,
         write: Callable[[Block], object],
     ) -> None:
-        """Give a range of the content to a function, block after block; raises as `download`."""
+        """Pass a range of the content to `write`, block by block; raises as `download`."""
         source = self._source(path, stats)
         size_bytes = stats.size_bytes or 0
         is_whole = length == size_bytes
@@ -108,25 +111,29 @@ class Downloader:
             if not self._is_right(stats, source, digest.hex(), is_same_again=is_through_api):
                 raise _wrong(stats)
 
-    def _source(self, path: str, stats: ObjectStats) -> Source:
+    def _source(self, path: str, stats: ObjectStats) -> ContentSource:
         if "://" in stats.physical_address and stats.physical_address.startswith("http"):
 
             def renew() -> str:
-                return self._api.stat(path, presign=True).physical_address
+                return self._objects.stat(path, presign=True).physical_address
 
-            return Source(stats.physical_address, {}, renew, stats.physical_address_expiry)
-        presign = self._api.presigns(self._options.pre_sign)
-        return Source(self._api.content_url(path, presign=presign), self._api.headers, None)
+            return ContentSource(stats.physical_address, {}, renew, stats.physical_address_expiry)
+        presign = self._objects.presigns(self._options.pre_sign)
+        return ContentSource(
+            self._objects.content_url(path, presign=presign), self._objects.headers, None
+        )
 
-    def _whole(self, job: Download, stats: ObjectStats, source: Source) -> None:
-        """Receive by one request. What arrived is of no use to the next run: it is deleted."""
+    def _whole(self, job: DownloadJob, stats: ObjectStats, source: ContentSource) -> None:
+        """Receive by one request; partial data are deleted, because a later run cannot use them."""
         temporary = _temporary(job.target, PARTIAL_SUFFIX)
         descriptor = _locked(temporary)
         try:
             os.ftruncate(descriptor, 0)
             self._receive_whole(stats, source, descriptor)
             _finish(job, temporary, descriptor)
-            _temporary(job.target, JOURNAL_SUFFIX).unlink(missing_ok=True)  # of a larger version
+            _temporary(job.target, JOURNAL_SUFFIX).unlink(
+                missing_ok=True
+            )  # left by a larger version
         except BaseException:
             with suppress(OSError):
                 temporary.unlink()
@@ -134,7 +141,7 @@ class Downloader:
         finally:
             os.close(descriptor)
 
-    def _receive_whole(self, stats: ObjectStats, source: Source, descriptor: int) -> None:
+    def _receive_whole(self, stats: ObjectStats, source: ContentSource, descriptor: int) -> None:
         size_bytes = stats.size_bytes or 0
         if not size_bytes:
             return
@@ -154,10 +161,10 @@ class Downloader:
             before = found
         raise _wrong(stats)
 
-    def _in_parts(self, job: Download, stats: ObjectStats, source: Source) -> None:
-        """Receive in parts; a journal keeps those that are stored for the next run."""
+    def _in_parts(self, job: DownloadJob, stats: ObjectStats, source: ContentSource) -> None:
+        """Receive in parts; a journal records the stored ones for the next run."""
         part_bytes = self._options.part_bytes
-        journal = Journal(_temporary(job.target, JOURNAL_SUFFIX))
+        journal = PartsJournal(_temporary(job.target, JOURNAL_SUFFIX))
         temporary = _temporary(job.target, PARTIAL_SUFFIX)
         about = {
             "path": job.path,
@@ -185,7 +192,7 @@ class Downloader:
                     raise
                 found, is_right = "", False
             if not is_right:
-                # Once more from the beginning: parts of an older run may be damaged.
+                # Start again: parts of an older run may be damaged.
                 journal.begin(about)
                 again = self._received_parts(stats, source, descriptor, journal, part_bytes)
                 if not self._is_right(stats, source, again, is_same_again=again == found):
@@ -207,12 +214,12 @@ class Downloader:
     def _received_parts(
         self,
         stats: ObjectStats,
-        source: Source,
+        source: ContentSource,
         descriptor: int,
-        journal: Journal,
+        journal: PartsJournal,
         part_bytes: int,
     ) -> str:
-        """Receive the parts that the journal has not; return the checksum, "" for none."""
+        """Receive the parts that the journal lacks; return the checksum, or "" for none."""
         size_bytes = stats.size_bytes or 0
         numbers = range(1, -(-size_bytes // part_bytes) + 1)
         verifies = self._options.verifies
@@ -229,7 +236,7 @@ class Downloader:
             first = (number - 1) * part_bytes
             length = min(part_bytes, size_bytes - first)
             self._fetch(source, write, first, length, size_bytes, has_digest=False)
-            journal.add(Part(number, source.etag))
+            journal.add(StoredPart(number, source.etag))
             if checksum:
                 checksum.add(number)
 
@@ -237,13 +244,13 @@ class Downloader:
         return checksum.hexdigest() if checksum else ""
 
     def _is_right(
-        self, stats: ObjectStats, source: Source, found: str, *, is_same_again: bool
+        self, stats: ObjectStats, source: ContentSource, found: str, *, is_same_again: bool
     ) -> bool:
         """Return whether a checksum is the object's, or cannot be compared with it.
 
-        What cannot be known: by which size of parts a checksum of parts is, and, from the API
-        alone, whether one of MD5's form is an MD5 at all. Bytes that arrived twice alike are right
-        then.
+        The part size behind a checksum of parts is unknown. From the API alone, it is also unknown
+        whether a checksum in MD5's form is an MD5. In both cases, bytes that arrive twice alike are
+        right.
         """
         if not found or found == stats.checksum:
             return True
@@ -254,8 +261,8 @@ class Downloader:
 
     def _fetch(
         self,
-        source: Source,
-        write: Callable[[memoryview, int], object],
+        source: ContentSource,
+        write: Callable[[Block, int], object],
         first: int,
         length: int,
         whole_bytes: int | None,
@@ -263,7 +270,7 @@ class Downloader:
         has_digest: bool = True,
         is_repeatable: bool = True,
     ) -> bytes:
-        """Give a range to a function, with the place of each block; return its checksum.
+        """Pass a range to `write`, with the offset of each block; return its checksum.
 
         A body that is cut off is continued where it ended.
         """
@@ -279,41 +286,37 @@ class Downloader:
                 headers["Range"] = f"bytes={first + done}-{first + length - 1}"
                 if source.etag:
                     headers["If-Match"] = f'"{source.etag}"'
-            answer = self._wire.open("GET", url, headers)
-            if answer.status not in {200, 206}:
-                reply = Reply(answer.status, answer.headers, read_all(answer))
-                if reply.status == 403 and source.replace(url):
-                    raise BrokenError("the presigned URL has expired")
-                raise self._refused(source, reply)
-            if is_range and answer.status == 200 and (first or length != whole_bytes):
-                if whole_bytes is not None or not is_repeatable:
-                    answer.close()
-                    raise CommandError(_NO_RANGES)
-                digest, done = md5(usedforsecurity=False), 0
-            source.note(answer, is_range=is_range)
-            buffer = block_buffer()
-            while done < length:
-                self._wire.check()
-                read = read_into(answer, buffer[: length - done])
-                if not read:
-                    answer.close()
-                    raise BrokenError("the object was cut off")
-                block = buffer[:read]
-                write(block, first + done)
-                if has_digest:
-                    digest.update(block)
-                done += read
-                self._received(read)
-            if read_into(answer, buffer[:1]):
-                answer.close()
-                raise WrongDataError("the object is longer than the server says")
+            # Closed in any case: an unread rest would be taken for the next answer.
+            with closing(self._requests.open("GET", url, headers)) as answer:
+                if answer.status not in {200, 206}:
+                    reply = read_all(answer)
+                    if reply.status == 403 and source.replace(url):
+                        raise BrokenError("the presigned URL has expired")
+                    raise self._refused(source, reply)
+                if is_range and answer.status == 200 and (first or length != whole_bytes):
+                    if whole_bytes is not None or not is_repeatable:
+                        raise CommandError(_NO_RANGES)
+                    digest, done = md5(usedforsecurity=False), 0
+                source.note(answer, is_range=is_range)
+                while done < length:
+                    self._requests.check()
+                    block = read_block(answer, min(BLOCK_BYTES, length - done))
+                    if not block:
+                        raise BrokenError("the object was cut off")
+                    write(block, first + done)
+                    if has_digest:
+                        digest.update(block)
+                    done += len(block)
+                    self._received(len(block))
+                if read_block(answer, 1):
+                    raise WrongDataError("the object is longer than the server says")
 
-        self._wire.patiently(attempt)
+        self._requests.repeat(attempt)
         return digest.digest() if has_digest else b""
 
-    def _refused(self, source: Source, reply: Reply) -> CommandError:
+    def _refused(self, source: ContentSource, reply: WholeAnswer) -> CommandError:
         if source.renew is None and reply.status != 412 and reply.content[:1] == b"{":
-            return self._api.refusal(reply)
+            return self._objects.refusal(reply)
         if reply.status == 412:
             return ChangedError()
         if reply.status == 404 and any(code in reply.content for code in _NO_OBJECT):
@@ -332,7 +335,7 @@ def _temporary(target: Path, suffix: str) -> Path:
 
 def _write(descriptor: int, block: Block, first: int) -> None:
     left = memoryview(block)
-    while left:  # a disk that is almost full takes a part
+    while left:  # an almost full disk stores a part of it
         written = os.pwrite(descriptor, left, first)
         left, first = left[written:], first + written
 
@@ -345,7 +348,7 @@ def _locked(temporary: Path) -> int:
         return lock(temporary)
 
 
-def _link(job: Download, link: str) -> None:
+def _link(job: DownloadJob, link: str) -> None:
     temporary = _temporary(job.target, PARTIAL_SUFFIX)
     temporary.parent.mkdir(parents=True, exist_ok=True)
     temporary.unlink(missing_ok=True)
@@ -353,8 +356,8 @@ def _link(job: Download, link: str) -> None:
     temporary.replace(job.target)
 
 
-def _finish(job: Download, temporary: Path, descriptor: int) -> None:
-    # A network file system says at a close that it could not store what was written.
+def _finish(job: DownloadJob, temporary: Path, descriptor: int) -> None:
+    # A network file system may report a failed write only when the file is closed.
     os.close(os.dup(descriptor))
     if job.mtime_s is not None:
         os.utime(temporary, (time(), job.mtime_s))

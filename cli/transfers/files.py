@@ -9,13 +9,13 @@ from pathlib import Path
 
 from cli.errors import CommandError
 
-# What lakectl leaves out of every walk.
+# Names that lakectl leaves out of every walk.
 IGNORED = frozenset({".lakefs_ref.yaml", ".DS_Store"})
 
 PARTIAL_SUFFIX = ".graveler-part"
 JOURNAL_SUFFIX = ".graveler-parts"
 
-# So many folders are remembered.
+# The number of folders whose checks are cached.
 _FOLDERS_MAX = 1000
 
 
@@ -29,7 +29,7 @@ class LocalFile:
 
     @property
     def key(self) -> bytes:
-        """What a listing orders it by."""
+        """The key by which listings are ordered."""
         return os.fsencode(self.name)
 
     @property
@@ -40,7 +40,7 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What lakectl's configuration says of files that are not regular ones."""
+    """lakectl's settings for files that are not regular."""
 
     are_skipped: bool = False  # local.skip_non_regular_files
     are_stored: bool = False  # local.symlink_support
@@ -51,7 +51,7 @@ def walk(root: Path, links: Links, *, has_folders: bool = False) -> Iterator[Loc
 
     Args:
         root: the folder.
-        links: what to do with what is no regular file.
+        links: the settings for files that are not regular.
         has_folders: whether folders are yielded as well, with a slash at the end of the name.
 
     Raises:
@@ -90,12 +90,12 @@ def _below(folder: Path, prefix: str, links: Links, *, has_folders: bool) -> Ite
 
 
 def is_left_out(name: str) -> bool:
-    """Whether no walk has a file of this name, relative to the root."""
+    """Whether walks leave out a name, which is relative to the root."""
     return any(part in IGNORED or is_partial(part) for part in name.split("/"))
 
 
 def is_partial(name: str) -> bool:
-    """Whether a file is one of a download that was interrupted."""
+    """Whether a file belongs to an interrupted download."""
     return name.startswith(".") and name.endswith((PARTIAL_SUFFIX, JOURNAL_SUFFIX))
 
 
@@ -112,12 +112,12 @@ class Shadows:
     """The files of a listing so far, each of which hides the objects below its name."""
 
     def __init__(self) -> None:
-        self._files: list[str] = []  # whose names may begin those to come, as that of a folder does
+        self._files: list[str] = []  # which later names may have as a folder
 
     def hide(self, name: str) -> bool:
         """Return whether an earlier object is a file where the next one's folder would be.
 
-        The names come in the order of the listing; one may come more than once.
+        Names are given in the order of the listing, and may repeat.
         """
         self._files = [each for each in self._files if each <= name < f"{each}0"]  # after the slash
         if any(name.startswith(f"{each}/") for each in self._files):
@@ -127,8 +127,8 @@ class Shadows:
         return False
 
 
-class Folder:
-    """A folder that objects are stored in, and never outside of it."""
+class TargetFolder:
+    """A folder to download into; nothing is ever stored outside of it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -159,9 +159,9 @@ class Folder:
         return folder / parts[-1]
 
     def make_for(self, target: Path) -> None:
-        """Make the folders above a target, none of which is a link then, nor becomes one.
+        """Make the folders above a target, and check that none is a link.
 
-        The links of the same run are made by other threads, and where there is no folder yet.
+        None becomes a link later: other threads of the run make links only where nothing is yet.
 
         Raises:
             CommandError: a link or a file is among them.
@@ -184,13 +184,13 @@ class Folder:
         self._made.add(folder)
 
     def _check(self, folder: Path) -> None:
-        """Refuse links on the way: what they name may be outside of the folder."""
+        """Refuse links on the path: they may lead out of the folder."""
         for each in (folder, *folder.parents):
             if each == self.root:
                 break
             if each.is_symlink():
                 raise CommandError(f"{each} is a symbolic link: it may lead out of {self.root}")
-        # The folders of a listing follow one another: a few are enough.
+        # A listing visits one folder after another: a small cache is enough.
         if len(self._checked) > _FOLDERS_MAX:
             self._checked.clear()
         self._checked.add(folder)

@@ -1,4 +1,4 @@
-"""What the engine is asked to do, and what it reports."""
+"""The jobs of transfers, their options, and the tally of a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cli.errors import CommandError
 from cli.schemas import ObjectStats
-from cli.transfers.files import Folder, Links
+from cli.transfers.files import Links, TargetFolder
 
 # lakectl's metadata about the file that an object was uploaded from.
 CLIENT_MTIME_KEY = "::lakefs::client-mtime"
@@ -20,8 +20,8 @@ PART_BYTES_MIN = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How jobs are done."""
+class TransferOptions:
+    """The options of transfers."""
 
     parallelism: int = PARALLELISM
     # None: presigned URLs where they save time, and the server has them.
@@ -31,7 +31,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
+class UploadJob:
     """Store a file, or these bytes, as an object."""
 
     path: str
@@ -41,38 +41,38 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
-class Download:
+class DownloadJob:
     """Store an object as a file; an older file or link of the same name is replaced."""
 
     path: str
     target: Path
     stats: ObjectStats
     mtime_s: int | None = None  # the file's modification time; None: now
-    links: Links = field(default_factory=Links)  # what becomes of objects that are links
-    folder: Folder | None = None  # what the target must not be outside of
+    links: Links = field(default_factory=Links)  # how objects that are links are stored
+    folder: TargetFolder | None = None  # the folder that must contain the target
 
 
 @dataclass(frozen=True, slots=True)
-class Impossible:
-    """Nothing can be done: counted and reported as a failure among the others."""
+class ImpossibleJob:
+    """A job that cannot be done; it is counted and reported as a failure."""
 
     path: str
     error: CommandError
 
 
-Job = Upload | Download | Impossible
+Job = UploadJob | DownloadJob | ImpossibleJob
 
 
 @dataclass(slots=True)
-class Tally:
-    """What was done, and what failed."""
+class TransferTally:
+    """Numbers of the jobs that succeeded and failed."""
 
     uploaded: int = 0
     downloaded: int = 0
     removed: int = 0
     failed: int = 0
     without_data: int = 0  # of those that failed
-    impossible: int = 0  # as well
+    impossible: int = 0  # of those that failed, too
     size_bytes: int = 0
 
     @property

@@ -1,8 +1,8 @@
-"""Journals of data in parts: which parts are stored, so that the next run continues.
+"""Journals of data in parts: the stored parts, so that the next run continues.
 
-A journal is a file of JSON lines, appended to when a part is stored. Nothing is flushed to the
-disk: a journal survives the process, and one of a download is not used after the machine has
-crashed. Only one process at a time works with a journal.
+A journal is a file of JSON lines; each stored part appends one. Lines are not flushed to the disk,
+so a journal survives its process, but not a crash of the machine. Journals of downloads are not
+used after a crash. Only one process at a time works with a journal.
 """
 
 import os
@@ -19,18 +19,18 @@ from cli.errors import CommandError
 
 try:
     import fcntl
-except ImportError:  # Windows has none: there, two processes are not kept apart
+except ImportError:  # Windows has none: processes do not exclude each other there
     fcntl = None  # type: ignore[assignment]
 
 
-class Part(msgspec.Struct, frozen=True):
+class StoredPart(msgspec.Struct, frozen=True):
     """A part that is stored: its number, from 1, and its checksum or entity tag."""
 
     number: int
     tag: str
 
 
-class Journal:
+class PartsJournal:
     """The journal of one object; close it, or delete it when all is stored."""
 
     def __init__(self, file: Path, *, is_kept: bool = True) -> None:
@@ -38,7 +38,7 @@ class Journal:
 
         Args:
             file: the journal.
-            is_kept: whether there is a next run that can find it.
+            is_kept: whether a next run can find it.
 
         Raises:
             CommandError: another process works with it, or it cannot be written.
@@ -57,30 +57,30 @@ class Journal:
             raise CommandError(f"cannot write {file}: {reason}") from error
 
     def continues(self, about: Mapping[str, str]) -> bool:
-        """Whether the journal is about this; the keys that are not named may differ."""
+        """Whether the journal has these facts; its other facts may differ."""
         return all(self.about.get(key) == value for key, value in about.items())
 
     def begin(self, about: Mapping[str, str]) -> None:
-        """Begin anew, about this."""
+        """Start the journal again, with these facts."""
         self.about = dict(about)
         self.parts = {}
         os.ftruncate(self._descriptor, 0)
         os.write(self._descriptor, msgspec.json.encode(self.about) + b"\n")
 
-    def add(self, part: Part) -> None:
-        """Note a part that is stored."""
+    def add(self, part: StoredPart) -> None:
+        """Record a stored part."""
         with self._lock:
             self.parts[part.number] = part.tag
             os.write(self._descriptor, msgspec.json.encode(part) + b"\n")
 
     def delete(self) -> None:
-        """Delete the journal: all is stored, or nothing of it is of use."""
+        """Delete the journal: all parts are stored, or useless."""
         with suppress(OSError):
             self._file.unlink()
         os.close(self._descriptor)
 
     def close(self) -> None:
-        """Keep the journal for the next run, unless it has nothing to keep."""
+        """Close the journal; keep it for the next run if it has parts."""
         if not (self.parts and self._is_kept):
             with suppress(OSError):
                 self._file.unlink()
@@ -98,12 +98,12 @@ class Journal:
             if lines:
                 self.about = msgspec.json.decode(lines[0], type=dict[str, str])
             for line in lines[1:]:
-                part = msgspec.json.decode(line, type=Part)
+                part = msgspec.json.decode(line, type=StoredPart)
                 self.parts[part.number] = part.tag
 
 
 def lock(file: Path, flags: int = 0) -> int:
-    """Return a descriptor of a file that this process alone works with.
+    """Return a descriptor of a file, with an exclusive lock.
 
     Raises:
         CommandError: another process works with it.
@@ -127,17 +127,17 @@ def lock(file: Path, flags: int = 0) -> int:
 
 
 def boot_id() -> str:
-    """Return what is another after the machine has crashed: files may have lost bytes then."""
+    """Return the ID of the machine's boot: after a crash, files may have lost bytes."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return ""
 
 
-def open_upload_journal(*names: str) -> Journal:
+def open_upload_journal(*names: str) -> PartsJournal:
     """Return an upload's journal, in the user's folder of caches.
 
-    If that cannot be written, as in many containers, the next run cannot continue.
+    If the folder cannot be written, as in many containers, the next run cannot continue.
     """
     cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     name = sha256("\0".join(names).encode(errors="surrogateescape")).hexdigest()[:32]
@@ -148,7 +148,7 @@ def open_upload_journal(*names: str) -> Journal:
     except OSError:
         is_writable = False
     if is_writable:
-        return Journal(folder / f"{name}.parts")
+        return PartsJournal(folder / f"{name}.parts")
     handle, temporary = mkstemp(prefix="graveler-")
     os.close(handle)
-    return Journal(Path(temporary), is_kept=False)
+    return PartsJournal(Path(temporary), is_kept=False)

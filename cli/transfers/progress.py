@@ -9,8 +9,8 @@ _REFRESH_S = 0.5
 _NARROW_COLUMNS = 70
 
 
-class Progress:
-    """Counts of what is known, and of what is done; any thread may add to them."""
+class TransferProgress:
+    """Counts of known and of finished work; any thread may add to the latter."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -53,7 +53,7 @@ class Progress:
         from rich.progress import Progress as Bar  # noqa: PLC0415
 
         console = Console(stderr=True)
-        # The rates would make a second line on a narrow terminal: it shows the counts alone.
+        # A narrow terminal shows the counts alone: the rates would need a second line.
         rates = (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
         bar = Bar(
             TextColumn("{task.description}"),

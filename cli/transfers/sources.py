@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.client import HTTPResponse
 from threading import Lock
 from time import time
+
+from urllib3 import BaseHTTPResponse
 
 from cli.errors import CommandError
 from cli.schemas import ObjectStats
@@ -16,7 +17,7 @@ _EXPIRY_MARGIN_S = 15
 
 
 class WrongDataError(CommandError):
-    """What the object store has or sends is not the object."""
+    """The stored or received bytes are not the object's."""
 
 
 class ChangedError(WrongDataError):
@@ -27,8 +28,8 @@ class ChangedError(WrongDataError):
 
 
 @dataclass(slots=True)
-class Source:
-    """Where an object's content is read, and what the answers say of it."""
+class ContentSource:
+    """The URL of an object's content, and facts from the answers."""
 
     url: str
     headers: dict[str, str]
@@ -49,28 +50,27 @@ class Source:
             return self.url
 
     def replace(self, used: str) -> bool:
-        """Get another URL than the one used, which was refused; return whether there is one."""
+        """Renew the URL after `used` was refused; return whether there is a new one."""
         with self.lock:
             if self.url == used and self.renew is not None and self.renewals < _RENEWALS_MAX:
                 self._renew()
             return self.url != used
 
     def may_be_other(self, stats: ObjectStats) -> bool:
-        """Whether a checksum of MD5's form may be none of the content."""
+        """Whether a checksum in MD5's form may not be the content's MD5."""
         is_store = self.renew is not None
         return may_be_other(stats, self.etag, is_encrypted=self.is_encrypted, is_store=is_store)
 
-    def note(self, answer: HTTPResponse, *, is_range: bool) -> None:
-        """Keep what an answer says of the object.
+    def note(self, answer: BaseHTTPResponse, *, is_range: bool) -> None:
+        """Keep the entity tag and the encryption that an answer names.
 
         Raises:
-            ChangedError: the bytes before it are of another object.
+            ChangedError: the earlier bytes belong to another object.
         """
         tag = (answer.headers.get("ETag") or "").strip('" ')
         encryption = answer.headers.get("x-amz-server-side-encryption") or ""
         with self.lock:
             if is_range and answer.status == 206 and tag and self.etag not in {"", tag}:
-                answer.close()
                 raise ChangedError
             self.etag = tag
             self.is_encrypted = encryption.startswith("aws:kms")

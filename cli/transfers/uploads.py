@@ -12,22 +12,23 @@ from time import time
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
-from cli.client import RefusedError
+from cli.client import ApiRefusedError
 from cli.errors import CommandError
 from cli.schemas import ObjectStats
-from cli.transfers.api import Api, OpenUpload
-from cli.transfers.content import Content
-from cli.transfers.jobs import Options, Upload
-from cli.transfers.journals import Journal, Part, open_upload_journal
-from cli.transfers.wire import Block, BrokenError, Reply
-from cli.transfers.workers import Workers
+from cli.transfers.content import LocalContent
+from cli.transfers.jobs import TransferOptions, UploadJob
+from cli.transfers.journals import PartsJournal, StoredPart, open_upload_journal
+from cli.transfers.objects import OpenUpload, RefObjects
+from cli.transfers.requests import BrokenError
+from cli.transfers.workers import TaskThreads
+from cli.transport import Block, WholeAnswer
 
 if TYPE_CHECKING:
     from hashlib import _Hash as HASH
 
 # One request stores an object up to this size; a presigned URL takes three.
 DIRECT_BYTES_MAX = 256 * 1024
-# From here on, a part that fails costs less than the whole.
+# From this size on, a failed part costs less than a failed file.
 PARTS_BYTES_MIN = 16 * 1024 * 1024
 PART_BYTES = 8 * 1024 * 1024
 _PARTS_MAX = 10_000
@@ -47,38 +48,40 @@ Sent = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Stored:
-    """Bytes that the object store has: the MD5 of what was sent, and the store's tag."""
+class StoredBytes:
+    """Bytes in the object store: the MD5 of the sent bytes, and the store's entity tag."""
 
     md5: str
     etag: str
 
 
 class _ForgottenError(CommandError):
-    """The object store has no such upload any more: it was aborted, or is too old."""
+    """The object store has forgotten the upload: it was aborted, or has expired."""
 
 
 class Uploader:
     """Uploads the objects of a branch."""
 
-    def __init__(self, api: Api, options: Options, parts: Workers, sent: Sent) -> None:
+    def __init__(
+        self, objects: RefObjects, options: TransferOptions, parts: TaskThreads, sent: Sent
+    ) -> None:
         """Prepare uploads.
 
         Args:
-            api: the branch.
+            objects: the branch's objects.
             options: how jobs are done.
             parts: the threads that send parts.
-            sent: is told of bytes that were sent.
+            sent: is called with the number of bytes that were sent.
         """
-        self._api = api
-        self._wire = api.wire
+        self._objects = objects
+        self._requests = objects.requests
         self._options = options
         self._parts = parts
         self._sent = sent
-        # Whether the object store's entity tags are no checksums of what it has stored.
+        # Whether requests carry a checksum, because the store's entity tags are not checksums.
         self._sends_checksums = False
 
-    def upload(self, job: Upload) -> ObjectStats:
+    def upload(self, job: UploadJob) -> ObjectStats:
         """Store an object; return it.
 
         Raises:
@@ -88,32 +91,32 @@ class Uploader:
             job.path.encode()
         except UnicodeEncodeError as error:
             raise CommandError("the name is not UTF-8: rename the file") from error
-        with Content(job.source) as content:
+        with LocalContent(job.source) as content:
             if not self._is_presigned(job, content.size_bytes):
                 return self._direct(job, content)
             in_parts = content.size_bytes >= PARTS_BYTES_MIN and not isinstance(job.source, bytes)
-            if in_parts and self._api.storage.pre_sign_multipart_upload:
+            if in_parts and self._objects.storage.pre_sign_multipart_upload:
                 return self._in_parts(job, content)
             return self._presigned(job, content)
 
-    def _is_presigned(self, job: Upload, size_bytes: int) -> bool:
-        wish = self._options.pre_sign
-        if wish is None and size_bytes <= DIRECT_BYTES_MAX and _fits_headers(job.metadata):
+    def _is_presigned(self, job: UploadJob, size_bytes: int) -> bool:
+        pre_sign = self._options.pre_sign
+        if pre_sign is None and size_bytes <= DIRECT_BYTES_MAX and _fits_headers(job.metadata):
             return False
-        return self._api.presigns(wish)
+        return self._objects.presigns(pre_sign)
 
-    def _direct(self, job: Upload, content: Content) -> ObjectStats:
+    def _direct(self, job: UploadJob, content: LocalContent) -> ObjectStats:
         """Store by one request of the API."""
         headers = {"Content-Type": job.content_type, **_headers(job.metadata)}
         if content.size_bytes <= DIRECT_BYTES_MAX:
             whole = content.whole()
             expected = md5(whole, usedforsecurity=False).hexdigest()
-            stats = self._api.store(job.path, headers, whole)
+            stats = self._objects.store(job.path, headers, whole)
             self._sent(len(whole))
         else:
             headers["Content-Length"] = str(content.size_bytes)
             blocks = partial(self._blocks, content, 0, content.size_bytes)
-            stats = self._api.store(job.path, headers, blocks)
+            stats = self._objects.store(job.path, headers, blocks)
             expected = content.md5(0, content.size_bytes).hex()
             content.check()
         if _MD5.fullmatch(stats.checksum) and stats.checksum != expected:
@@ -123,14 +126,14 @@ class Uploader:
             )
         return stats
 
-    def _presigned(self, job: Upload, content: Content) -> ObjectStats:
+    def _presigned(self, job: UploadJob, content: LocalContent) -> ObjectStats:
         """Store by a presigned URL: ask for an address, send the data, link them."""
         size_bytes = content.size_bytes
         for attempt in count(1):
-            address = self._api.address(job.path)
+            address = self._objects.address(job.path)
             if address.presigned_url is None:
                 raise CommandError("the server has no presigned URL: use --pre-sign=false")
-            # A URL that expired is of an address of its own: begin anew.
+            # A new URL comes with a new address, so an expired one needs both.
             stored = self._put(address.presigned_url, job, content, 0, size_bytes)
             if stored is None and attempt < _RENEWALS_MAX:
                 continue
@@ -145,17 +148,17 @@ class Uploader:
                 "content_type": job.content_type,
             }
             try:
-                return self._api.link(job.path, body)
-            except RefusedError as error:
+                return self._objects.link(job.path, body)
+            except ApiRefusedError as error:
                 if error.status == 409 and attempt < _CONFLICTS_MAX:
                     continue
                 return self._confirmed(job.path, address.physical_address, error)
         raise AssertionError("the loop returns or raises")
 
-    def _in_parts(self, job: Upload, content: Content) -> ObjectStats:
-        """Store in parts; a journal keeps those that are stored for the next run."""
+    def _in_parts(self, job: UploadJob, content: LocalContent) -> ObjectStats:
+        """Store in parts; a journal records the stored ones for the next run."""
         source = str(job.source)
-        journal = open_upload_journal(*self._api.journal_names, job.path, source)
+        journal = open_upload_journal(*self._objects.journal_names, job.path, source)
         part_bytes = part_size(content.size_bytes)
         numbers = range(1, -(-content.size_bytes // part_bytes) + 1)
         about = {
@@ -170,11 +173,11 @@ class Uploader:
                     return self._stored_parts(job, content, journal, upload, numbers, part_bytes)
                 except _ForgottenError:
                     pass
-                except RefusedError as error:
+                except ApiRefusedError as error:
                     if error.status not in {400, 404, 410}:
                         raise
-                    # The upload has ended since: aborted, or too old.
-            upload = self._api.begin_parts(job.path, len(numbers))
+                    # The upload was aborted, or has expired.
+            upload = self._objects.begin_parts(job.path, len(numbers))
             address = {"upload_id": upload.upload_id, "physical_address": upload.physical_address}
             journal.begin({**about, **address})
             return self._stored_parts(job, content, journal, upload, numbers, part_bytes)
@@ -184,9 +187,9 @@ class Uploader:
 
     def _stored_parts(
         self,
-        job: Upload,
-        content: Content,
-        journal: Journal,
+        job: UploadJob,
+        content: LocalContent,
+        journal: PartsJournal,
         upload: OpenUpload,
         numbers: Iterable[int],
         part_bytes: int,
@@ -199,10 +202,10 @@ class Uploader:
             for _ in range(_RENEWALS_MAX):
                 url = urls.pop(number, "")
                 if not url or has_expired(url):
-                    url = self._api.part_url(job.path, upload, number)
+                    url = self._objects.part_url(job.path, upload, number)
                 stored = self._put(url, job, content, first, size_bytes)
                 if stored is not None:
-                    journal.add(Part(number, stored.etag))
+                    journal.add(StoredPart(number, stored.etag))
                     return
             raise CommandError("presigned URLs expire at once: check this machine's clock")
 
@@ -218,16 +221,16 @@ class Uploader:
             "content_type": job.content_type,
         }
         try:
-            stats = self._api.complete(job.path, upload, body)
-        except RefusedError as error:
+            stats = self._objects.complete(job.path, upload, body)
+        except ApiRefusedError as error:
             stats = self._confirmed(job.path, upload.physical_address, error)
         journal.delete()
         return stats
 
-    def _confirmed(self, path: str, address: str, error: RefusedError) -> ObjectStats:
-        """Return the object if an earlier attempt, whose answer was lost, has stored it."""
+    def _confirmed(self, path: str, address: str, error: ApiRefusedError) -> ObjectStats:
+        """Return the object if an earlier attempt stored it, and its answer was lost."""
         try:
-            found = self._api.stat(path, presign=False)
+            found = self._objects.stat(path, presign=False)
         except CommandError:
             raise error from None
         if found.physical_address != address:
@@ -235,25 +238,25 @@ class Uploader:
         return found
 
     def _put(
-        self, url: str, job: Upload, content: Content, first: int, size_bytes: int
-    ) -> Stored | None:
+        self, url: str, job: UploadJob, content: LocalContent, first: int, size_bytes: int
+    ) -> StoredBytes | None:
         """Send a range to a presigned URL; return None if the URL has expired.
 
-        The checksum is computed as the bytes are sent, and compared with the entity tag of the
-        answer. A store whose tags are no checksums gets the bytes again, with the checksum in the
-        request; from then on it gets that at once, which takes a pass over the bytes before.
+        The checksum is computed while the bytes are sent, and compared with the entity tag of the
+        answer. If the tag is not a checksum, the bytes are sent again with Content-MD5. Later
+        requests send Content-MD5 at once, which takes a pass over the bytes first.
         """
         headers = {"Content-Length": str(size_bytes), "Content-Type": job.content_type}
         if ".blob.core." in urlsplit(url).netloc:
             headers["x-ms-blob-type"] = "BlockBlob"
 
-        def attempt() -> Stored | None:
-            digests: list[HASH] = []  # the last one is of the body that was answered
+        def attempt() -> StoredBytes | None:
+            digests: list[HASH] = []  # the last one belongs to the answered body
             if self._sends_checksums:
                 checksum = b64encode(content.md5(first, size_bytes)).decode()
                 headers["Content-MD5"] = checksum
             body = partial(self._hashed, content, first, size_bytes, digests)
-            reply = self._wire.once("PUT", url, headers, body)
+            reply = self._requests.once("PUT", url, headers, body)
             if reply.status == 403 and (has_expired(url) or b"expired" in reply.content):
                 return None
             if reply.status >= 300:
@@ -264,40 +267,40 @@ class Uploader:
             elif "Content-MD5" not in headers:
                 self._sends_checksums = True
                 return attempt()
-            return Stored(digests[-1].hexdigest(), reply.etag)
+            return StoredBytes(digests[-1].hexdigest(), reply.etag)
 
         if has_expired(url):
             return None
-        stored = self._wire.patiently(attempt)
+        stored = self._requests.repeat(attempt)
         if stored is not None:
             self._sent(size_bytes)
         return stored
 
     def _hashed(
-        self, content: Content, first: int, size_bytes: int, digests: "list[HASH]"
+        self, content: LocalContent, first: int, size_bytes: int, digests: "list[HASH]"
     ) -> Iterable[Block]:
-        """Yield a range, and keep its checksum: one for each time that the range is sent."""
+        """Yield a range, and append its checksum: one for each time that it is sent."""
         digest = md5(usedforsecurity=False)
         digests.append(digest)
         for block in self._blocks(content, first, size_bytes):
             digest.update(block)
             yield block
 
-    def _blocks(self, content: Content, first: int, size_bytes: int) -> Iterable[Block]:
+    def _blocks(self, content: LocalContent, first: int, size_bytes: int) -> Iterable[Block]:
         for block in content.blocks(first, size_bytes):
-            self._wire.check()
+            self._requests.check()
             yield block
 
 
 def part_size(size_bytes: int) -> int:
-    """Return the size of a file's parts: of whole MiB, and no more than S3 allows."""
+    """Return the part size for a file: whole MiB, and at most as many parts as S3 allows."""
     mebibyte = 1024 * 1024
     needed = -(-size_bytes // _PARTS_MAX)
     return max(PART_BYTES, -(-needed // mebibyte) * mebibyte)
 
 
 def has_expired(url: str) -> bool:
-    """Whether a presigned URL has expired, or is about to; False if it does not say."""
+    """Whether a presigned URL has expired, or is about to; False if it names no expiry."""
     query = parse_qs(urlsplit(url).query)
     try:
         began = datetime.strptime(query["X-Amz-Date"][0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
@@ -307,14 +310,14 @@ def has_expired(url: str) -> bool:
     return time() + _EXPIRY_MARGIN_S > began.timestamp() + life_s
 
 
-def _has_checksum(reply: Reply) -> bool:
+def _has_checksum(reply: WholeAnswer) -> bool:
     """Whether the entity tag is the MD5 of the stored bytes."""
     if reply.headers.get("x-amz-server-side-encryption", "").startswith("aws:kms"):
-        return False  # the tag of an encrypted object is no checksum
+        return False  # the tag of an encrypted object is not a checksum
     return bool(_MD5.fullmatch(reply.etag))
 
 
-def _refusal(url: str, reply: Reply, content: Content) -> CommandError | BrokenError:
+def _refusal(url: str, reply: WholeAnswer, content: LocalContent) -> CommandError | BrokenError:
     """Return the error of a refused PUT.
 
     Raises:
@@ -328,7 +331,7 @@ def _refusal(url: str, reply: Reply, content: Content) -> CommandError | BrokenE
     return CommandError(_refused(url, reply))
 
 
-def _refused(url: str, reply: Reply) -> str:
+def _refused(url: str, reply: WholeAnswer) -> str:
     text = reply.content.decode(errors="replace")
     found = re.search(r"<Message>(.*?)</Message>", text, re.DOTALL)
     line = " ".join((found[1] if found else text).split())[:200]
@@ -336,7 +339,7 @@ def _refused(url: str, reply: Reply) -> str:
 
 
 def _fits_headers(metadata: Mapping[str, str]) -> bool:
-    """Whether metadata arrive as they are when they are headers, which are in lower case."""
+    """Whether metadata survive as headers, whose names become lower case."""
     return all(
         _HEADER_KEY.fullmatch(key.removeprefix(_INTERNAL))
         and value.isascii()

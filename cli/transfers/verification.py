@@ -13,13 +13,13 @@ _MD5 = re.compile(r"[0-9a-f]{32}")
 _IN_PARTS = re.compile(r"([0-9a-f]{32})-(\d+)")
 
 _MEBIBYTE = 1024 * 1024
-# The sizes of parts that programs upload with: ours and AWS's tools, lakectl's, then Spark's and
-# those that people choose.
+# The part sizes of programs: ours and those of AWS's tools, lakectl's, and Spark's. The others are
+# sizes that people choose.
 _USUAL_PART_SIZES = tuple(
     size * _MEBIBYTE for size in (8, 5, 64, 100, 128, 16, 10, 15, 20, 25, 32, 50, 256, 512, 1024)
 )
 
-# S3 has no smaller parts, but the last one.
+# S3's minimum for all parts but the last.
 _PARTS_BYTES_MIN = 5 * _MEBIBYTE
 
 
@@ -29,7 +29,7 @@ def is_md5(checksum: str) -> bool:
 
 
 def uploaded_part_sizes(stats: ObjectStats) -> list[int]:
-    """Return the usual sizes of parts that make as many as the checksum says, likely ones first."""
+    """Return the usual part sizes that give the checksum's number of parts, likely ones first."""
     found = _IN_PARTS.fullmatch(stats.checksum)
     if found is None:
         return []
@@ -44,10 +44,10 @@ def checksum_of_parts(digests: Iterable[bytes]) -> str:
 
 
 def may_be_other(stats: ObjectStats, etag: str, *, is_encrypted: bool, is_store: bool) -> bool:
-    """Whether a checksum of MD5's form may be none of the whole content.
+    """Whether a checksum in MD5's form may not be the MD5 of the whole content.
 
-    S3 encrypted it with a key of KMS, or it was uploaded in parts and lakeFS dropped their number.
-    The object store's own tag has the number.
+    S3 may have encrypted the object with a key of KMS. Or it was uploaded in parts, and lakeFS
+    dropped their number; the object store's own tag has it.
     """
     known = {""} if is_store else {"", stats.checksum}
     from_parts = "-" in etag or (etag in known and (stats.size_bytes or 0) > _PARTS_BYTES_MIN)
@@ -55,10 +55,10 @@ def may_be_other(stats: ObjectStats, etag: str, *, is_encrypted: bool, is_store:
 
 
 class Checksum(Protocol):
-    """The checksum of a file whose parts arrive in any order; it is computed as they do."""
+    """The checksum of a file whose parts arrive in any order; it is computed as they arrive."""
 
     def add(self, number: int) -> None:
-        """Note that a part, of the download, is stored."""
+        """Note that a part of the download is stored."""
         ...
 
     def hexdigest(self) -> str:
@@ -69,8 +69,8 @@ class Checksum(Protocol):
 def checksum_of(descriptor: int, stats: ObjectStats, part_bytes: int) -> Checksum | None:
     """Return the computation of an object's checksum from the file that it is downloaded to.
 
-    None means that there is nothing to compare: the object has no checksum, or one of parts whose
-    size nobody knows.
+    None means that nothing can be compared: the object has no checksum, or the size of its parts
+    is unknown.
 
     Args:
         descriptor: the file.
@@ -85,7 +85,7 @@ def checksum_of(descriptor: int, stats: ObjectStats, part_bytes: int) -> Checksu
 
 
 class _OfWhole:
-    """An MD5 of all bytes, which needs them in their order."""
+    """An MD5 of all bytes, computed in their order."""
 
     def __init__(self, descriptor: int, size_bytes: int, part_bytes: int) -> None:
         self._descriptor = descriptor
@@ -97,7 +97,7 @@ class _OfWhole:
         self._lock = Lock()
 
     def add(self, number: int) -> None:
-        """Note that a part is stored; add what is stored without a gap."""
+        """Note that a part is stored; hash all bytes before the first gap."""
         self._stored.add(number)
         while self._lock.acquire(blocking=False):
             try:
@@ -126,7 +126,7 @@ class _OfWhole:
 
 
 class _OfParts:
-    """S3's checksum of an object in parts: an MD5 of the MD5s of what was uploaded together."""
+    """S3's checksum of an object in parts: the MD5 of the MD5s of its uploaded parts."""
 
     def __init__(
         self, descriptor: int, stats: ObjectStats, part_bytes: int, uploaded_bytes: list[int]
@@ -154,7 +154,7 @@ class _OfParts:
                 self._digests[start] = self._digest(start, stop)
 
     def hexdigest(self) -> str:
-        """Return the checksum; of another usual size of parts if that is the right one."""
+        """Return the checksum; that of another usual part size if it is the object's."""
         found = checksum_of_parts(self._digests[each] for each in sorted(self._digests))
         if found != self._expected:
             for other in self._others:

@@ -11,8 +11,8 @@ T = TypeVar("T")
 Task = Callable[[], None]
 
 
-class Workers:
-    """Threads that begin as tasks need them; they end with the process at the latest."""
+class TaskThreads:
+    """Daemon threads that start when tasks need them."""
 
     def __init__(self, count: int, capacity: int) -> None:
         """Prepare threads.
@@ -28,7 +28,7 @@ class Workers:
         self._idle = 0
 
     def put(self, task: Task) -> None:
-        """Have a thread run a task that raises nothing; wait while too many tasks wait."""
+        """Queue a task, which must not raise; block while the queue is full."""
         with self._lock:
             if self._tasks.qsize() >= self._idle and len(self._threads) < self.count:
                 # A daemon, so that an interrupted command need not wait for the network.
@@ -38,13 +38,13 @@ class Workers:
         self._tasks.put(task)
 
     def each(self, items: Iterable[T], do: Callable[[T], None]) -> None:
-        """Run something with each of the items; no more of them are begun after a failure.
+        """Call `do` with each item; start no more after a failure.
 
         Raises:
             Exception: the first failure.
         """
         failures: list[BaseException] = []
-        # The items of one caller do not fill the queue.
+        # So that the items of one caller do not fill the queue.
         ahead = self.count * 2
         slots = Semaphore(ahead)
 
@@ -69,7 +69,7 @@ class Workers:
             raise failures[0]
 
     def drop(self) -> None:
-        """Forget the tasks that wait."""
+        """Drop the tasks that wait."""
         try:
             while True:
                 self._tasks.get_nowait()
@@ -77,7 +77,7 @@ class Workers:
             pass
 
     def end(self, timeout_s: float | None = None) -> None:
-        """Wait until all tasks have run, or for so long."""
+        """Wait until all tasks have run, or until the timeout."""
         for _ in self._threads:
             self._tasks.put(None)
         end_s = None if timeout_s is None else monotonic() + timeout_s

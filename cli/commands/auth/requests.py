@@ -14,7 +14,7 @@ import typer
 from cli.arguments import AMOUNT_DEFAULT, AfterOption, AmountOption, PrefixOption
 from cli.grammar import Command, CommandGroup
 from cli.schemas import CurrentUser
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 
 T = TypeVar("T")
 
@@ -87,7 +87,7 @@ class ListCommand(Generic[T]):
             inspect.Parameter("prefix", keyword, default="", annotation=PrefixOption),
         ]
 
-    def run(self, session: Session, given: Mapping[str, Any]) -> None:
+    def run(self, session: CommandSession, given: Mapping[str, Any]) -> None:
         """Ask for the page, and print it."""
         asked = {name: given[name] for name in ("prefix", "after", "amount", *(self.flags or ()))}
         names = _completed(session, self.names, given)
@@ -119,7 +119,7 @@ class ChangeCommand:
         """Return the options of the command."""
         return [name.parameter() for name in self.names]
 
-    def run(self, session: Session, given: Mapping[str, Any]) -> None:
+    def run(self, session: CommandSession, given: Mapping[str, Any]) -> None:
         """Send the request, and confirm it."""
         names = _completed(session, self.names, given)
         query = {parameter: names[field] for parameter, field in (self.query or {}).items()}
@@ -135,7 +135,7 @@ def group(help_text: str, commands: Mapping[str, ListCommand[Any] | ChangeComman
     return app
 
 
-def own_user(session: Session, user: str) -> str:
+def own_user(session: CommandSession, user: str) -> str:
     """Return the named user, or the current one for ""."""
     return user or session.server.ask("GET", "/user", {}, CurrentUser).user.id
 
@@ -157,7 +157,7 @@ def _function(row: ListCommand[Any] | ChangeCommand) -> Callable[..., None]:
 
 
 def _completed(
-    session: Session, names: Sequence[NameOption], given: Mapping[str, Any]
+    session: CommandSession, names: Sequence[NameOption], given: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return the given names; the current user for an optional one that is missing."""
     return {

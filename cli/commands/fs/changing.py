@@ -10,9 +10,9 @@ from cli.commands.fs.options import (
     MetadataOption,
     RecursiveOption,
     check,
-    engine_of,
     names_of,
     options_of,
+    runner_of,
     stat_lines,
 )
 from cli.commands.fs.viewing import listed
@@ -41,8 +41,8 @@ def rm(
         query = {"path": path.path}
         session.server.ask("DELETE", BRANCH_OBJECT, names_of(path), str, query=query)
         return
-    engine = engine_of(session, path, options_of(session, None, None))
-    check("rm", engine.remove((each.path for each in listed(session, path)), concurrency))
+    runner = runner_of(session, path, options_of(session, None, None))
+    check("rm", runner.remove((each.path for each in listed(session, path)), concurrency))
 
 
 def stage(

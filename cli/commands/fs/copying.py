@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.arguments import ParallelismOption
-from cli.client import NoDataError, RefusedError, named
+from cli.client import ApiRefusedError, NoDataError, named
 from cli.commands.fs.options import (
     BRANCH_OBJECT,
     OBJECT,
@@ -19,7 +19,7 @@ from cli.commands.fs.options import (
 from cli.commands.fs.transferring import folder_of
 from cli.errors import CommandError, UsageError
 from cli.schemas import ObjectStats
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.uris import SCHEME, PathUri
 
 _Source = Annotated[
@@ -67,7 +67,9 @@ def mv(
 class _Copies:
     """Copies or moves between two paths."""
 
-    def __init__(self, session: Session, source: str, destination: str, *, is_move: bool) -> None:
+    def __init__(
+        self, session: CommandSession, source: str, destination: str, *, is_move: bool
+    ) -> None:
         self._session = session
         self._is_move = is_move
         self._word = "move" if is_move else "copy"
@@ -95,8 +97,8 @@ class _Copies:
             self._copy_one()
             return
         # Imported late, as all that transfers need.
-        from cli.transfers.jobs import Tally  # noqa: PLC0415
-        from cli.transfers.workers import Workers  # noqa: PLC0415
+        from cli.transfers.jobs import TransferTally  # noqa: PLC0415
+        from cli.transfers.workers import TaskThreads  # noqa: PLC0415
 
         prefix, target = folder_of(self.source.path), folder_of(self.destination.path)
         is_same_ref = self.source.ref == self.destination.ref
@@ -104,12 +106,14 @@ class _Copies:
             raise UsageError(f"{self.destination} is inside of {self.source}: name another path")
         if is_same_ref:
             self._refuse_nested(prefix, target)
-        workers = Workers(options.parallelism, options.parallelism)
+        workers = TaskThreads(options.parallelism, options.parallelism)
         skipped = len(prefix)
         workers.each(self._below(prefix), lambda path: self._try(path, target + path[skipped:]))
         if not self._done and not self._failed:
             raise CommandError(f"no objects in path: {self.source}")
-        tally = Tally(uploaded=self._done, failed=self._failed, without_data=self._without_data)
+        tally = TransferTally(
+            uploaded=self._done, failed=self._failed, without_data=self._without_data
+        )
         check(self._word, tally)
 
     def _refuse_nested(self, prefix: str, target: str) -> None:
@@ -140,7 +144,7 @@ class _Copies:
     def _try(self, path: str, target: str) -> None:
         try:
             self._copy(path, target)
-        except RefusedError as error:
+        except ApiRefusedError as error:
             if error.status == 401:
                 raise
             self._fail(path, error)
@@ -174,7 +178,7 @@ class _Copies:
             try:
                 shared = {**body, "shallow": True}
                 return self._session.server.ask("POST", template, names, ObjectStats, shared, query)
-            except RefusedError as error:
+            except ApiRefusedError as error:
                 if error.status not in {400, 501}:
                     raise
                 # The server cannot share these data. For another reason, it refuses the copy below.
@@ -183,7 +187,7 @@ class _Copies:
         return stored
 
 
-def _uri(session: Session, text: str) -> PathUri:
+def _uri(session: CommandSession, text: str) -> PathUri:
     if "://" not in text and not session.base_uri:
         raise UsageError(
             f"{text!r} is not a {SCHEME} URI: use fs upload or fs download for local files"

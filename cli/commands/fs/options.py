@@ -11,13 +11,13 @@ from cli import output
 from cli.arguments import PARALLELISM, home_expanded
 from cli.errors import CommandError, UsageError
 from cli.schemas import ObjectStats
-from cli.session import Session
+from cli.session import CommandSession
 from cli.uris import PathUri
 
 if TYPE_CHECKING:
-    from cli.transfers.engine import Engine
     from cli.transfers.files import Links
-    from cli.transfers.jobs import Options, Tally
+    from cli.transfers.jobs import TransferOptions, TransferTally
+    from cli.transfers.runner import TransferRunner
 
 OBJECT = "/repositories/{repository}/refs/{ref}/objects"
 BRANCH_OBJECT = "/repositories/{repository}/branches/{ref}/objects"
@@ -40,20 +40,20 @@ def names_of(uri: PathUri) -> dict[str, str]:
 
 
 def options_of(
-    session: Session,
+    session: CommandSession,
     parallelism: int | None,
     pre_sign: bool | None,  # noqa: FBT001 - as the option
     part_bytes: int = PART_BYTES,
     *,
     verifies: bool = True,
-) -> "Options":
+) -> "TransferOptions":
     """Return the options of transfers.
 
     Raises:
         UsageError: a number is too small.
     """
     # Imported late, as all that transfers need.
-    from cli.transfers.jobs import PART_BYTES_MIN, Options  # noqa: PLC0415
+    from cli.transfers.jobs import PART_BYTES_MIN, TransferOptions  # noqa: PLC0415
 
     if parallelism is None:
         parallelism = session.configuration.number("options.parallelism", PARALLELISM)
@@ -61,16 +61,16 @@ def options_of(
         raise UsageError(f"--parallelism is {parallelism}: write 1 or more")
     if part_bytes < PART_BYTES_MIN:
         raise UsageError(f"--part-size is {part_bytes}: write at least {PART_BYTES_MIN} bytes")
-    return Options(parallelism, pre_sign, part_bytes, verifies)
+    return TransferOptions(parallelism, pre_sign, part_bytes, verifies)
 
 
-def engine_of(
-    session: Session, uri: PathUri, options: "Options", *, no_progress: bool = True
-) -> "Engine":
+def runner_of(
+    session: CommandSession, uri: PathUri, options: "TransferOptions", *, no_progress: bool = True
+) -> "TransferRunner":
     """Return the engine for the ref of a path."""
-    from cli.transfers.engine import Engine  # noqa: PLC0415
+    from cli.transfers.runner import TransferRunner  # noqa: PLC0415
 
-    return Engine(
+    return TransferRunner(
         session.server,
         uri.repository,
         uri.ref,
@@ -80,7 +80,7 @@ def engine_of(
     )
 
 
-def links_of(session: Session) -> "Links":
+def links_of(session: CommandSession) -> "Links":
     """Return the configuration's settings of links."""
     from cli.transfers.files import Links  # noqa: PLC0415
 
@@ -95,7 +95,7 @@ def local_path(text: str) -> Path:
     return home_expanded(text).absolute()
 
 
-def report(session: Session, operation: str, tally: "Tally") -> None:
+def report(session: CommandSession, operation: str, tally: "TransferTally") -> None:
     """Print the counts of an operation.
 
     Raises:
@@ -111,7 +111,7 @@ def report(session: Session, operation: str, tally: "Tally") -> None:
     check(operation, tally)
 
 
-def check(operation: str, tally: "Tally") -> None:
+def check(operation: str, tally: "TransferTally") -> None:
     """Refuse a tally with failures.
 
     Raises:
@@ -122,7 +122,7 @@ def check(operation: str, tally: "Tally") -> None:
         raise CommandError(f"{operation.lower()}: {tally.failed} of {total} failed: {tally.advice}")
 
 
-def _summary(session: Session, operation: str, tally: "Tally") -> Iterator[str]:
+def _summary(session: CommandSession, operation: str, tally: "TransferTally") -> Iterator[str]:
     yield from ("", f"{operation} Summary:", "")
     if not tally.done:
         yield "No changes"
@@ -134,7 +134,7 @@ def _summary(session: Session, operation: str, tally: "Tally") -> Iterator[str]:
     yield ""
 
 
-def stat_lines(session: Session, found: ObjectStats) -> Iterator[str]:
+def stat_lines(session: CommandSession, found: ObjectStats) -> Iterator[str]:
     """Yield the lines that describe an object."""
     yield from output.fields(
         [

@@ -11,22 +11,22 @@ import typer
 from cli.arguments import NoProgressOption, ParallelismOption, PreSignOption
 from cli.commands.fs.options import (
     check,
-    engine_of,
     links_of,
     local_path,
     options_of,
+    runner_of,
 )
 from cli.commands.fs.transferring import download_of, folder_of, upload_of
 from cli.errors import CommandError, UsageError
 from cli.schemas import ObjectStats
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.uris import SCHEME, PathUri
 
 if TYPE_CHECKING:
     from cli.transfers.comparing import Pair
-    from cli.transfers.engine import Engine
     from cli.transfers.files import LocalFile
-    from cli.transfers.jobs import Job, Tally
+    from cli.transfers.jobs import Job, TransferTally
+    from cli.transfers.runner import TransferRunner
 
 _DELETED_AT_ONCE = 1000
 
@@ -76,10 +76,10 @@ def sync(
         raise CommandError(f"{source} is not a folder")
     if not is_upload and folder.exists() and not folder.is_dir():
         raise CommandError(f"{destination} is not a folder")
-    engine = engine_of(
+    runner = runner_of(
         session, path, options_of(session, parallelism, pre_sign), no_progress=no_progress
     )
-    run = _Sync(session, engine, path, folder, _chosen(exclude or [], include or []))
+    run = _Sync(session, runner, path, folder, _chosen(exclude or [], include or []))
     run.source = source
     run.is_dry, run.deletes = dry_run, delete
     check("sync", run.upload() if is_upload else run.download())
@@ -94,21 +94,21 @@ class _Sync:
 
     def __init__(
         self,
-        session: Session,
-        engine: "Engine",
+        session: CommandSession,
+        runner: "TransferRunner",
         path: PathUri,
         folder: Path,
         is_chosen: Callable[[str], bool],
     ) -> None:
         self._session = session
-        self._engine = engine
+        self._runner = runner
         self._path = path
         self._prefix = folder_of(path.path)
         self._folder = folder
         self._is_chosen = is_chosen
         self._links = links_of(session)
 
-    def upload(self) -> "Tally":
+    def upload(self) -> "TransferTally":
         """Make the path equal to the folder."""
         from cli.transfers.files import walk  # noqa: PLC0415
 
@@ -129,7 +129,7 @@ class _Sync:
                     else:
                         yield upload_of(file, self._prefix, {}, _content_type())
 
-        tally = self._engine.run(jobs(), lambda job, _: self._show("upload", self._name(job)))
+        tally = self._runner.run(jobs(), lambda job, _: self._show("upload", self._name(job)))
         if self.deletes and tally.failed:
             # A failed file may have been renamed: its old object is its only copy.
             self._session.output.warn("warning: nothing was deleted, because uploads failed")
@@ -144,29 +144,29 @@ class _Sync:
         # Names that end with a slash mark folders, which may exist.
         return self.deletes and not name.endswith("/") and not is_left_out(name)
 
-    def _remove_extra(self, tally: "Tally") -> None:
+    def _remove_extra(self, tally: "TransferTally") -> None:
         pairs = self._pairs(presign=False)
         extra = (name for name, file, _ in pairs if file is None and self._is_extra(name))
         while names := list(islice(extra, _DELETED_AT_ONCE)):
-            removed = self._engine.remove(self._prefix + each for each in names)
+            removed = self._runner.remove(self._prefix + each for each in names)
             tally.removed += removed.removed
             tally.failed += removed.failed
             for each in names if not removed.failed else ():
                 self._show("delete", each)
 
-    def download(self) -> "Tally":
+    def download(self) -> "TransferTally":
         """Make the folder equal to the path."""
         from cli.transfers.comparing import modified_s  # noqa: PLC0415
-        from cli.transfers.files import Folder  # noqa: PLC0415
+        from cli.transfers.files import TargetFolder  # noqa: PLC0415
 
-        if self.deletes and next(self._engine.listing(self._prefix), None) is None:
+        if self.deletes and next(self._runner.listing(self._prefix), None) is None:
             # The path may be mistyped, which must not empty the folder.
             raise CommandError(f"no objects in path: {self._path}")
-        folder = Folder(self._folder)
+        folder = TargetFolder(self._folder)
         removed = _tally()
 
         def jobs() -> Iterator["Job"]:
-            presign = not self.is_dry and self._engine.presigns_listings
+            presign = not self.is_dry and self._runner.presigns_listings
             for name, file, found in self._pairs(presign=presign):
                 if found is None:
                     if self.deletes and file is not None:
@@ -180,12 +180,12 @@ class _Sync:
                         when_s = modified_s(found)
                         yield download_of(found, self._prefix, folder, self._links, when_s)
 
-        tally = self._engine.run(jobs(), lambda job, _: self._show("download", self._name(job)))
+        tally = self._runner.run(jobs(), lambda job, _: self._show("download", self._name(job)))
         tally.removed += removed.removed
         tally.failed += removed.failed
         return tally
 
-    def _delete(self, file: "LocalFile", tally: "Tally") -> None:
+    def _delete(self, file: "LocalFile", tally: "TransferTally") -> None:
         if not self.is_dry:
             try:
                 file.path.unlink(missing_ok=True)
@@ -201,7 +201,7 @@ class _Sync:
         from cli.transfers.files import walk  # noqa: PLC0415
 
         files = walk(self._folder, self._links) if self._folder.is_dir() else ()
-        objects = self._engine.listing(self._prefix, presign=presign)
+        objects = self._runner.listing(self._prefix, presign=presign)
         pairs = side_by_side(files, objects, self._prefix)
         return (pair for pair in pairs if self._is_chosen(pair[0]))
 
@@ -222,10 +222,10 @@ class _Sync:
         self._session.output.item(value, lambda _: [f"{dry}{action}: {name}"])
 
 
-def _tally() -> "Tally":
-    from cli.transfers.jobs import Tally  # noqa: PLC0415
+def _tally() -> "TransferTally":
+    from cli.transfers.jobs import TransferTally  # noqa: PLC0415
 
-    return Tally()
+    return TransferTally()
 
 
 def _content_type() -> str:

@@ -13,22 +13,22 @@ from cli.commands.fs.options import (
     PART_BYTES,
     MetadataOption,
     RecursiveOption,
-    engine_of,
     links_of,
     local_path,
     options_of,
     report,
+    runner_of,
     stat_lines,
 )
 from cli.errors import CommandError, UsageError
 from cli.schemas import ObjectStats
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.uris import PathUri
 
 if TYPE_CHECKING:
-    from cli.transfers.engine import Engine
-    from cli.transfers.files import Folder, Links, LocalFile
+    from cli.transfers.files import Links, LocalFile, TargetFolder
     from cli.transfers.jobs import Job
+    from cli.transfers.runner import TransferRunner
 
 _STANDARD_INPUT = "-"
 # Standard input that is longer goes through a temporary file, since its size is needed.
@@ -59,13 +59,13 @@ def upload(
     After an interrupt, the same command continues: it does not send stored files again, nor stored
     parts of large ones.
     """
-    from cli.transfers.jobs import CONTENT_TYPE, Upload  # noqa: PLC0415
+    from cli.transfers.jobs import CONTENT_TYPE, UploadJob  # noqa: PLC0415
 
     session = session_of(context)
     path = session.path(uri)
     pairs = pairs_of("--metadata", metadata)
     options = options_of(session, parallelism, pre_sign)
-    engine = engine_of(session, path, options, no_progress=no_progress)
+    runner = runner_of(session, path, options, no_progress=no_progress)
     if not (content_type.isascii() and content_type.isprintable()):
         raise UsageError(f"--content-type is {content_type!r}: write it in ASCII")
     content_type = content_type or CONTENT_TYPE
@@ -73,16 +73,16 @@ def upload(
     if source == _STANDARD_INPUT:
         with tempfile.NamedTemporaryFile(prefix="graveler-") as spooled:
             content = _standard_input(Path(spooled.name))
-            stored = engine.do(Upload(path.path, content, pairs, content_type))
+            stored = runner.do(UploadJob(path.path, content, pairs, content_type))
     elif recursive and local.is_dir():
-        _upload_folder(session, path, engine, source, pairs, content_type)
+        _upload_folder(session, path, runner, source, pairs, content_type)
         return
     else:
         if not local.exists():
             raise CommandError(f"{source} does not exist")
         if local.is_dir():
             raise CommandError(f"{source} is a folder: upload it with --recursive")
-        stored = engine.do(Upload(path.path, local, pairs, content_type))
+        stored = runner.do(UploadJob(path.path, local, pairs, content_type))
     session.output.item(stored, lambda each: stat_lines(session, each))
 
 
@@ -99,9 +99,9 @@ def _standard_input(spooled: Path) -> bytes | Path:
 
 
 def _upload_folder(
-    session: Session,
+    session: CommandSession,
     path: PathUri,
-    engine: "Engine",
+    runner: "TransferRunner",
     source: str,
     pairs: dict[str, str],
     content_type: str,
@@ -115,22 +115,22 @@ def _upload_folder(
 
     def jobs() -> Iterator["Job"]:
         files = walk(local_path(source), links_of(session))
-        for _, file, found in side_by_side(files, engine.listing(prefix), prefix):
+        for _, file, found in side_by_side(files, runner.listing(prefix), prefix):
             if file is not None and (found is None or has_changed(file, found)):
                 yield upload_of(file, prefix, pairs, content_type)
 
-    report(session, "Upload", engine.run(jobs()))
+    report(session, "Upload", runner.run(jobs()))
 
 
 def upload_of(file: "LocalFile", prefix: str, metadata: dict[str, str], content_type: str) -> "Job":
     """Return the upload of a file of a walk, with lakectl's metadata."""
-    from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY, Upload  # noqa: PLC0415
+    from cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY, UploadJob  # noqa: PLC0415
 
     kept = {**metadata, CLIENT_MTIME_KEY: str(int(file.state.st_mtime))}
     if file.is_link:
         kept[SYMLINK_TARGET_KEY] = str(file.path.readlink())
-        return Upload(prefix + file.name, b"", kept, content_type)
-    return Upload(prefix + file.name, file.path, kept, content_type)
+        return UploadJob(prefix + file.name, b"", kept, content_type)
+    return UploadJob(prefix + file.name, file.path, kept, content_type)
 
 
 def download(
@@ -158,58 +158,64 @@ def download(
 
     After an interrupt, the same command continues large objects.
     """
-    from cli.transfers.jobs import Download  # noqa: PLC0415
+    from cli.transfers.jobs import DownloadJob  # noqa: PLC0415
 
     session = session_of(context)
     path = session.path(uri)
     options = options_of(session, parallelism, pre_sign, part_size, verifies=verify)
-    engine = engine_of(session, path, options, no_progress=no_progress)
+    runner = runner_of(session, path, options, no_progress=no_progress)
     target = local_path(destination)
     if recursive:
-        _download_folder(session, path, engine, target)
+        _download_folder(session, path, runner, target)
         return
     if path.path and target.is_dir():
         target /= path.path.rstrip("/").rpartition("/")[2]
     if target.exists() and not target.is_file() and not target.is_dir():
         raise CommandError(f"{target} is not a regular file: use fs cat for devices and pipes")
-    job = Download(path.path, target, engine.stat(path.path), links=links_of(session))
-    stored = engine.do(job)
+    job = DownloadJob(path.path, target, runner.stat(path.path), links=links_of(session))
+    stored = runner.do(job)
     session.output.item(stored, lambda _: [f"download: {path} to {target}"])
 
 
-def _download_folder(session: Session, path: PathUri, engine: "Engine", target: Path) -> None:
-    from cli.transfers.files import Folder  # noqa: PLC0415
+def _download_folder(
+    session: CommandSession, path: PathUri, runner: "TransferRunner", target: Path
+) -> None:
+    from cli.transfers.files import TargetFolder  # noqa: PLC0415
 
     prefix = folder_of(path.path)
-    folder = Folder(target)
+    folder = TargetFolder(target)
     links = links_of(session)
     is_empty = True
 
     def jobs() -> Iterator["Job"]:
         nonlocal is_empty
-        for found in engine.listing(prefix, presign=engine.presigns_listings):
+        for found in runner.listing(prefix, presign=runner.presigns_listings):
             is_empty = False
             # Names that end with a slash mark folders.
             if not found.path.endswith("/"):
                 yield download_of(found, prefix, folder, links)
 
-    tally = engine.run(jobs())
+    tally = runner.run(jobs())
     if is_empty:
         raise CommandError(f"no objects in path: {path}")
     report(session, "Download", tally)
 
 
 def download_of(
-    found: ObjectStats, prefix: str, folder: "Folder", links: "Links", mtime_s: int | None = None
+    found: ObjectStats,
+    prefix: str,
+    folder: "TargetFolder",
+    links: "Links",
+    mtime_s: int | None = None,
 ) -> "Job":
     """Return the download of an object of a listing into a folder."""
-    from cli.transfers.jobs import Download, Impossible  # noqa: PLC0415
+    from cli.transfers.jobs import DownloadJob, ImpossibleJob  # noqa: PLC0415
 
     try:
         target = folder.target(found.path.removeprefix(prefix))
     except CommandError as error:
-        return Impossible(found.path, error)
-    return Download(found.path, target, found, mtime_s, links, folder)
+        return ImpossibleJob(found.path, error)
+    return DownloadJob(found.path, target, found, mtime_s, links, folder)
 
 
 def folder_of(path: str) -> str:

@@ -12,14 +12,14 @@ from cli.arguments import PathArgument, PreSignOption
 from cli.commands.fs.options import (
     OBJECT,
     RecursiveOption,
-    engine_of,
     names_of,
     options_of,
+    runner_of,
     stat_lines,
 )
 from cli.errors import CommandError, UsageError
 from cli.schemas import Config, ObjectStats
-from cli.session import Session, session_of
+from cli.session import CommandSession, session_of
 from cli.uris import PathUri
 
 _RANGE = re.compile(r"(\d*)-(\d*)")
@@ -48,7 +48,7 @@ def ls(
     session.output.items(found, lambda each: [_line(session, each, shown_from)])
 
 
-def _line(session: Session, found: ObjectStats, shown_from: int) -> str:
+def _line(session: CommandSession, found: ObjectStats, shown_from: int) -> str:
     name = session.output.paint(found.path[shown_from:], "yellow")
     if found.path_type != "object":
         return f"{found.path_type:<12}    {'':44}    {name}"
@@ -100,8 +100,8 @@ def cat(
     found = _stat(session, path, pre_sign=is_presigned)
     first, length = _wanted(byte_range, found.size_bytes or 0)
     stream = sys.stdout.buffer
-    engine = engine_of(session, path, options)
-    engine.read(path.path, found, first, length, stream.write)
+    runner = runner_of(session, path, options)
+    runner.read(path.path, found, first, length, stream.write)
     stream.flush()
 
 
@@ -115,12 +115,12 @@ def presign(context: typer.Context, uri: PathArgument) -> None:
     session.output.item(found, lambda each: [each.physical_address])
 
 
-def _stat(session: Session, path: PathUri, *, pre_sign: bool) -> ObjectStats:
+def _stat(session: CommandSession, path: PathUri, *, pre_sign: bool) -> ObjectStats:
     query = {"path": path.path, "presign": pre_sign}
     return session.server.ask("GET", f"{OBJECT}/stat", names_of(path), ObjectStats, query=query)
 
 
-def _config(session: Session) -> Config:
+def _config(session: CommandSession) -> Config:
     return session.server.ask("GET", "/config", {}, Config)
 
 
@@ -141,7 +141,7 @@ def _wanted(text: str, size_bytes: int) -> tuple[int, int]:
     return first, last - first + 1
 
 
-def listed(session: Session, path: PathUri) -> Iterator[ObjectStats]:
+def listed(session: CommandSession, path: PathUri) -> Iterator[ObjectStats]:
     """Yield all objects below a path."""
     query = {"prefix": path.path, "user_metadata": False}
     return session.server.each(f"{OBJECT}/ls", names_of(path), ObjectStats, query)

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 from cli.checkout.linked_folder import LinkedFolder
-from cli.client import Server
+from cli.client import LakeClient
 from cli.configuration import RetryPolicy
 from cli.errors import CommandError
 from cli.transfers import comparing, uploads
 from cli.transfers.downloads import Downloader
-from cli.transfers.engine import Engine
-from cli.transfers.jobs import Download, Options
-from cli.transfers.wire import StoppedError, Wire
-from cli.transfers.workers import Workers
+from cli.transfers.jobs import DownloadJob, TransferOptions
+from cli.transfers.requests import RepeatedRequests
+from cli.transfers.runner import TransferRunner
+from cli.transfers.workers import TaskThreads
+from cli.transport import CommandStoppedError
 from tests.support.fakes import scripted_lake
 
 BRANCH = "lakefs://my-repo/main"
@@ -25,7 +26,7 @@ BRANCH = "lakefs://my-repo/main"
 
 @pytest.fixture
 def server(lake):
-    return Server(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
+    return LakeClient(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
 
 
 def test_a_run_whose_output_nobody_reads_does_not_end_as_if_all_were_done(lake, server, tmp_path):
@@ -35,14 +36,14 @@ def test_a_run_whose_output_nobody_reads_does_not_end_as_if_all_were_done(lake, 
     def done(_job, _stats):
         raise BrokenPipeError
 
-    engine = Engine(server, "my-repo", "main", Options(4), warn=print)
+    runner = TransferRunner(server, "my-repo", "main", TransferOptions(4), warn=print)
 
     def jobs():
-        for found in engine.listing("d/"):
-            yield Download(found.path, tmp_path / found.path[2:], found)
+        for found in runner.listing("d/"):
+            yield DownloadJob(found.path, tmp_path / found.path[2:], found)
 
     with pytest.raises(BrokenPipeError):
-        engine.run(jobs(), done)
+        runner.run(jobs(), done)
 
 
 def test_a_folder_that_cannot_be_made_is_a_failure_of_its_file(tmp_path, monkeypatch):
@@ -95,46 +96,24 @@ def test_an_upload_that_the_object_store_ended_is_begun_anew(user, lake, tmp_pat
 
 def test_an_interrupt_wakes_threads_that_wait_for_the_network():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        wire = Wire(RetryPolicy())
+        requests = RepeatedRequests(RetryPolicy())
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         found = []
 
         def ask():
             try:
-                wire.ask("GET", url)
-            except StoppedError as error:
+                requests.ask("GET", url)
+            except CommandStoppedError as error:
                 found.append(error)
 
         thread = threading.Thread(target=ask, daemon=True)
         thread.start()
         accepted, _ = silent.accept()
         with accepted:
-            wire.stop()
+            requests.stop()
             thread.join(20)
             assert found
-        wire.close()
-
-
-def test_the_keys_are_not_sent_without_tls_after_a_redirect(monkeypatch):
-    wire = Wire(RetryPolicy())
-    sent = []
-
-    class Answer:
-        def __init__(self, status, headers):
-            self.status, self.headers = status, headers
-
-        def read(self):
-            return b""
-
-    answers = [Answer(302, {"Location": "http://lake.example.com/x"}), Answer(200, {})]
-
-    def exchange(_method, url, headers, _body):
-        sent.append((url, dict(headers)))
-        return answers.pop(0)
-
-    monkeypatch.setattr(wire, "_sent", exchange)
-    wire.open("GET", "https://lake.example.com/x", {"Authorization": "Basic key"})
-    assert sent[1] == ("http://lake.example.com/x", {})
+        requests.close()
 
 
 def test_a_move_never_replaces_what_it_has_still_to_move(user, lake):
@@ -233,7 +212,7 @@ def test_a_newer_object_of_the_same_size_is_downloaded(user, lake, tmp_path):
 
 
 def test_threads_that_an_interrupt_kept_from_beginning_are_not_waited_for(monkeypatch):
-    workers = Workers(1, 1)
+    workers = TaskThreads(1, 1)
 
     def start(_):
         raise KeyboardInterrupt

@@ -5,16 +5,17 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from urllib3 import HTTPResponse
 
-from cli.client import RefusedError, Server
+from cli.client import ApiRefusedError, LakeClient
 from cli.configuration import RetryPolicy
 from cli.errors import CommandError
-from cli.transport import proxy_of
+from cli.transport import ANSWER_S, KeptConnections, proxy_of
 from tests.support.servers.certificates import write_self_signed
 
 OK = (200, {}, b"{}")
@@ -112,11 +113,11 @@ def _without_proxies(monkeypatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def server_at(url: str, attempts_max: int = 2) -> Server:
-    return Server(f"{url}/api/v1", PAIR, RetryPolicy(attempts_max, 0.1, 0.3))
+def server_at(url: str, attempts_max: int = 2) -> LakeClient:
+    return LakeClient(f"{url}/api/v1", PAIR, RetryPolicy(attempts_max, 0.1, 0.3))
 
 
-def send(server: Server, method: str = "GET", body: object = None) -> object:
+def send(server: LakeClient, method: str = "GET", body: object = None) -> object:
     return server.ask(method, "/x/{name}", {"name": "a/b"}, dict, body)
 
 
@@ -139,7 +140,7 @@ def test_what_the_server_has_not_begun_is_sent_again(host, waits, method, status
 )
 def test_a_post_whose_outcome_is_unknown_is_not_sent_again(host, waits, headers):
     unsure = host((503, headers, b'{"message": "Service Unavailable"}'), OK)
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(unsure.url), "POST", {})
     assert (unsure.methods, waits) == (["POST"], [])
 
@@ -147,7 +148,7 @@ def test_a_post_whose_outcome_is_unknown_is_not_sent_again(host, waits, headers)
 @pytest.mark.parametrize("status", [500, 502, 504])
 def test_a_post_that_may_have_had_its_effect_is_not_sent_again(host, waits, status):
     failing = host((status, {}, b""), OK)
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(failing.url), "POST", {})
     assert (failing.methods, waits) == (["POST"], [])
 
@@ -187,14 +188,14 @@ def test_a_post_whose_redirect_leads_nowhere_is_not_sent_again(host, waits):
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 412, 501])
 def test_a_refusal_is_final(host, waits, status):
     refusing = host((status, {}, b'{"message": "no"}'))
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(refusing.url))
     assert len(refusing.seen) == 1
 
 
 def test_waits_double_up_to_the_longest(host, waits):
     busy = host((503, {}, b""))
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(busy.url, attempts_max=4))
     assert len(busy.seen) == 5
     for wait_s, longest_s in zip(waits, [0.1, 0.2, 0.3, 0.3], strict=True):
@@ -210,7 +211,7 @@ def test_the_server_says_how_long_to_wait(host, waits):
 
 def test_retries_can_be_switched_off(host, waits):
     busy = host((503, {}, b""))
-    with pytest.raises(RefusedError):
+    with pytest.raises(ApiRefusedError):
         send(server_at(busy.url, attempts_max=0))
     assert len(busy.seen) == 1
 
@@ -256,6 +257,28 @@ def test_credentials_go_to_no_other_host(host, status):
     assert "authorization" not in seen.headers
 
 
+def test_the_keys_are_not_sent_without_tls_after_a_redirect(monkeypatch):
+    sent = []
+    moved = HTTPResponse(b"", {"Location": "http://lake.example.com/x"}, 302)
+    answers = [moved, HTTPResponse(b"", {}, 200)]
+
+    def send(_self, _method, url, _body, headers):
+        sent.append((url, dict(headers)))
+        return answers.pop(0)
+
+    monkeypatch.setattr(KeptConnections, "send", send)
+    KeptConnections().open("GET", "https://lake.example.com/x", None, {"Authorization": "Basic k"})
+    assert sent[1] == ("http://lake.example.com/x", {})
+
+
+def test_a_redirect_may_lead_to_a_key_with_dots(host):
+    """urllib3 would resolve them, and the signature would be that of another key."""
+    store = host(OK)
+    api = host((307, {"Location": f"{store.url}/lake/a/../b/./c?X-Amz-Signature=1"}, b""))
+    send(server_at(api.url))
+    assert store.seen[0].target == "/lake/a/../b/./c?X-Amz-Signature=1"
+
+
 def test_redirects_end(host, waits):
     endless = host((307, {"Location": "/again"}, b""))
     with pytest.raises(CommandError, match="more than 5 redirects"):
@@ -290,6 +313,8 @@ def test_the_environment_names_the_proxy(host, monkeypatch):
         ("http://h", {"HTTPS_PROXY": "http://p:1"}, ""),
         ("https://h", {}, ""),
         ("https://h:8443", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "h"}, ""),
+        ("https://h:8443", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "h:8443"}, ""),
+        ("https://h:9443", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "h:8443"}, "http://p:1"),
         ("https://a.example", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "x,.example"}, ""),
         ("https://h", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"}, ""),
         ("https://h", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "other"}, "http://p:1"),
@@ -303,6 +328,43 @@ def test_each_url_has_its_proxy(monkeypatch, url, variables, proxy):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert proxy_of(url) == proxy
+
+
+def test_tls_goes_through_a_tunnel_of_the_proxy(tmp_path, monkeypatch):
+    """The proxy learns the host's name, and neither the path nor the keys."""
+    certificate = write_self_signed(tmp_path, "lake.example")
+    asked = []
+    with tls_server(certificate) as port, socket.create_server(("127.0.0.1", 0)) as proxy:
+
+        def tunnel():
+            client = proxy.accept()[0]
+            with client, socket.create_connection(("127.0.0.1", port)) as behind:
+                asked.append(client.recv(10_000))
+                client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                back = threading.Thread(target=copied, args=(behind, client), daemon=True)
+                back.start()
+                copied(client, behind)
+                back.join()
+
+        thread = threading.Thread(target=tunnel, daemon=True)
+        thread.start()
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        monkeypatch.setenv("HTTPS_PROXY", f"http://me:pass@127.0.0.1:{proxy.getsockname()[1]}")
+        server = server_at("https://lake.example")
+        assert send(server) == {}
+        server._connections.close()
+        thread.join()
+    first, *headers = asked[0].lower().split(b"\r\n")
+    assert first.startswith(b"connect lake.example:443 http/1.")
+    assert b"proxy-authorization: basic bwu6cgfzcw==" in headers
+
+
+def copied(source, target):
+    """Send what comes from one socket to another, until the first one ends."""
+    with suppress(OSError):
+        while block := source.recv(10_000):
+            target.sendall(block)
+        target.shutdown(socket.SHUT_WR)
 
 
 def test_a_proxy_that_does_not_answer_is_named(monkeypatch, waits):
@@ -333,7 +395,14 @@ def certificate(tmp_path_factory):
 
 
 @pytest.fixture
-def tls_host(host, certificate) -> Iterator[str]:
+def tls_host(certificate) -> Iterator[str]:
+    with tls_server(certificate) as port:
+        yield f"https://localhost:{port}"
+
+
+@contextmanager
+def tls_server(certificate) -> Iterator[int]:
+    """A host with a certificate; yields its port."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     made = Host([OK])
@@ -341,9 +410,69 @@ def tls_host(host, certificate) -> Iterator[str]:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield f"https://localhost:{server.server_address[1]}"
+        yield server.server_address[1]
         server.shutdown()
         thread.join()
+
+
+# Connections
+
+
+def test_threads_share_connections_that_stay_open(lake):
+    connections, url = KeptConnections(), f"{lake.endpoint}/api/v1/config"
+    for _ in range(3):
+        threads = [
+            threading.Thread(target=lambda: connections.open("GET", url).read()) for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(lake.asked) == 12
+    assert 1 <= len(connections._opened) <= 4
+    connections.close()
+    assert connections._opened == set()
+    assert connections.open("GET", url).status == 200  # it opens another one
+
+
+def test_a_connection_that_the_server_closed_while_it_was_idle_is_no_failure():
+    """Without repetitions."""
+    ok = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+    is_closed = threading.Event()
+
+    def serve(listening):
+        for _ in range(2):
+            with listening.accept()[0] as client:
+                client.recv(10_000)
+                client.sendall(ok)
+            is_closed.set()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve, args=(listening,), daemon=True)
+        thread.start()
+        server = server_at(f"http://127.0.0.1:{listening.getsockname()[1]}", attempts_max=0)
+        send(server)
+        is_closed.wait(20)
+        send(server)
+        thread.join()
+
+
+def test_a_block_of_a_body_may_take_as_long_as_an_answer(host):
+    """And not only as long as a connection may take to be made, as urllib3 would have it."""
+    store = host(OK)
+    connections = KeptConnections()
+    timeouts = []
+
+    def body():
+        timeouts.extend(each.sock.gettimeout() for each in connections._opened)
+        yield b"12"
+        yield memoryview(b"34")
+
+    for _ in range(2):
+        answer = connections.open("PUT", store.url, body, {"Content-Length": "4"})
+        assert answer.read() == b"{}"
+    assert timeouts == [ANSWER_S] * 2
+    assert [each.body for each in store.seen] == [b"1234"] * 2
 
 
 # Answers

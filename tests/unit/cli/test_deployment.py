@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 
 from cli.deployment import inspection, preflight
 from cli.deployment.account import Account, CannotLookError
-from cli.deployment.findings import Finding, Level
 from cli.deployment.stacks import Resource
+from cli.findings import Finding, FindingLevel
 from cli.main import app
 
 REGION = "eu-west-1"
@@ -349,7 +349,7 @@ ALIAS = {"lambda.get_alias": {"Name": "live"}}
         (
             "AWS::Lambda::Function",
             {FUNCTION: {"Configuration": {"State": "Active"}}, **ALIAS},
-            Level.OK,
+            FindingLevel.OK,
             "no reserved",
         ),
         (
@@ -361,25 +361,25 @@ ALIAS = {"lambda.get_alias": {"Name": "live"}}
                 },
                 **ALIAS,
             },
-            Level.MISSING,
+            FindingLevel.MISSING,
             "is stopped",
         ),
         (
             "AWS::Lambda::Function",
             {FUNCTION: {"Configuration": {"State": "Failed"}}, **ALIAS},
-            Level.MISSING,
+            FindingLevel.MISSING,
             "active",
         ),
         (
             "AWS::Lambda::Function",
             {FUNCTION: {"Configuration": {}}, "lambda.get_alias": {}},
-            Level.MISSING,
+            FindingLevel.MISSING,
             "alias live",
         ),
         (
             "AWS::Lambda::EventSourceMapping",
             {"lambda.get_event_source_mapping": {"State": "Disabled"}},
-            Level.MISSING,
+            FindingLevel.MISSING,
             "Disabled",
         ),
         (
@@ -390,19 +390,19 @@ ALIAS = {"lambda.get_alias": {"Name": "live"}}
                     "LastProcessingResult": "PROBLEM: Function call failed",
                 }
             },
-            Level.WARN,
+            FindingLevel.WARN,
             "PROBLEM",
         ),
         (
             "AWS::Scheduler::Schedule",
             {"scheduler.get_schedule": {"State": "DISABLED", "ScheduleExpression": "rate(1 day)"}},
-            Level.MISSING,
+            FindingLevel.MISSING,
             "rate(1 day)",
         ),
         (
             "AWS::Glue::Job",
             {"glue.get_job": {"Job": {"GlueVersion": "4.0"}}, "glue.get_job_runs": {}},
-            Level.WARN,
+            FindingLevel.WARN,
             "Glue 5",
         ),
         (
@@ -411,7 +411,7 @@ ALIAS = {"lambda.get_alias": {"Name": "live"}}
                 "glue.get_job": {"Job": {"GlueVersion": "5.0"}},
                 "glue.get_job_runs": {"JobRuns": [{"JobRunState": "FAILED", "ErrorMessage": "no"}]},
             },
-            Level.WARN,
+            FindingLevel.WARN,
             "the last run failed: no",
         ),
         (
@@ -421,7 +421,7 @@ ALIAS = {"lambda.get_alias": {"Name": "live"}}
                     "MetricAlarms": [{"StateValue": "ALARM", "StateReason": "5 of 5"}]
                 }
             },
-            Level.WARN,
+            FindingLevel.WARN,
             "fires: 5 of 5",
         ),
         (
@@ -431,7 +431,7 @@ ALIAS = {"lambda.get_alias": {"Name": "live"}}
                     "MetricAlarms": [{"StateValue": "OK", "ActionsEnabled": False}]
                 }
             },
-            Level.WARN,
+            FindingLevel.WARN,
             "reaches nobody",
         ),
         (
@@ -443,7 +443,7 @@ ALIAS = {"lambda.get_alias": {"Name": "live"}}
                     ]
                 }
             },
-            Level.WARN,
+            FindingLevel.WARN,
             "ops@example.com to confirm",
         ),
     ],
@@ -458,7 +458,7 @@ def test_a_forbidden_look_is_said_and_names_the_permission(kind, monkeypatch):
     each = Resource("s", "Logical", "bus|x", kind)
     findings = list(inspection._guarded("subject", lambda: inspection.LOOKS[kind](account, each)))
     (finding,) = findings
-    assert finding.level is Level.UNKNOWN
+    assert finding.level is FindingLevel.UNKNOWN
     assert finding.text.startswith("could not look: ")
     assert finding.remedy.startswith("allow ")
 
@@ -470,19 +470,19 @@ def test_quotas_below_the_need_are_named():
     ]
     account = Scripted({"service-quotas.list_service_quotas": {"Quotas": rows}})
     judged = {each.subject: each.level for each in preflight.quotas(account)}
-    assert judged["quota apigateway: Throttle rate"] is Level.WARN
-    assert judged["quota dynamodb: Table-level read throughput limit"] is Level.OK
-    assert {each.level for each in preflight.quotas(Scripted({}))} == {Level.UNKNOWN}
+    assert judged["quota apigateway: Throttle rate"] is FindingLevel.WARN
+    assert judged["quota dynamodb: Table-level read throughput limit"] is FindingLevel.OK
+    assert {each.level for each in preflight.quotas(Scripted({}))} == {FindingLevel.UNKNOWN}
 
 
 @pytest.mark.parametrize(
     ("total", "free", "production", "level"),
     [
-        (10, 10, True, Level.WARN),
-        (10, 10, False, Level.WARN),
-        (1000, 99, True, Level.WARN),
-        (1000, 719, True, Level.OK),
-        (381, 100, True, Level.OK),
+        (10, 10, True, FindingLevel.WARN),
+        (10, 10, False, FindingLevel.WARN),
+        (1000, 99, True, FindingLevel.WARN),
+        (1000, 719, True, FindingLevel.OK),
+        (381, 100, True, FindingLevel.OK),
     ],
 )
 def test_concurrency_must_suffice_for_reservations(total, free, production, level):
@@ -493,7 +493,7 @@ def test_concurrency_must_suffice_for_reservations(total, free, production, leve
 
 
 @pytest.mark.parametrize(
-    ("decision", "level"), [("allowed", Level.OK), ("explicitDeny", Level.MISSING)]
+    ("decision", "level"), [("allowed", FindingLevel.OK), ("explicitDeny", FindingLevel.MISSING)]
 )
 def test_a_role_under_a_boundary_is_found(decision, level):
     answers: dict[str, Mapping[str, Any]] = {

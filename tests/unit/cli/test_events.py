@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from cli.client import RefusedError
+from cli.client import ApiRefusedError
 from cli.events import EventFeed
 from cli.schemas import Commit, Pagination, Ref, Repository, ResultPage
 from tests.support.clients.answers import IDS, commit, page
@@ -275,11 +275,11 @@ def test_after_a_failure_the_next_look_tells_all(monkeypatch):
     lake.branches["dev"] = lake.make([lake.branches["main"]])
 
     def fail(*_args):
-        raise RefusedError("later", 503, "later", "")
+        raise ApiRefusedError("later", 503, "later", "")
 
     with monkeypatch.context() as broken:
         broken.setattr(lake, "page", fail)
-        with pytest.raises(RefusedError):
+        with pytest.raises(ApiRefusedError):
             list(watch.changes())
     assert len(list(watch.changes())) == 3
 

@@ -10,8 +10,8 @@ from importlib import metadata
 
 import pytest
 
-import cli.client
-from cli.client import Server
+import cli.transport
+from cli.client import LakeClient
 from tests.architecture.test_portability import ROOT
 from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET
 
@@ -169,7 +169,7 @@ def test_a_refused_connection_names_the_endpoint(graveler, command):
 
 @pytest.mark.parametrize("command", [STAT, GET])
 def test_a_server_that_never_answers_is_given_up(graveler, monkeypatch, command):
-    monkeypatch.setattr(cli.client, "ANSWER_S", 0.1)
+    monkeypatch.setattr(cli.transport, "ANSWER_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         told = graveler.fails(*command, **{ENDPOINT: endpoint})
@@ -247,7 +247,7 @@ def test_debug_shows_the_traceback(graveler, server, args):
 
 
 def test_even_a_bug_is_one_line(graveler, monkeypatch):
-    monkeypatch.setattr(Server, "ask", lambda *_: 1 / 0)
+    monkeypatch.setattr(LakeClient, "ask", lambda *_: 1 / 0)
     told = graveler.fails(*GET)
     assert told.startswith("ZeroDivisionError: division by zero; please report it")
 
@@ -256,7 +256,7 @@ def test_an_error_of_the_system_shows_its_message(graveler, monkeypatch):
     def refuse(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Server, "ask", refuse)
+    monkeypatch.setattr(LakeClient, "ask", refuse)
     assert graveler.fails(*GET) == "no space left on device"
 
 
@@ -264,7 +264,7 @@ def test_an_interrupted_command_ends_quietly(graveler, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Server, "ask", interrupt)
+    monkeypatch.setattr(LakeClient, "ask", interrupt)
     result = graveler.run(*GET)
     assert (result.exit_code, result.output) == (130, "")
 

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from cli.checkout import git
-from cli.configuration import RetryPolicy
 from cli.errors import CommandError
 from cli.transfers import uploads
-from cli.transfers.wire import Wire
+from cli.transport import KeptConnections
 from tests.support.fakes.plain_lake import served
 
 BRANCH = "lakefs://my-repo/main"
@@ -162,22 +161,22 @@ def test_content_that_was_not_read_is_not_taken_for_an_answer():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve, args=(listening,), daemon=True)
         thread.start()
-        wire = Wire(RetryPolicy())
+        connections = KeptConnections()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        answer = wire.open("GET", url)
+        answer = connections.open("GET", url)
         assert answer.read(10) == b"0123456789"
         answer.close()
         rest.set()
-        assert wire.once("GET", url).content == b"good"
-        wire.close()
+        assert connections.open("GET", url).read() == b"good"
+        connections.close()
         thread.join(20)
 
 
 def test_the_port_of_a_proxy_is_its_own_even_for_tls(monkeypatch):
     monkeypatch.setenv("https_proxy", "http://proxy.example.com")
     monkeypatch.setenv("no_proxy", "")
-    connection = Wire(RetryPolicy())._connected("https", "lake.example.com")
-    assert (connection.host, connection.port) == ("proxy.example.com", 80)
+    pool, _ = KeptConnections()._pool_for("https://lake.example.com/a")
+    assert (pool.proxy.host, pool.proxy.port) == ("proxy.example.com", 80)
 
 
 @pytest.mark.parametrize(
@@ -186,15 +185,6 @@ def test_the_port_of_a_proxy_is_its_own_even_for_tls(monkeypatch):
 def test_an_index_that_makes_no_sense_is_named(graveler, tmp_path, text):
     (tmp_path / ".lakefs_ref.yaml").write_text(f"src: lakefs://lake/main/data/\n{text}\n")
     assert ".lakefs_ref.yaml is broken (" in graveler.fails("local", "checkout", str(tmp_path))
-
-
-def test_a_host_without_a_proxy_may_be_named_with_its_port(monkeypatch):
-    monkeypatch.setenv("https_proxy", "http://proxy.example.com")
-    monkeypatch.setenv("no_proxy", "lake.example.com:8443")
-    wire = Wire(RetryPolicy())
-    assert wire._connected("https", "lake.example.com:8443").host == "lake.example.com"
-    assert wire._connected("https", "lake.example.com:9443").host == "proxy.example.com"
-    assert wire._connected("https", "127.0.0.1:9443").host == "127.0.0.1"  # as the API's requests
 
 
 def test_a_full_disk_leaves_what_git_ignores(tmp_path, monkeypatch):

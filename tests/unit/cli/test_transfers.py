@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.client import Server
+from cli.client import LakeClient
 from cli.configuration import RetryPolicy
-from cli.transfers import downloads, engine, uploads, verification
-from cli.transfers.engine import Engine
+from cli.transfers import downloads, runner, uploads, verification
 from cli.transfers.files import Links, walk
-from cli.transfers.jobs import Download, Options, Upload
+from cli.transfers.jobs import DownloadJob, TransferOptions, UploadJob
 from cli.transfers.journals import boot_id
-from cli.transfers.progress import Progress
+from cli.transfers.progress import TransferProgress
+from cli.transfers.runner import TransferRunner
 from tests.support.fakes.scripted_lake import checksum_in_parts
 
 BRANCH = "lakefs://my-repo/main"
@@ -426,7 +426,7 @@ def test_a_link_is_refused_unless_the_configuration_says_what_to_do(user, lake, 
 
 
 def test_jobs_are_taken_a_few_at_a_time(lake, tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "JOBS_WAITING_MAX", 10)
+    monkeypatch.setattr(runner, "JOBS_WAITING_MAX", 10)
     file = tmp_path / "a"
     file.write_bytes(b"1")
     lock, taken, done, most = threading.Lock(), 0, 0, 0
@@ -437,15 +437,17 @@ def test_jobs_are_taken_a_few_at_a_time(lake, tmp_path, monkeypatch):
             with lock:
                 taken += 1
                 most = max(most, taken - done)
-            yield Upload(f"o/{number}", file)
+            yield UploadJob(f"o/{number}", file)
 
     def finished(_job, _stats):
         nonlocal done
         with lock:
             done += 1
 
-    server = Server(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
-    tally = Engine(server, "my-repo", "main", Options(4), warn=print).run(jobs(), finished)
+    server = LakeClient(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
+    tally = TransferRunner(server, "my-repo", "main", TransferOptions(4), warn=print).run(
+        jobs(), finished
+    )
     assert tally.uploaded == len(lake.objects) == 100
     # Those that wait, those that run, and the one that is being put.
     assert most <= 10 + 4 + 1
@@ -462,10 +464,10 @@ def test_a_walk_is_in_the_order_of_a_listing(tmp_path):
 
 def test_a_download_has_the_time_that_was_asked_for(lake, tmp_path):
     lake.has("a", b"1")
-    server = Server(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
-    engine = Engine(server, "my-repo", "main", Options(), warn=print)
-    job = Download("a", tmp_path / "x" / "a", engine.stat("a"), mtime_s=1_000_000_000)
-    engine.do(job)
+    server = LakeClient(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
+    runner = TransferRunner(server, "my-repo", "main", TransferOptions(), warn=print)
+    job = DownloadJob("a", tmp_path / "x" / "a", runner.stat("a"), mtime_s=1_000_000_000)
+    runner.do(job)
     assert job.target.stat().st_mtime == 1_000_000_000
     assert md5(job.target.read_bytes()).hexdigest() == lake.objects["a"].checksum
 
@@ -473,6 +475,6 @@ def test_a_download_has_the_time_that_was_asked_for(lake, tmp_path):
 def test_the_progress_of_a_download_knows_its_size(user, lake, tmp_path, monkeypatch):
     upload(user, "a", b"text")
     expected = []
-    monkeypatch.setattr(Progress, "expect", lambda _, size: expected.append(size))
+    monkeypatch.setattr(TransferProgress, "expect", lambda _, size: expected.append(size))
     user.prints("fs", "download", f"{BRANCH}/a", str(tmp_path / "b"))
     assert expected == [4]

@@ -1,47 +1,55 @@
-"""The engine: runs uploads, downloads and deletions of one branch or ref."""
+"""The runner of uploads, downloads and deletions of one branch or ref."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from threading import Lock
 
-from cli.client import RefusedError, Server, named
+from cli.client import ApiRefusedError, LakeClient, named
 from cli.errors import CommandError
 from cli.schemas import ObjectStats
-from cli.transfers.api import Api
 from cli.transfers.downloads import Downloader
-from cli.transfers.jobs import Download, Impossible, Job, Options, Tally, Upload
-from cli.transfers.progress import Progress
+from cli.transfers.jobs import (
+    DownloadJob,
+    ImpossibleJob,
+    Job,
+    TransferOptions,
+    TransferTally,
+    UploadJob,
+)
+from cli.transfers.objects import RefObjects
+from cli.transfers.progress import TransferProgress
+from cli.transfers.requests import RepeatedRequests
 from cli.transfers.uploads import Uploader
-from cli.transfers.wire import Block, StoppedError, Wire
-from cli.transfers.workers import Workers
+from cli.transfers.workers import TaskThreads
+from cli.transport import Block, CommandStoppedError
 
 Done = Callable[[Job, ObjectStats], None]
 
 # One page of a listing waits while the next one is fetched.
 JOBS_WAITING_MAX = 1000
-# How many parts of large files are on their way at a time.
+# Parts of large files that are transferred at the same time.
 PARTS_AT_ONCE = 5
-# After so many failures, and nothing else between them, the rest would fail as well.
+# After this number of failures in a row, the rest would fail as well.
 _FAILURES_IN_A_ROW_MAX = 25
 
 _DELETED_AT_ONCE = 1000
 _INTERRUPTED_WAIT_S = 2.0
 
 
-class Engine:
+class TransferRunner:
     """Moves data between files and the objects of a ref."""
 
     def __init__(
         self,
-        server: Server,
+        server: LakeClient,
         repository: str,
         ref: str,
-        options: Options,
+        options: TransferOptions,
         *,
         warn: Callable[[str], None],
         shows_progress: bool = False,
     ) -> None:
-        """Prepare an engine.
+        """Prepare a runner.
 
         Args:
             server: the server.
@@ -51,51 +59,53 @@ class Engine:
             warn: prints a line on standard error: one for each job that failed.
             shows_progress: whether a terminal on standard error shows the progress.
         """
-        self.wire = Wire(server.retries)
-        self.api = Api(server, repository, ref, self.wire)
+        # A connection for each thread of a run, and one for the caller's thread.
+        threads = options.parallelism + PARTS_AT_ONCE + 1
+        self.requests = RepeatedRequests(server.retries, threads)
+        self.objects = RefObjects(server, repository, ref, self.requests)
         self._options = options
         self._warn = warn
         self._shows_progress = shows_progress
 
-    def run(self, jobs: Iterable[Job], done: Done | None = None) -> Tally:
-        """Do jobs in parallel, in any order; a failed one does not stop the others.
+    def run(self, jobs: Iterable[Job], done: Done | None = None) -> TransferTally:
+        """Run jobs in parallel, in any order; a failed one does not stop the others.
 
         The jobs are taken from the iterable a few at a time. Each failure is one line by `warn`.
 
         Args:
-            jobs: the jobs, in an order that is good to read: of a walk, or of a listing.
-            done: is told of each job that succeeded, by any thread, one at a time.
+            jobs: the jobs, in walk or listing order.
+            done: is called after each job that succeeds, by any thread, one call at a time.
 
         Raises:
             CommandError: the jobs could not be listed, or all of them fail.
         """
-        run = _Run(self, self._options, self._warn, done)
+        run = _JobRun(self, self._options, self._warn, done)
         if not self._shows_progress:
             return run.do(jobs)
         with run.progress.shown():
             return run.do(jobs)
 
     def do(self, job: Job) -> ObjectStats:
-        """Do one job; return its object.
+        """Run one job; return its object.
 
         Raises:
             CommandError: it failed.
         """
-        run = _Run(self, self._options, self._warn, None)
-        with named(self.api.uri(job.path)):
+        run = _JobRun(self, self._options, self._warn, None)
+        with named(self.objects.uri(job.path)):
             if not self._shows_progress:
                 return run.do_one(job)
             with run.progress.shown():
                 return run.do_one(job)
 
-    def remove(self, paths: Iterable[str], concurrency: int = PARTS_AT_ONCE) -> Tally:
+    def remove(self, paths: Iterable[str], concurrency: int = PARTS_AT_ONCE) -> TransferTally:
         """Delete objects in batches; an object that does not exist counts as deleted."""
-        tally, lock = Tally(), Lock()
-        workers = Workers(concurrency, 1)
+        tally, lock = TransferTally(), Lock()
+        workers = TaskThreads(concurrency, 1)
 
         def delete(batch: list[str]) -> None:
             try:
-                failures = self.api.delete(batch)
+                failures = self.objects.delete(batch)
             except CommandError as error:
                 failures = [("objects", error.format_message()), *[("", "")] * (len(batch) - 1)]
             with lock:
@@ -109,10 +119,10 @@ class Engine:
         try:
             workers.each(iter(lambda: list(islice(pending, _DELETED_AT_ONCE)), []), delete)
         except BaseException:
-            self.wire.stop()
+            self.requests.stop()
             raise
         workers.end()
-        self.wire.close()
+        self.requests.close()
         return tally
 
     def stat(self, path: str) -> ObjectStats:
@@ -122,14 +132,14 @@ class Engine:
             CommandError: there is none, or the server refused it.
         """
         try:
-            return self.api.stat(path, presign=self.presigns_listings)
+            return self.objects.stat(path, presign=self.presigns_listings)
         except BaseException:
-            self.wire.close()  # no download comes, which would close it
+            self.requests.close()  # no download follows, which would close them
             raise
 
     def listing(self, prefix: str, *, presign: bool = False) -> Iterator[ObjectStats]:
         """Yield all objects below a prefix, by name; with presign, with URLs to their content."""
-        return self.api.listing(prefix, presign=presign)
+        return self.objects.listing(prefix, presign=presign)
 
     def read(
         self,
@@ -139,48 +149,52 @@ class Engine:
         length: int,
         write: Callable[[Block], object],
     ) -> None:
-        """Give a range of an object's content to a function, block after block.
+        """Pass a range of an object's content to `write`, block by block.
 
         A body that is cut off is continued where it ended.
 
         Raises:
             CommandError: the server refused it, or all of it arrived with a wrong checksum.
         """
-        parts = Workers(1, 1)
-        downloader = Downloader(self.api, self._options, parts, lambda _: None)
+        parts = TaskThreads(1, 1)
+        downloader = Downloader(self.objects, self._options, parts, lambda _: None)
         try:
-            with named(self.api.uri(path)):
+            with named(self.objects.uri(path)):
                 downloader.read(path, stats, first, length, write)
         finally:
-            self.wire.close()
+            self.requests.close()
 
     @property
     def presigns_listings(self) -> bool:
-        """Whether downloads of a listing should ask for URLs with it."""
-        return self.api.presigns(self._options.pre_sign)
+        """Whether a listing for downloads should include presigned URLs."""
+        return self.objects.presigns(self._options.pre_sign)
 
 
-class _Run:
+class _JobRun:
     """One run of jobs."""
 
     def __init__(
-        self, engine: Engine, options: Options, warn: Callable[[str], None], done: Done | None
+        self,
+        runner: TransferRunner,
+        options: TransferOptions,
+        warn: Callable[[str], None],
+        done: Done | None,
     ) -> None:
-        self.progress = Progress()
-        self._wire = engine.wire
+        self.progress = TransferProgress()
+        self._requests = runner.requests
         self._warn = warn
         self._done = done
         self._lock = Lock()
-        self._tally = Tally()
+        self._tally = TransferTally()
         self._failures_in_a_row = 0
         self._hopeless: Exception | None = None
-        self._files = Workers(options.parallelism, JOBS_WAITING_MAX)
-        # Of their own, so that large files which wait for parts cannot keep them from running.
-        self._parts = Workers(min(options.parallelism, PARTS_AT_ONCE), 2 * PARTS_AT_ONCE)
-        self._uploader = Uploader(engine.api, options, self._parts, self.progress.advance)
-        self._downloader = Downloader(engine.api, options, self._parts, self.progress.advance)
+        self._files = TaskThreads(options.parallelism, JOBS_WAITING_MAX)
+        # Separate threads: large files that wait for parts would block them otherwise.
+        self._parts = TaskThreads(min(options.parallelism, PARTS_AT_ONCE), 2 * PARTS_AT_ONCE)
+        self._uploader = Uploader(runner.objects, options, self._parts, self.progress.advance)
+        self._downloader = Downloader(runner.objects, options, self._parts, self.progress.advance)
 
-    def do(self, jobs: Iterable[Job]) -> Tally:
+    def do(self, jobs: Iterable[Job]) -> TransferTally:
         try:
             for job in jobs:
                 if self._hopeless:
@@ -190,11 +204,11 @@ class _Run:
             self.progress.is_all_known = True
             self._files.end()
             self._parts.end()
-            self._wire.close()
+            self._requests.close()
         except BaseException:
-            # What is under way may clean up behind itself; what waits is forgotten.
+            # Running jobs may clean up; waiting jobs are dropped.
             self._files.drop()
-            self._wire.stop()
+            self._requests.stop()
             self._files.end(_INTERRUPTED_WAIT_S)
             raise
         if self._hopeless:
@@ -207,28 +221,28 @@ class _Run:
         try:
             return self._run(job)
         except BaseException:
-            self._wire.stop()
+            self._requests.stop()
             raise
         finally:
             self._parts.end(_INTERRUPTED_WAIT_S)
-            self._wire.close()
+            self._requests.close()
 
     def _expect(self, job: Job) -> None:
-        if isinstance(job, Upload):
+        if isinstance(job, UploadJob):
             try:
                 source = job.source
                 size = len(source) if isinstance(source, bytes) else source.stat().st_size
             except OSError:
-                size = 0  # the upload says what is wrong
+                size = 0  # the upload reports the error
             self.progress.expect(size)
-        elif isinstance(job, Download):
+        elif isinstance(job, DownloadJob):
             self.progress.expect(job.stats.size_bytes or 0)
 
     def _run(self, job: Job) -> ObjectStats:
         try:
-            if isinstance(job, Upload):
+            if isinstance(job, UploadJob):
                 return self._uploader.upload(job)
-            if isinstance(job, Download):
+            if isinstance(job, DownloadJob):
                 return self._downloader.download(job)
             raise job.error
         except OSError as error:
@@ -237,12 +251,12 @@ class _Run:
             raise CommandError(named) from error
 
     def _try(self, job: Job) -> None:
-        """Do a job of many; count and report its failure."""
+        """Run one of many jobs; count and report its failure."""
         if self._hopeless:
             return
         try:
             stats = self._run(job)
-        except StoppedError:
+        except CommandStoppedError:
             return
         except CommandError as error:
             self._fail(job, error)
@@ -253,7 +267,7 @@ class _Run:
         with self._lock:
             self._failures_in_a_row = 0
             self._tally.size_bytes += stats.size_bytes or 0
-            if isinstance(job, Upload):
+            if isinstance(job, UploadJob):
                 self._tally.uploaded += 1
             else:
                 self._tally.downloaded += 1
@@ -265,19 +279,19 @@ class _Run:
         self.progress.finish_one()
 
     def _fail(self, job: Job, error: CommandError) -> None:
-        kind = "upload" if isinstance(job, Upload) else "download"
+        kind = "upload" if isinstance(job, UploadJob) else "download"
         line = " ".join(error.format_message().split())
         with self._lock:
             if self._hopeless:
                 return
             self._tally.failed += 1
-            if isinstance(error, RefusedError) and error.status == 410:
-                self._tally.without_data += 1  # which says nothing of the other objects
-            elif isinstance(job, Impossible):
-                self._tally.impossible += 1  # neither does this
+            if isinstance(error, ApiRefusedError) and error.status == 410:
+                self._tally.without_data += 1  # the other objects may have their data
+            elif isinstance(job, ImpossibleJob):
+                self._tally.impossible += 1  # the other names may be possible
             else:
                 self._failures_in_a_row += 1
-            if isinstance(error, RefusedError) and error.status == 401:
+            if isinstance(error, ApiRefusedError) and error.status == 401:
                 self._hopeless = error
                 return
             self._warn(f"error: {kind} {job.path}: {line}")

@@ -1,4 +1,4 @@
-"""The operations of the API that transfers send, for one ref of a repository."""
+"""The API's operations that transfers use, for one ref of a repository."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -8,9 +8,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from cli.client import RefusedError, Server
+from cli.client import ApiRefusedError, LakeClient
 from cli.schemas import Config, ObjectStats, StorageConfig
-from cli.transfers.wire import Body, Reply, Wire
+from cli.transfers.requests import RepeatedRequests
+from cli.transport import Body, WholeAnswer
 from cli.uris import PathUri
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ PAGE_SIZE = 1000
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Where the data of a new object go."""
+    """The address of a new object's data, with a presigned URL."""
 
     physical_address: str = ""
     presigned_url: str | None = None
@@ -30,7 +31,7 @@ class Address(msgspec.Struct, frozen=True):
 
 
 class OpenUpload(msgspec.Struct, frozen=True):
-    """An upload in parts that was begun."""
+    """An open upload in parts."""
 
     upload_id: str
     physical_address: str
@@ -50,14 +51,16 @@ class _Deletions(msgspec.Struct, frozen=True):
     errors: list[Error] = []
 
 
-class Api:
+class RefObjects:
     """The objects of a ref."""
 
-    def __init__(self, server: Server, repository: str, ref: str, wire: Wire) -> None:
+    def __init__(
+        self, server: LakeClient, repository: str, ref: str, requests: RepeatedRequests
+    ) -> None:
         self._server = server
         self._names = {"repository": repository, "ref": ref}
         self.journal_names = (server.endpoint, repository, ref)
-        self.wire = wire
+        self.requests = requests
         self.headers = server.headers
         self._lock = Lock()
         self._objects = server.url(f"{_BRANCH}/objects", self._names) + "?path="
@@ -68,7 +71,7 @@ class Api:
 
     @property
     def storage(self) -> StorageConfig:
-        """What the object store can do."""
+        """The capabilities of the object store."""
         with self._lock:
             return self._storage
 
@@ -76,9 +79,9 @@ class Api:
     def _storage(self) -> StorageConfig:
         return self._server.ask("GET", "/config", {}, Config).storage_config
 
-    def presigns(self, wish: bool | None) -> bool:  # noqa: FBT001 - as the option
-        """Whether to use URLs of the object store; a wish of None is for what is faster."""
-        return wish is not False and self.storage.pre_sign_support
+    def presigns(self, pre_sign: bool | None) -> bool:  # noqa: FBT001 - as the option
+        """Whether to use presigned URLs; None picks the faster way, if there are any."""
+        return pre_sign is not False and self.storage.pre_sign_support
 
     def listing(self, prefix: str, *, presign: bool) -> Iterator[ObjectStats]:
         """Yield the objects below a prefix, by name."""
@@ -99,16 +102,16 @@ class Api:
         """Store an object by one request."""
         url = self._objects + quote(path, safe="")
         return self._decoded(
-            self.wire.ask("POST", url, self.headers | dict(headers), body), ObjectStats
+            self.requests.ask("POST", url, self.headers | dict(headers), body), ObjectStats
         )
 
     def address(self, path: str) -> Address:
-        """Return where to send the data of an object, with a URL for it."""
+        """Return a new address for an object's data, with a presigned URL."""
         query = {"path": path, "presign": True}
         return self._ask("GET", f"{_BRANCH}/staging/backing", query, Address)
 
     def link(self, path: str, body: object) -> ObjectStats:
-        """Make data that were sent to an address the object."""
+        """Link uploaded data to the path."""
         return self._ask("PUT", f"{_BRANCH}/staging/backing", {"path": path}, ObjectStats, body)
 
     def begin_parts(self, path: str, parts: int) -> OpenUpload:
@@ -131,23 +134,23 @@ class Api:
         return self._ask("PUT", template, {"path": path}, ObjectStats, body, names)
 
     def abort(self, path: str, upload: OpenUpload) -> None:
-        """Drop the parts of an upload."""
+        """Abort an upload, and delete its parts."""
         template = f"{_BRANCH}/staging/pmpu/{{upload}}"
         names = {"upload": upload.upload_id}
         body = {"physical_address": upload.physical_address}
         self._ask("DELETE", template, {"path": path}, str, body, names)
 
     def delete(self, paths: list[str]) -> list[tuple[str, str]]:
-        """Delete objects; return what failed, with its path."""
+        """Delete objects; return the path and the message of each failure."""
         url = self._server.url(f"{_BRANCH}/objects/delete", self._names)
         headers = self.headers | {"Content-Type": "application/json"}
         body = msgspec.json.encode({"paths": paths})
-        found = self._decoded(self.wire.ask("POST", url, headers, body), _Deletions)
+        found = self._decoded(self.requests.ask("POST", url, headers, body), _Deletions)
         return [(each.path or "", f"[{each.status_code}] {each.message}") for each in found.errors]
 
-    def refusal(self, reply: Reply) -> RefusedError:
+    def refusal(self, answer: WholeAnswer) -> ApiRefusedError:
         """Return the error in an answer of the API."""
-        return self._server.refusal(reply.status, "", dict(reply.headers.items()), reply.content)
+        return self._server.refusal(answer)
 
     def _ask(
         self,
@@ -165,9 +168,9 @@ class Api:
             headers = headers | {"Content-Type": "application/json"}
         elif method != "GET":
             sent = b""
-        return self._decoded(self.wire.ask(method, url, headers, sent), shape)
+        return self._decoded(self.requests.ask(method, url, headers, sent), shape)
 
-    def _decoded(self, reply: Reply, shape: type[T]) -> T:
-        if reply.status >= 300:
-            raise self.refusal(reply)
-        return self._server.decode(reply.content, shape)
+    def _decoded(self, answer: WholeAnswer, shape: type[T]) -> T:
+        if answer.status >= 300:
+            raise self.refusal(answer)
+        return self._server.decode(answer.content, shape)
