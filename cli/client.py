@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 import urllib3
 
-from cli.configuration import KEY_VARIABLES, Configuration, RetryPolicy
+from cli.configuration import KEY_VARIABLES, Configuration, RequestRetries
 from cli.errors import CommandError
 from cli.schemas import ResultPage
 from cli.transport import (
@@ -82,7 +82,7 @@ def named(uri: str) -> Iterator[None]:
 class LakeClient:
     """A lakeFS server."""
 
-    def __init__(self, endpoint: str, key_pair: tuple[str, str], retries: RetryPolicy) -> None:
+    def __init__(self, endpoint: str, key_pair: tuple[str, str], retries: RequestRetries) -> None:
         self.endpoint = endpoint
         self.key_pair = key_pair
         self.retries = retries

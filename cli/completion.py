@@ -51,7 +51,7 @@ def _completed(
 ) -> list[str]:
     # The program's callback has not run, so there is no session: read the parsed options.
     from cli.client import LakeClient  # noqa: PLC0415
-    from cli.configuration import Configuration, RetryPolicy  # noqa: PLC0415
+    from cli.configuration import Configuration, RequestRetries  # noqa: PLC0415
 
     options = context.find_root().params
     base = str(options.get("base_uri") or "")
@@ -61,7 +61,7 @@ def _completed(
     try:
         known = Configuration.read(options.get("config"))
         # No retries: the user waits at the prompt.
-        server = LakeClient(known.endpoint, known.key_pair, RetryPolicy(attempts_max=0))
+        server = LakeClient(known.endpoint, known.key_pair, RequestRetries(attempts_max=0))
         found = find(server, text.removeprefix(SCHEME).split("/", 2))
         return [
             f"{SCHEME}{each}".removeprefix(base if text != incomplete else "") for each in found

@@ -21,7 +21,7 @@ _FALSE = {"0", "f", "false", "no", "off"}
 
 
 @dataclass(frozen=True)
-class RetryPolicy:
+class RequestRetries:
     """The number of retries of a failed request, and the waits before them."""
 
     attempts_max: int = 4
@@ -131,12 +131,12 @@ class Configuration:
         return pair
 
     @property
-    def retries(self) -> RetryPolicy:
+    def retries(self) -> RequestRetries:
         """The settings of retries."""
         if not self.is_on("server.retries.enabled", default=True):
-            return RetryPolicy(attempts_max=0)
-        usual = RetryPolicy()
-        return RetryPolicy(
+            return RequestRetries(attempts_max=0)
+        usual = RequestRetries()
+        return RequestRetries(
             self.number("server.retries.max_attempts", usual.attempts_max),
             self._duration_s("server.retries.min_wait_interval", usual.wait_min_s),
             self._duration_s("server.retries.max_wait_interval", usual.wait_max_s),

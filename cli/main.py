@@ -142,12 +142,12 @@ def _version_lines(versions: dict[str, str]) -> Iterator[str]:
 def _server_version(session: CommandSession) -> str:
     """Return the version of lakeFS's API that the server has; "" if it does not say."""
     from cli.client import LakeClient  # noqa: PLC0415
-    from cli.configuration import RetryPolicy  # noqa: PLC0415
+    from cli.configuration import RequestRetries  # noqa: PLC0415
     from cli.schemas import Config  # noqa: PLC0415
 
     try:
         known = session.configuration
-        server = LakeClient(known.endpoint, known.key_pair, RetryPolicy(attempts_max=0))
+        server = LakeClient(known.endpoint, known.key_pair, RequestRetries(attempts_max=0))
         return server.ask("GET", "/config", {}, Config).version_config.version
     except CommandError:
         return ""

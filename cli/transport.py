@@ -19,7 +19,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from cli.configuration import RetryPolicy
+from cli.configuration import RequestRetries
 
 Block = bytes | memoryview
 # A function yields the body from the beginning, each time that it is sent.
@@ -232,7 +232,7 @@ class _TlsConnection(_Connection, HTTPSConnection):
     """`_Connection` over TLS."""
 
 
-def waits_s(retries: RetryPolicy, attempts_max: int) -> Iterator[float | None]:
+def waits_s(retries: RequestRetries, attempts_max: int) -> Iterator[float | None]:
     """Yield the wait after each attempt, which doubles and varies; None after the last."""
     wait_s = retries.wait_min_s
     for _ in range(attempts_max):

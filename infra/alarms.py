@@ -5,7 +5,7 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 
 AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
@@ -20,7 +20,7 @@ _ECONOMY = frozenset(
 class Alarms:
     """The alarms below one construct; docs/operations.md says what each means."""
 
-    def __init__(self, scope: Construct, settings: DeploymentSettings, topic: sns.ITopic) -> None:
+    def __init__(self, scope: Construct, settings: InfraSettings, topic: sns.ITopic) -> None:
         self._scope = scope
         self._settings = settings
         self._topic = topic

@@ -15,17 +15,17 @@ from infra.nag_suppressions import add_nag_suppressions
 from infra.portable import add_parameters, portable_synthesizer
 from infra.sample_policies import write_sample_policies
 from infra.service import ServiceStack
-from infra.settings import DeploymentSettings, NoStageError, SettingsError
+from infra.settings import InfraSettings, NoStageError, SettingsError
 from infra.storage import StorageStack
 
 
-def build(app: aws_cdk.App) -> DeploymentSettings:
+def build(app: aws_cdk.App) -> InfraSettings:
     """Add the stacks of the stage that the app's context names; return the settings.
 
     Raises:
         SettingsError: the context cannot be deployed.
     """
-    settings = DeploymentSettings.of(app.node.get_all_context())
+    settings = InfraSettings.of(app.node.get_all_context())
     storage = StorageStack(app, settings)
     service = ServiceStack(app, settings, storage)
     gateway = GatewayStack(app, settings, storage, service.topic) if settings.has_gateway else None

@@ -3,13 +3,13 @@
 from aws_cdk import aws_budgets as budgets
 from constructs import Construct
 
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 
 # Actual costs, in per cent of the budget.
 _THRESHOLDS = (80, 100)
 
 
-def add_budget(scope: Construct, settings: DeploymentSettings) -> None:
+def add_budget(scope: Construct, settings: InfraSettings) -> None:
     """Make the budget, with messages to the address or the topic of alarms.
 
     It covers the whole account. A budget by tag stays at zero until the tag is activated for

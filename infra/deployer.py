@@ -12,7 +12,7 @@ from typing import Any
 
 from infra.deployer_actions import ACTIONS_BY_TYPE, ROLE, Actions
 from infra.role import MANAGED_LENGTH_MAX
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.settings.rules import CREATE, NONE
 from infra.template_sizes import json_length_max
 
@@ -39,7 +39,7 @@ _BOUNDED = frozenset(
 
 
 def write_deployer(
-    folder: Path, settings: DeploymentSettings, partition: str, region: str, account: str
+    folder: Path, settings: InfraSettings, partition: str, region: str, account: str
 ) -> list[str]:
     """Write the policies into the folder; return a warning for each unknown resource type."""
     types = {
@@ -67,7 +67,7 @@ def write_deployer(
 
 
 def _statements(
-    types: set[str], settings: DeploymentSettings, values: Mapping[str, str]
+    types: set[str], settings: InfraSettings, values: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     named = settings.repository_bucket not in (CREATE, NONE)
     buckets = [f"{settings.name}-storage-*", *([settings.repository_bucket] if named else [])]
@@ -99,7 +99,7 @@ def _arn(service: str, resource: str, values: Mapping[str, str]) -> str:
 
 
 def _conditions(
-    actions: Actions, settings: DeploymentSettings, region: str
+    actions: Actions, settings: InfraSettings, region: str
 ) -> Iterator[tuple[list[str], dict[str, Any]]]:
     """Yield the names of the actions, grouped by condition."""
     names = actions.names.split()

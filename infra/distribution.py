@@ -14,15 +14,13 @@ from constructs import Construct
 
 from functions.web.paths import ASSETS
 from infra.dns import point_domain_at
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 
 
 class Distribution(Construct):
     """The distribution, with the settings' domain if there is one."""
 
-    def __init__(
-        self, scope: Construct, settings: DeploymentSettings, api: apigateway.HttpApi
-    ) -> None:
+    def __init__(self, scope: Construct, settings: InfraSettings, api: apigateway.HttpApi) -> None:
         super().__init__(scope, "Distribution")
         stack = Stack.of(self)
         origin = cloudfront_origins.HttpOrigin(

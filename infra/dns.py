@@ -4,11 +4,11 @@ from aws_cdk import CfnOutput
 from aws_cdk import aws_route53 as route53
 from constructs import Construct
 
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 
 
 def point_domain_at(
-    scope: Construct, settings: DeploymentSettings, alias: route53.IAliasRecordTarget, host: str
+    scope: Construct, settings: InfraSettings, alias: route53.IAliasRecordTarget, host: str
 ) -> None:
     """Make the domain's record in the hosted zone.
 

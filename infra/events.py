@@ -20,7 +20,7 @@ from graveler.model.tasks import TaskKind
 from graveler.operations.scheduled_dumps import SCHEDULED, SCHEDULER
 from infra.function import Function, Shape
 from infra.role import make_role
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.storage import StorageStack
 
 EVENTS = Shape(
@@ -112,7 +112,7 @@ def add_queue_url_output(queue: sqs.Queue) -> None:
 class Events(Construct):
     """The bus with its archive, and the queues."""
 
-    def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:
+    def __init__(self, scope: Construct, settings: InfraSettings) -> None:
         super().__init__(scope, "Events")
         self.bus = events.EventBus(self, "Bus", event_bus_name=settings.name)
         self.bus.archive(
@@ -228,7 +228,7 @@ class Events(Construct):
         )
         mapping.node.add_dependency(function.role)
 
-    def export_with(self, settings: DeploymentSettings, function: Function) -> None:
+    def export_with(self, settings: InfraSettings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent exports."""
         self._handle(
             "ExportMessages",
@@ -239,7 +239,7 @@ class Events(Construct):
             is_enabled=bool(settings.exports),
         )
 
-    def run_tasks_with(self, settings: DeploymentSettings, function: Function) -> None:
+    def run_tasks_with(self, settings: InfraSettings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent tasks."""
         self._handle("TaskMessages", self.task_queue, function, settings.tasks_at_once)
 

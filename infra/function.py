@@ -12,7 +12,7 @@ from constructs import Construct
 
 from infra import packages
 from infra.role import make_role
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 
 ARCHITECTURE = lambda_.Architecture.ARM_64  # a fifth cheaper than x86_64, and all wheels exist
 RUNTIME = lambda_.Runtime.PYTHON_3_13
@@ -56,7 +56,7 @@ class Function(Construct):
     def __init__(
         self,
         scope: Construct,
-        settings: DeploymentSettings,
+        settings: InfraSettings,
         shape: Shape,
         layer: lambda_.ILayerVersion | None,
         statements: Iterable[iam.PolicyStatement],
@@ -167,7 +167,7 @@ def incarnation() -> str:
 def log_group(
     scope: Construct,
     construct_id: str,
-    settings: DeploymentSettings,
+    settings: InfraSettings,
     name: str | None = None,
     key: kms.IKey | None = None,
 ) -> logs.LogGroup:

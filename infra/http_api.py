@@ -13,7 +13,7 @@ from constructs import Construct
 from infra.distribution import Distribution
 from infra.dns import point_domain_at
 from infra.function import Function, Shape, log_group
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.web import add_http_routes
 
 # API Gateway's timeout is 30 s. With a second less, an invocation that is cut off appears in the
@@ -54,7 +54,7 @@ class HttpApi(Construct):
     def __init__(
         self,
         scope: Construct,
-        settings: DeploymentSettings,
+        settings: InfraSettings,
         function: Function,
         page: Function | None,
     ) -> None:
@@ -101,12 +101,12 @@ class HttpApi(Construct):
         self.endpoint = self._endpoint(settings, domain)
         add_outputs(self, self.endpoint, self.access_log)
 
-    def _endpoint(self, settings: DeploymentSettings, domain: apigateway.DomainName | None) -> str:
+    def _endpoint(self, settings: InfraSettings, domain: apigateway.DomainName | None) -> str:
         if settings.cloudfront:
             return Distribution(self, settings, self.http_api).endpoint
         return self.http_api.api_endpoint if domain is None else f"https://{settings.domain_name}"
 
-    def _domain(self, settings: DeploymentSettings) -> apigateway.DomainName | None:
+    def _domain(self, settings: InfraSettings) -> apigateway.DomainName | None:
         """Make the custom domain, and its DNS record if the settings name the hosted zone.
 
         With CloudFront, the domain is the distribution's.
@@ -128,7 +128,7 @@ class HttpApi(Construct):
         return domain
 
 
-def _cors(settings: DeploymentSettings) -> apigateway.CorsPreflightOptions | None:
+def _cors(settings: InfraSettings) -> apigateway.CorsPreflightOptions | None:
     """Return the rule for pages of other origins; None without such origins.
 
     Such pages send a key pair or a token. Our cookie is for our own pages only.

@@ -18,7 +18,7 @@ from infra.function import incarnation, log_group
 from infra.role import make_role
 from infra.role_permissions import RolePermissions
 from infra.schedules import longest_gap_s
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.storage import StorageStack
 
 # Spark 3.5.4 and Python 3.11, as of November 2026, from "AWS Glue versions" in Glue's guide. The
@@ -45,7 +45,7 @@ class Jobs(Construct):
     def __init__(
         self,
         scope: Construct,
-        settings: DeploymentSettings,
+        settings: InfraSettings,
         storage: StorageStack,
         events_: Events,
         permissions: RolePermissions,
@@ -232,7 +232,7 @@ class Jobs(Construct):
         )
         rule.add_target(targets.SqsQueue(self.failed))
 
-    def _schedule(self, settings: DeploymentSettings, events_: Events) -> None:
+    def _schedule(self, settings: InfraSettings, events_: Events) -> None:
         """Make a schedule for each named repository, or one for all repositories."""
         job = self.garbage_collection
         for repository in settings.gc_repositories or ("",):
@@ -252,7 +252,7 @@ class Jobs(Construct):
             )
 
 
-def _of_collections(settings: DeploymentSettings) -> dict[str, str]:
+def _of_collections(settings: InfraSettings) -> dict[str, str]:
     """Return the default arguments of a collection."""
     arguments = {"--do_sweep": str(settings.gc_deletes).lower()}
     if settings.gc_deletions_max:
@@ -265,17 +265,17 @@ def job_arn(scope: Construct, name: str) -> str:
     return Stack.of(scope).format_arn(service="glue", resource="job", resource_name=name)
 
 
-def job_name(settings: DeploymentSettings, name: str) -> str:
+def job_name(settings: InfraSettings, name: str) -> str:
     """Return a job's name in Glue, which functions need before the job exists."""
     return f"{settings.name}-{name.replace('_', '-')}"
 
 
-def export_prefixes(settings: DeploymentSettings) -> str:
+def export_prefixes(settings: InfraSettings) -> str:
     """Return where branches may be exported, in the form of graveler.aws.settings."""
     return ",".join(place.uri for place in settings.exports)
 
 
-def watched_collections(settings: DeploymentSettings) -> list[str]:
+def watched_collections(settings: InfraSettings) -> list[str]:
     """Return the series of scheduled collections, whose age has an alarm.
 
     The age is a metric that costs money, so `economy` has none.
@@ -288,7 +288,7 @@ def watched_collections(settings: DeploymentSettings) -> list[str]:
     ]
 
 
-def collection_age_max_s(settings: DeploymentSettings) -> int:
+def collection_age_max_s(settings: InfraSettings) -> int:
     """Return the age of the last successful collection at which the alarm fires."""
     # The last run may have been the shortest possible, and the next one may be the longest.
     return longest_gap_s(settings.gc_schedule) + _GC_MINUTES_MAX * 60 + _COLLECTION_START_S

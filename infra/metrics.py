@@ -13,7 +13,7 @@ from infra.function import Function
 from infra.http_api import HttpApi
 from infra.jobs import Jobs
 from infra.rest_api import RestApi
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.storage import StorageStack
 
 PERIOD = Duration.minutes(5)
@@ -23,7 +23,7 @@ PERIOD = Duration.minutes(5)
 class MonitoredParts:
     """The parts of one deployment that have metrics."""
 
-    settings: DeploymentSettings
+    settings: InfraSettings
     storage: StorageStack
     api: HttpApi | RestApi
     events: Events

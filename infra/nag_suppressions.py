@@ -7,7 +7,7 @@ from aws_cdk import Acknowledgment, Stack, Validations
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 
 _PACK = "AwsSolutions"
 
@@ -115,7 +115,7 @@ OF_STATEMENTS: Mapping[str, str] = {
 
 
 def add_nag_suppressions(
-    storage: Stack, service: Stack, gateway: Stack | None, settings: DeploymentSettings
+    storage: Stack, service: Stack, gateway: Stack | None, settings: InfraSettings
 ) -> None:
     """Register the suppressions with cdk-nag."""
     of_storage, of_service = _OF_STORAGE, dict(_OF_SERVICE)

@@ -7,11 +7,11 @@ CORS rule must name the page.
 from aws_cdk import Stack
 
 from graveler.aws.s3.signed_requests import HOST_LABEL
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.settings.rules import CREATE, NONE
 
 
-def of_page(stack: Stack, settings: DeploymentSettings) -> tuple[str, ...]:
+def of_page(stack: Stack, settings: InfraSettings) -> tuple[str, ...]:
     """Return the origins of our own page; none if no page is served.
 
     Without a domain, the address is known only after the storage stack and its rule are deployed.
@@ -27,7 +27,7 @@ def of_page(stack: Stack, settings: DeploymentSettings) -> tuple[str, ...]:
     return (f"https://*.execute-api.{stack.region}.{stack.url_suffix}",)
 
 
-def of_buckets(stack: Stack, settings: DeploymentSettings, made: str | None) -> tuple[str, ...]:
+def of_buckets(stack: Stack, settings: InfraSettings, made: str | None) -> tuple[str, ...]:
     """Return the origins of presigned URLs; made is the name of the storage stack's bucket.
 
     All buckets are assumed to be in the deployment's region; `bucket_origins` has the others.

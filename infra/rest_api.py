@@ -15,7 +15,7 @@ from constructs import Construct
 from infra.dns import point_domain_at
 from infra.function import Function, log_group
 from infra.http_api import ACCESS_LOG, add_outputs
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.web import add_rest_routes
 
 # Part of the endpoint's path, unless there is a domain.
@@ -28,7 +28,7 @@ class RestApi(Construct):
     def __init__(
         self,
         scope: Construct,
-        settings: DeploymentSettings,
+        settings: InfraSettings,
         function: Function,
         page: Function | None,
     ) -> None:
@@ -69,9 +69,7 @@ class RestApi(Construct):
         self.endpoint = self._endpoint(settings)
         add_outputs(self, self.endpoint, self.access_log)
 
-    def _endpoint_configuration(
-        self, settings: DeploymentSettings
-    ) -> apigateway.EndpointConfiguration:
+    def _endpoint_configuration(self, settings: InfraSettings) -> apigateway.EndpointConfiguration:
         if not settings.vpc_endpoints:
             return apigateway.EndpointConfiguration(types=[apigateway.EndpointType.REGIONAL])
         found = [
@@ -84,7 +82,7 @@ class RestApi(Construct):
             types=[apigateway.EndpointType.PRIVATE], vpc_endpoints=found
         )
 
-    def _endpoint(self, settings: DeploymentSettings) -> str:
+    def _endpoint(self, settings: InfraSettings) -> str:
         """Return the URL for clients, after making the domain if there is one.
 
         Clients add nothing to a URL with a path, so it includes the API's own prefix.
@@ -102,7 +100,7 @@ class RestApi(Construct):
             )
         return f"https://{host}/{_STAGE}/api/v1"
 
-    def _add_domain(self, settings: DeploymentSettings) -> None:
+    def _add_domain(self, settings: InfraSettings) -> None:
         domain = apigateway.DomainName(
             self,
             "Domain",
@@ -119,7 +117,7 @@ class RestApi(Construct):
         point_domain_at(self, settings, alias, host)
 
 
-def _policy(settings: DeploymentSettings) -> iam.PolicyDocument | None:
+def _policy(settings: InfraSettings) -> iam.PolicyDocument | None:
     """Return the policy of a private API, which allows requests through its endpoints only."""
     if not settings.vpc_endpoints:
         return None

@@ -23,7 +23,7 @@ from graveler.aws.dynamodb.models import (
     REPOSITORIES,
 )
 from graveler.aws.hook_targets import PARAMETER_STORE, SECRETS_MANAGER
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.settings.s3_locations import S3Location
 from infra.storage import StorageStack
 
@@ -61,7 +61,7 @@ class RolePermissions:
 
     stack: Stack
     storage: StorageStack
-    settings: DeploymentSettings
+    settings: InfraSettings
 
     @property
     def namespaces(self) -> tuple[S3Location, ...]:

@@ -16,7 +16,7 @@ from constructs import Construct
 from infra.events import service_principal
 from infra.function import Function
 from infra.observability import Observability
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.settings.rules import AT_ONCE
 
 # The names are CodeDeploy's, as of November 2026, from "Working with deployment configurations".
@@ -33,7 +33,7 @@ class Rollout(Construct):
     def __init__(
         self,
         scope: Construct,
-        settings: DeploymentSettings,
+        settings: InfraSettings,
         function: Function,
         watching: Observability,
     ) -> None:
@@ -103,6 +103,6 @@ class Rollout(Construct):
         )
 
 
-def is_gradual(settings: DeploymentSettings) -> bool:
+def is_gradual(settings: InfraSettings) -> bool:
     """Whether CodeDeploy moves the API's alias."""
     return settings.rollout != AT_ONCE

@@ -15,7 +15,7 @@ from typing import Any
 
 from infra.aws_quotas import BUCKET_POLICY_BYTES_MAX
 from infra.deployer import write_deployer
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.template_sizes import json_length_max
 
 FOLDER = "policies"
@@ -62,7 +62,7 @@ class AwsEnvironment:
         return ""
 
 
-def write_sample_policies(folder: Path, settings: DeploymentSettings) -> list[str]:
+def write_sample_policies(folder: Path, settings: InfraSettings) -> list[str]:
     """Write the policies for other buckets and keys, and for deployers; return warnings."""
     target = folder / FOLDER
     shutil.rmtree(target, ignore_errors=True)

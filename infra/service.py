@@ -25,16 +25,14 @@ from infra.observability import Observability
 from infra.rest_api import RestApi
 from infra.role_permissions import RolePermissions
 from infra.rollout import Rollout, is_gradual
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.storage import StorageStack
 
 
 class ServiceStack(Stack):
     """The stateless part of a deployment, over its storage."""
 
-    def __init__(
-        self, scope: Construct, settings: DeploymentSettings, storage: StorageStack
-    ) -> None:
+    def __init__(self, scope: Construct, settings: InfraSettings, storage: StorageStack) -> None:
         super().__init__(scope, settings.name, description="Graveler: functions, jobs and alarms")
         self._settings = settings
         self._storage = storage

@@ -14,7 +14,7 @@ from constructs import Construct
 from graveler.aws.dynamodb.models import COMMITS_BY_GENERATION
 from graveler.aws.secret_cipher import secret_cipher
 from infra import origins
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.settings.rules import CREATE, NONE
 
 # An unfinished upload of a week ago was abandoned. Its parts cost as much as objects.
@@ -42,7 +42,7 @@ _PRIVATE_BUCKET: Mapping[str, Any] = {
 class StorageStack(Stack):
     """The stateful part of a deployment."""
 
-    def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:
+    def __init__(self, scope: Construct, settings: InfraSettings) -> None:
         name = f"{settings.name}-storage"
         super().__init__(
             scope,

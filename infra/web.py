@@ -8,7 +8,7 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from functions.web.paths import METHODS, PATHS
 from infra import origins
 from infra.function import Function, Shape
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.storage import StorageStack
 
 SHAPE = Shape(
@@ -21,7 +21,7 @@ SHAPE = Shape(
 )
 
 
-def make_function(stack: Stack, settings: DeploymentSettings, storage: StorageStack) -> Function:
+def make_function(stack: Stack, settings: InfraSettings, storage: StorageStack) -> Function:
     """Make the function, whose environment has the origins of presigned URLs."""
     buckets = origins.of_buckets(stack, settings, storage.repositories_name)
     return Function(

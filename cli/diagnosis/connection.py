@@ -13,7 +13,7 @@ import urllib3
 
 from cli import transport
 from cli.client import ApiRefusedError, LakeClient
-from cli.configuration import Configuration, RetryPolicy
+from cli.configuration import Configuration, RequestRetries
 from cli.errors import CommandError
 from cli.findings import Finding, error, ok, skipped, warning
 from cli.schemas import Config, CurrentUser, ObjectStats, Repository, ResultPage
@@ -42,7 +42,7 @@ def check_connection(configuration: Configuration) -> Iterator[Finding]:
     yield from _clock(answer)
     if answer.status == 200 and _is_json(answer):
         # Without repetitions, which would only delay the findings.
-        server = LakeClient(endpoint, (key_id, secret), RetryPolicy(attempts_max=0))
+        server = LakeClient(endpoint, (key_id, secret), RequestRetries(attempts_max=0))
         yield from _as_user(server)
     else:
         yield _wrong_answer(endpoint, answer)

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import urllib3
 
-from cli.configuration import RetryPolicy
+from cli.configuration import RequestRetries
 from cli.errors import CommandError
 from cli.transport import (
     LATER,
@@ -40,7 +40,7 @@ class LaterError(Exception):
 class RepeatedRequests:
     """Sends requests, and repeats those that fail; shared by threads."""
 
-    def __init__(self, retries: RetryPolicy, connections: int = 1) -> None:
+    def __init__(self, retries: RequestRetries, connections: int = 1) -> None:
         """Keep up to `connections` idle connections for each host."""
         self._retries = retries
         self._connections = KeptConnections(connections)

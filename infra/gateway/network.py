@@ -9,7 +9,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.settings.rules import PUBLIC
 
 # The port on which the program listens.
@@ -27,7 +27,7 @@ _ANYWHERE = ("0.0.0.0/0", "::/0")
 class Network(Construct):
     """The subnets of the load balancer and the tasks, and the rules of their connections."""
 
-    def __init__(self, scope: Construct, settings: DeploymentSettings) -> None:
+    def __init__(self, scope: Construct, settings: InfraSettings) -> None:
         super().__init__(scope, "Network")
         self.is_public = settings.gateway == PUBLIC
         self.is_encrypted = bool(settings.gateway_certificate_arn)
@@ -40,7 +40,7 @@ class Network(Construct):
         self.task_group = self._make_group("Tasks", "The tasks of the S3 gateway")
         self._connect(settings)
 
-    def _make_vpc(self, settings: DeploymentSettings) -> ec2.IVpc:
+    def _make_vpc(self, settings: InfraSettings) -> ec2.IVpc:
         vpc = ec2.Vpc(
             self,
             "Vpc",
@@ -62,7 +62,7 @@ class Network(Construct):
         vpc.add_gateway_endpoint("DynamoDB", service=ec2.GatewayVpcEndpointAwsService.DYNAMODB)
         return vpc
 
-    def _find_vpc(self, settings: DeploymentSettings) -> ec2.IVpc:
+    def _find_vpc(self, settings: InfraSettings) -> ec2.IVpc:
         """Return the VPC of the settings. The zones are placeholders, and not used."""
         subnets = list(settings.gateway_subnets)
         zones = [f"{Stack.of(self).region}-{number}" for number in range(len(subnets))]
@@ -91,7 +91,7 @@ class Network(Construct):
             allow_all_outbound=False,
         )
 
-    def _connect(self, settings: DeploymentSettings) -> None:
+    def _connect(self, settings: InfraSettings) -> None:
         """Allow connections of clients to the load balancer, of it to tasks, of tasks to AWS."""
         for network in settings.gateway_clients or _ANYWHERE:
             peer = ec2.Peer.ipv6(network) if ":" in network else ec2.Peer.ipv4(network)

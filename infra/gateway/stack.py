@@ -17,7 +17,7 @@ from infra.gateway.network import TASK_PORT, Network
 from infra.gateway.task import GatewayTask
 from infra.metrics import PERIOD
 from infra.role_permissions import RolePermissions
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.storage import StorageStack
 
 # The target of scaling. An upload that saturates one task leaves room on the others.
@@ -38,7 +38,7 @@ class GatewayStack(Stack):
     def __init__(
         self,
         scope: Construct,
-        settings: DeploymentSettings,
+        settings: InfraSettings,
         storage: StorageStack,
         topic: sns.ITopic,
     ) -> None:

@@ -14,7 +14,7 @@ from infra.function import incarnation, log_group
 from infra.gateway.network import TASK_PORT
 from infra.role import make_role
 from infra.role_permissions import RolePermissions
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from infra.storage import StorageStack
 
 # A task that ends lets its requests finish. The first is Fargate's maximum.
@@ -30,7 +30,7 @@ class GatewayTask(Construct):
     def __init__(
         self,
         scope: Construct,
-        settings: DeploymentSettings,
+        settings: InfraSettings,
         storage: StorageStack,
         permissions: RolePermissions,
     ) -> None:

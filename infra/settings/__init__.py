@@ -31,7 +31,7 @@ class NoStageError(SettingsError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeploymentSettings:
+class InfraSettings:
     """One deployment.
 
     stage: dev may be deleted completely; prod keeps its data and needs an address for alarms.
@@ -185,7 +185,7 @@ class DeploymentSettings:
         return self.traces and not self.economy
 
     @classmethod
-    def of(cls, context: Mapping[str, Any]) -> "DeploymentSettings":
+    def of(cls, context: Mapping[str, Any]) -> "InfraSettings":
         """Return the settings of a context.
 
         Raises:
@@ -228,9 +228,7 @@ _STAGE_MISSING = f"stage is missing: {_SET_STAGE}"
 
 def _defaults() -> Mapping[str, Any]:
     return {
-        each.name: each.default
-        for each in fields(DeploymentSettings)
-        if each.default is not MISSING
+        each.name: each.default for each in fields(InfraSettings) if each.default is not MISSING
     }
 
 
@@ -253,7 +251,7 @@ def _malformed_parts(context: Mapping[str, Any]) -> Iterator[str]:
 
 def _unknown_names(context: Mapping[str, Any]) -> Iterator[str]:
     """Yield a problem for each name that is neither a setting nor a key of CDK."""
-    names = {each.name for each in fields(DeploymentSettings)}
+    names = {each.name for each in fields(InfraSettings)}
     for name in sorted(context.keys() - names - _OTHER_KEYS):
         if not name.startswith("@") and ":" not in name:
             yield _unknown(name, names, "on the command line or in cdk.json")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.client import LakeClient
-from cli.configuration import RetryPolicy
+from cli.configuration import RequestRetries
 
 pytestmark = pytest.mark.server
 
@@ -34,7 +34,7 @@ def environment(stack, tmp_path):
 @pytest.fixture
 def repository(stack):
     keys = (stack.access_key_id, stack.secret_access_key)
-    server = LakeClient(f"{stack.endpoint}/api/v1", keys, RetryPolicy())
+    server = LakeClient(f"{stack.endpoint}/api/v1", keys, RequestRetries())
     name = f"killed-{os.urandom(4).hex()}"
     body = {"name": name, "storage_namespace": f"s3://graveler/{name}", "default_branch": "main"}
     server.request("POST", "/repositories", {}, body)

@@ -14,7 +14,7 @@ import yaml
 from infra.deployer import write_deployer
 from infra.deployer_actions import ACTIONS_BY_TYPE
 from infra.role import MANAGED_LENGTH_MAX
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from tests.infra.conftest import ROOT
 from tests.support.worlds.shapes import PROD, SHAPES
 
@@ -101,7 +101,7 @@ def test_a_kind_that_is_not_known_is_reported(tmp_path):
     template = {"Resources": {"Thing": {"Type": "AWS::New::Thing"}}}
     (tmp_path / "a.template.json").write_text(json.dumps(template))
     (warning,) = write_deployer(
-        tmp_path, DeploymentSettings.of({"stage": "dev"}), "aws", "eu-west-1", "123456789012"
+        tmp_path, InfraSettings.of({"stage": "dev"}), "aws", "eu-west-1", "123456789012"
     )
     assert "lacks what AWS::New::Thing needs" in warning
 

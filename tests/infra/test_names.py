@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from infra.settings import DeploymentSettings, SettingsError
+from infra.settings import InfraSettings, SettingsError
 from tests.support.worlds.shapes import LONGEST
 
 # The property with the name that must be unique in an account and region, by kind.
@@ -85,7 +85,7 @@ def test_a_name_with_which_something_would_be_called_as_another_deployments_is_r
     assert {"-storage", "-gateway"} <= added
     for ending in added:
         with pytest.raises(SettingsError, match="stacks"):
-            DeploymentSettings.of({"stage": "dev", "name": f"lake{ending}"})
+            InfraSettings.of({"stage": "dev", "name": f"lake{ending}"})
 
 
 def test_every_name_begins_with_the_deployments(named):

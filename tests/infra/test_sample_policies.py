@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from infra.sample_policies import FOLDER, write_sample_policies
-from infra.settings import DeploymentSettings
+from infra.settings import InfraSettings
 from tests.support.worlds.shapes import FOLDERS, GATEWAY, PROD
 
 ROLES = "arn:aws:iam::123456789012:role/graveler-prod-"
@@ -43,7 +43,7 @@ def written(prod, tmp_path, monkeypatch) -> Path:
         template = tmp_path / f"{stack}.template.json"
         template.write_text((prod.folder / template.name).read_text())
     context = {"stage": "prod", **PROD, **GATEWAY}
-    assert write_sample_policies(tmp_path, DeploymentSettings.of(context)) == []
+    assert write_sample_policies(tmp_path, InfraSettings.of(context)) == []
     return tmp_path
 
 
@@ -115,6 +115,6 @@ def test_a_policy_that_s3_would_refuse_for_its_size_is_reported(tmp_path, deploy
     template = tmp_path / f"{named.name}.template.json"
     template.write_text((named.folder / template.name).read_text())
     context = {"stage": "dev", "name": named.name, "namespaces": FOLDERS}
-    (warning,) = write_sample_policies(tmp_path, DeploymentSettings.of(context))
+    (warning,) = write_sample_policies(tmp_path, InfraSettings.of(context))
     assert "bucket-company-lake.json has" in warning
     assert "bytes, and S3 allows 20,480: name one place above several" in warning

@@ -3,7 +3,7 @@
 import pytest
 
 from functions.telemetry import Metrics
-from infra.settings import DeploymentSettings, NoStageError, SettingsError
+from infra.settings import InfraSettings, NoStageError, SettingsError
 from infra.settings.rules import METRICS
 from infra.settings.s3_locations import S3Location
 from tests.support.checks.cases import for_each
@@ -13,7 +13,7 @@ PROD = {"stage": "prod", "alarm_email": "ops@example.com"}
 
 
 def settings(**context):
-    return DeploymentSettings.of({"stage": "dev", **context})
+    return InfraSettings.of({"stage": "dev", **context})
 
 
 def refusal(**context) -> str:
@@ -104,7 +104,7 @@ def test_a_name_that_is_near_to_no_setting_is_refused_with_all_settings():
 
 def test_a_misspelled_stage_is_refused_with_its_name():
     with pytest.raises(SettingsError) as refused:
-        DeploymentSettings.of({"stgae": "dev"})
+        InfraSettings.of({"stgae": "dev"})
     assert "did you mean stage?" in str(refused.value)
     assert not isinstance(refused.value, NoStageError)
     assert "stages.test in cdk.json is no stage" in refusal(stages={"test": {}})
@@ -185,7 +185,7 @@ def test_what_cdk_itself_puts_into_the_context_is_no_setting():
 
 def test_a_context_without_a_stage_is_told_apart_for_commands_that_need_none():
     with pytest.raises(NoStageError):
-        DeploymentSettings.of({"stages": {"dev": {}}, "aws:cdk:version-reporting": False})
+        InfraSettings.of({"stages": {"dev": {}}, "aws:cdk:version-reporting": False})
 
 
 @for_each(

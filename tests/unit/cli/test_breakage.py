@@ -10,7 +10,7 @@ import pytest
 
 from cli.checkout.linked_folder import LinkedFolder
 from cli.client import LakeClient
-from cli.configuration import RetryPolicy
+from cli.configuration import RequestRetries
 from cli.errors import CommandError
 from cli.transfers import comparing, uploads
 from cli.transfers.downloads import Downloader
@@ -26,7 +26,7 @@ BRANCH = "lakefs://my-repo/main"
 
 @pytest.fixture
 def server(lake):
-    return LakeClient(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
+    return LakeClient(f"{lake.endpoint}/api/v1", ("key", "secret"), RequestRetries())
 
 
 def test_a_run_whose_output_nobody_reads_does_not_end_as_if_all_were_done(lake, server, tmp_path):
@@ -96,7 +96,7 @@ def test_an_upload_that_the_object_store_ended_is_begun_anew(user, lake, tmp_pat
 
 def test_an_interrupt_wakes_threads_that_wait_for_the_network():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        requests = RepeatedRequests(RetryPolicy())
+        requests = RepeatedRequests(RequestRetries())
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         found = []
 

@@ -13,7 +13,7 @@ import pytest
 from urllib3 import HTTPResponse
 
 from cli.client import ApiRefusedError, LakeClient
-from cli.configuration import RetryPolicy
+from cli.configuration import RequestRetries
 from cli.errors import CommandError
 from cli.transport import ANSWER_S, KeptConnections, proxy_of
 from tests.support.servers.certificates import write_self_signed
@@ -114,7 +114,7 @@ def _without_proxies(monkeypatch) -> None:
 
 
 def server_at(url: str, attempts_max: int = 2) -> LakeClient:
-    return LakeClient(f"{url}/api/v1", PAIR, RetryPolicy(attempts_max, 0.1, 0.3))
+    return LakeClient(f"{url}/api/v1", PAIR, RequestRetries(attempts_max, 0.1, 0.3))
 
 
 def send(server: LakeClient, method: str = "GET", body: object = None) -> object:

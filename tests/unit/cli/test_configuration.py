@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.configuration import Configuration, RetryPolicy
+from cli.configuration import Configuration, RequestRetries
 from cli.errors import CommandError
 
 
@@ -64,7 +64,7 @@ def test_an_empty_value_of_the_file_is_none(read):
 
 def test_settings_that_only_lakectl_knows_are_left_alone(read):
     text = "local:\n  skip_non_regular_files: true\nmetastore:\n  type: hive\n"
-    assert read(text).retries == RetryPolicy()
+    assert read(text).retries == RequestRetries()
 
 
 def test_the_variable_names_the_file(tmp_path):
@@ -160,7 +160,7 @@ def test_a_key_pair_comes_before_a_login(read):
 
 
 def test_retries_are_lakectls_unless_configured(read):
-    assert read().retries == RetryPolicy(4, 0.2, 30.0)
+    assert read().retries == RequestRetries(4, 0.2, 30.0)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.client import LakeClient
-from cli.configuration import RetryPolicy
+from cli.configuration import RequestRetries
 from cli.transfers import downloads, runner, uploads, verification
 from cli.transfers.files import Links, walk
 from cli.transfers.jobs import DownloadJob, TransferOptions, UploadJob
@@ -444,7 +444,7 @@ def test_jobs_are_taken_a_few_at_a_time(lake, tmp_path, monkeypatch):
         with lock:
             done += 1
 
-    server = LakeClient(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
+    server = LakeClient(f"{lake.endpoint}/api/v1", ("key", "secret"), RequestRetries())
     tally = TransferRunner(server, "my-repo", "main", TransferOptions(4), warn=print).run(
         jobs(), finished
     )
@@ -464,7 +464,7 @@ def test_a_walk_is_in_the_order_of_a_listing(tmp_path):
 
 def test_a_download_has_the_time_that_was_asked_for(lake, tmp_path):
     lake.has("a", b"1")
-    server = LakeClient(f"{lake.endpoint}/api/v1", ("key", "secret"), RetryPolicy())
+    server = LakeClient(f"{lake.endpoint}/api/v1", ("key", "secret"), RequestRetries())
     runner = TransferRunner(server, "my-repo", "main", TransferOptions(), warn=print)
     job = DownloadJob("a", tmp_path / "x" / "a", runner.stat("a"), mtime_s=1_000_000_000)
     runner.do(job)
