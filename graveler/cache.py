@@ -2,8 +2,8 @@
 
 Theory of operation. A `BoundedCache` holds values that never change, so it only evicts. It has two
 generations. New and recently used values are in the young one. When it reaches half of the budget,
-it becomes the old generation, and the unused values of the former old one are dropped. A hit in the
-young generation is one dictionary lookup in C, without lock or move, which point lookups need; a
+it becomes the old generation. The unused values of the former old one are dropped. A hit in the
+young generation is one dictionary lookup in C, without lock or move, which point lookups need. A
 hit in the old one moves the value to the young one. The cost of all values never exceeds the
 budget. (A value that costs more than half of it is not kept.)
 

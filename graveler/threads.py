@@ -26,7 +26,7 @@ def begun(executor: Executor | None, work: Callable[[], T]) -> Callable[[], T]:
 
     Call that function once, or never: what the work raises is lost then. Work that no thread has
     begun by that call is done by the caller. So work may wait for other work, and a busy executor
-    delays nobody. Without an executor, all work is done by that call.
+    delays no caller. Without an executor, all work is done by that call.
     """
     if executor is None:
         return work

@@ -39,7 +39,7 @@ class HookStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One event of an operation, as hooks are told of it.
+    """One event of an operation, as hooks receive it.
 
     source_ref: the ref whose action files count.
     branch, tag: what the operation changes, "" if it is the other one.

@@ -154,7 +154,7 @@ class Task:
         return TaskState.WAITING if is_paused else self.state
 
     def is_held(self, now_ns: int) -> bool:
-        """Whether a runner works on it, as far as the record tells."""
+        """Whether a runner works on it, by the record."""
         return not self.has_ended and now_ns < self.lease_until_ns
 
 
@@ -179,8 +179,7 @@ class TaskStart:
 class TaskMessage:
     """Look at this task. An event of a task has the same fields, but for the runner.
 
-    runner: who sent the message to whoever looks at the task when the lease ends, "" if a request
-        did.
+    runner: the runner that sent the message for the end of its lease; "" if a request sent it.
     """
 
     repository: str

@@ -265,7 +265,7 @@ class PolicyStore(Protocol):
         """
 
     def delete_policy(self, name: str) -> None:
-        """Delete the policy; it is attached to nobody from then on.
+        """Delete the policy; users and groups lose it.
 
         Raises:
             NotFoundError: the policy does not exist.

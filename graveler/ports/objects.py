@@ -39,7 +39,7 @@ class StoredContent:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SignedS3Request:
-    """A signed request without its body; it has no `repr`, because whoever has it can send it.
+    """A signed request without its body; it has no `repr`, because any holder can send it.
 
     target is path and query as they are sent. headers have names in lower case, and Host.
     """
