@@ -30,8 +30,8 @@ from graveler.export.slices import ExportSlice, ExportSliceResult
 from graveler.export.walk import ExportWalk
 from graveler.export.work import ExportWork
 from graveler.model import MetaRangeID, Repository
+from graveler.operations.exports.existing_objects import present_in
 from graveler.operations.exports.lease import ExportLease, ExportStoppedError, ExportUnwantedError
-from graveler.operations.exports.present import present_in
 from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests, pool_of
 from graveler.operations.exports.run_records import put_piece
 from graveler.operations.exports.transfer import ExportTransfer

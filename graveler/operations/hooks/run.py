@@ -31,7 +31,7 @@ from graveler.model.hooks import (
     problems_of,
     run_of,
 )
-from graveler.operations.hooks.kinds import TOO_LATE, HookCall, HookOutput, call
+from graveler.operations.hooks.calls import TOO_LATE, HookCall, HookOutput, call
 from graveler.operations.hooks.pace import Pace
 from graveler.threads import ContextThreads
 from graveler.times import NS_PER_S
