@@ -9,9 +9,8 @@ read a later one. So workers never write at the same time as the next runner. Th
 time of the runner's clock, which may differ from the worker's. A worker whose clock is set back
 would believe an old lease. So it also stops if it has read no renewal for a while.
 
-One danger is left: a runner could end a run while a worker that it has lost track of still writes.
-A runner that does not know the state of a worker must let the lease expire
-(`ExportWorkers.submit`).
+One danger is left: a runner could end a run while a lost worker still writes. A runner that does
+not know the state of a worker must let the lease expire (`ExportWorkers.submit`).
 """
 
 from concurrent.futures import Future

@@ -1,11 +1,11 @@
 """Hooks before an effect: they run first, and one that fails stops the operation.
 
 Theory of operation. Hooks may take minutes. So tasks do commits, merges, reverts and cherry-picks
-with hooks from the start: the request neither runs the hooks nor touches the branch. The run of a
-task's hooks is stored under an ID that follows from the task, the event, and the head of the
-branch. So the next runner of a task does not run them again. A task whose branch has moved does:
-its hooks have not seen the new content. Requests create and delete branches and tags themselves,
-and their hooks share a bounded time.
+with hooks from the start. The request neither runs the hooks nor touches the branch. The run of a
+task's hooks is stored under an ID. It follows from the task, the event, and the head of the branch.
+So the next runner of a task does not run them again. A task whose branch has moved does: its hooks
+have not seen the new content. Requests create and delete branches and tags themselves, and their
+hooks share a bounded time.
 """
 
 from dataclasses import dataclass, replace
