@@ -1,6 +1,6 @@
 """A feed of a repository's events, made by comparing its branches and tags at each look.
 
-The API has no feed. If a branch has moved, its log is read from the new head to the old one, so no
+The API has no feed. If a branch has moved, its log is read from the new head to the old one. So no
 commit is missed.
 """
 

@@ -1,8 +1,8 @@
 """The environment of jobs: Spark, and the stores for driver and executors.
 
 Executors get the deployment's settings with each task, and connect once per process. Settings never
-contain credentials: each process finds its own by AWS's standard chain (the job's role, or the
-environment on a developer's machine).
+contain credentials. Each process finds its own by AWS's standard chain: the job's role, or the
+environment on a developer's machine.
 """
 
 import os
@@ -122,8 +122,8 @@ def local_spark(name: str, cores: int = 2, **options: str) -> SparkSession:
 def join_by_sorting(spark: SparkSession) -> None:
     """Make joins sort both sides, which spills to disk, instead of broadcasting a small side.
 
-    Any side may be all objects, and Spark judges by compressed bytes: it would broadcast ten
-    million addresses that compress well, into each executor's memory.
+    Any side may be all objects, and Spark judges by compressed bytes. It would broadcast ten
+    million addresses that compress well into each executor's memory.
     """
     for threshold in ("autoBroadcastJoinThreshold", "adaptive.autoBroadcastJoinThreshold"):
         spark.conf.set(f"spark.sql.{threshold}", -1)

@@ -1,4 +1,4 @@
-"""Makes alarms that notify the recipient of a deployment's alarms."""
+"""Makes alarms with actions; `infra/observability.py` and `infra/gateway/stack.py` choose them."""
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions

@@ -1,7 +1,7 @@
 """The origins of the web page, and of the buckets that it reads and writes.
 
-For a browser to let the page use a bucket, the page's policy must name the bucket, and the bucket's
-CORS rule must name the page.
+A browser lets the page use a bucket on two conditions. The page's policy names the bucket, and the
+bucket's CORS rule names the page.
 """
 
 from aws_cdk import Stack

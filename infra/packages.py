@@ -26,7 +26,7 @@ _OF_WEB = (
     "functions/__init__.py",
     "graveler/__init__.py",
     "graveler/http/__init__.py",
-    "graveler/http/s3.py",
+    "graveler/http/s3_requests.py",
 )
 _PAGE = "functions/web/page"
 

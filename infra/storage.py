@@ -67,7 +67,7 @@ class StorageStack(Stack):
         self.setup_token = self._make_setup_token()
         if self.key is None:
             # The service stack encrypts with this secret. While it does, CloudFormation refuses to
-            # remove the export, and so to add a key, which could not decrypt users' secrets.
+            # remove the export, and so to add a key. A new key could not decrypt users' secrets.
             self.export_value(self.setup_token.secret_arn)
         self._add_outputs(repositories)
 

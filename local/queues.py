@@ -1,9 +1,9 @@
 """A small SQS: queues in a SQLite file, so that messages survive the process.
 
-Theory of operation. A message can be received when it is due: after its delay, or, if it was
-received and not deleted, after the visibility timeout. Receives are counted. A message that is due
-again after the last allowed receive moves to the dead-letter queue. One process owns the file. Its
-threads share one connection under one lock, and receivers wait on that lock.
+Theory of operation. A message can be received when it is due: after its delay. If it was received
+and not deleted, it is due again after the visibility timeout. Receives are counted. A message that
+is due again after the last allowed receive moves to the dead-letter queue. One process owns the
+file. Its threads share one connection under one lock, and receivers wait on that lock.
 """
 
 import logging

@@ -25,8 +25,8 @@ from local.api_gateway import Application
 _BROKEN = "the body is incomplete or its chunks are malformed: send the whole request again"
 _UNPREFIXED = ("CONTENT_LENGTH", "CONTENT_TYPE")
 _BODY_HEADERS = (*_UNPREFIXED, "TRANSFER_ENCODING")
-# The maximum of requests whose bodies are read at a time, if they do not arrive with the heads:
-# memory holds whole bodies.
+# The maximum of requests whose bodies, if not sent with the heads, are read at a time. Memory holds
+# whole bodies.
 _LARGE_AT_ONCE = 32
 
 

@@ -1,8 +1,8 @@
 """Lambda's event source mapping of a table's stream, on DynamoDB Local.
 
 Theory of operation. A stream is a chain of shards. DynamoDB Local closes the open shard every few
-hours, continues in a child of it, and deletes records after a day. Records are delivered in their
-order, and a shard's records after those of its parent.
+hours, and continues in a child of it. It deletes records after a day. Records are delivered in
+their order, and a shard's records after those of its parent.
 
 The position in a shard is stored when a batch is done, before the next one is read. After a
 restart, delivery continues behind the position. A batch whose position was not stored is delivered

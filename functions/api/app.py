@@ -45,7 +45,7 @@ from graveler.errors import (
     TooLargeError,
     UnknownOutcomeError,
 )
-from graveler.http import cross_site, s3, waiting
+from graveler.http import cross_site, s3_requests, waiting
 from graveler.http.auth import Authenticator, has_session
 from graveler.http.errors import ErrorBody
 from graveler.http.rights import Authorizer
@@ -229,7 +229,7 @@ def _without_route(
         GravelerError: an operation lacks a parameter, or the request has no valid credential.
     """
     method, path = method_of(event), encoded_path_of(event)
-    if s3.is_s3_request(event.get("headers") or {}, event.get("rawQueryString") or ""):
+    if s3_requests.is_s3_request(event.get("headers") or {}, event.get("rawQueryString") or ""):
         return _of_no_gateway(path, request_id_of(event))
     if not f"{path}/".startswith(f"{API_PREFIX}/"):
         return _outside_the_api(path, method)
@@ -265,13 +265,15 @@ def _outside_the_api(path: str, method: str) -> ApiAnswer:
 
 
 def _of_no_gateway(path: str, request_id: str) -> ApiAnswer:
-    document = s3.error_document(
+    document = s3_requests.error_document(
         "NotImplemented",
         f"the S3 gateway is not served: use lakeFS's API at {API_PREFIX}, with lakectl or an SDK",
         resource=path,
         request_id=request_id,
     )
-    return answers.of_text(document, s3.CONTENT_TYPE, 501, {"x-amz-request-id": request_id})
+    return answers.of_text(
+        document, s3_requests.CONTENT_TYPE, 501, {"x-amz-request-id": request_id}
+    )
 
 
 def _drop_body(answer: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """The Lambda function: the stream of the refs table calls `handler`.
 
 An event is written to the table in one transaction with the change that it describes. Events are
-published at least once, and those of one repository in order: the stream delivers again everything
+published at least once, and those of one repository in order. The stream delivers again everything
 from the first one that fails. Powertools' `BatchProcessor` is not used: it handles each record by
 itself, and continues after a failure, but one request publishes several events.
 """

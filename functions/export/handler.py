@@ -1,6 +1,6 @@
 """The Lambda function: the export queue calls `handler`.
 
-A message only names a branch: it is an event from the bus, or a request that an export sent to
+A message only names a branch. It is an event from the bus, or a request that an export sent to
 itself. The export's record decides what to do.
 """
 

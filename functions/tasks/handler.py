@@ -1,6 +1,6 @@
 """The Lambda function: the queue of tasks calls `handler`.
 
-A message only names a task: it is an event from the bus, or comes from a request or a runner. The
+A message only names a task. It is an event from the bus, or comes from a request or a runner. The
 task's record decides what to do. One other message comes from a schedule, and starts the dumps of
 all repositories.
 """

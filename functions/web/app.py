@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from functions.web import headers
 from functions.web.files import File, Files
 from functions.web.paths import METHODS
-from graveler.http import s3
+from graveler.http import s3_requests
 
 Event = Mapping[str, Any]
 App = Callable[[Event, Any], dict[str, Any]]
@@ -64,11 +64,11 @@ def build_app(folder: Path, bucket_origins: Iterable[str]) -> App:
 
 
 def _answer_to(request: _Request, files: Files) -> dict[str, Any]:
-    if s3.is_s3_request(request.headers, request.query):  # an S3 client cannot read a page
-        document = s3.error_document(
+    if s3_requests.is_s3_request(request.headers, request.query):  # an S3 client cannot read a page
+        document = s3_requests.error_document(
             "NotImplemented", _NO_GATEWAY, resource=request.path, request_id=request.id
         )
-        return _of_text(501, document, {"Content-Type": s3.CONTENT_TYPE})
+        return _of_text(501, document, {"Content-Type": s3_requests.CONTENT_TYPE})
     if request.method not in METHODS:
         return _of_text(405, _WRONG_METHOD, {"Allow": ", ".join(METHODS)})
     file = files.find(request.path)

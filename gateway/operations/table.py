@@ -144,8 +144,8 @@ _SUB_RESOURCES = frozenset(
         "website",
     ]
 )
-# Headers of features that are not served. If one were ignored, an object could be stored in a way
-# that the client does not expect, or deleted against its will.
+# Headers of features that are not served. If one were ignored, an object could be stored in an
+# unexpected way, or deleted against the client's will.
 _UNSERVED_HEADERS: Mapping[str, str] = {
     **dict.fromkeys(
         (

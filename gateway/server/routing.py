@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gateway.protocol.head import RequestHead
-from graveler.http.s3 import is_s3_request
+from graveler.http.s3_requests import is_s3_request
 
 _API = "/api/v1/"
 _FORM = "multipart/form-data"

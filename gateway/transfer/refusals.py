@@ -8,8 +8,8 @@ from gateway.transfer.store_exchange import StoreResponse
 
 _CODE = re.compile(rb"<Code>\s*([A-Za-z0-9.]+)\s*</Code>")
 _MESSAGE = re.compile(rb"<Message>([^<]{1,300})</Message>")
-# Refusals of a header that the client has chosen: a key, an unreadable time, or a checksum of
-# another algorithm than the upload's.
+# Refusals of a header of the client: a key, an unreadable time, a checksum of another algorithm
+# than the upload's.
 _OF_HEADERS = re.compile(r"KMS\..*|Invalid(Argument|EncryptionAlgorithmError|Request)")
 
 # S3 checks the client's content and wishes, so the client gets these refusals.

@@ -15,7 +15,7 @@ from glue_jobs import parquet_files
 from glue_jobs.session import stores
 from graveler.aws.settings import DeploymentSettings
 from graveler.model import MetaRangeID, RangeHeader, StagingToken
-from graveler.operations.garbage import staged_addresses
+from graveler.operations.collection_reads import staged_addresses
 from graveler.retention.ranges import RangeReader, read_metarange
 
 ADDRESS = "address string"

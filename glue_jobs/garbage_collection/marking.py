@@ -17,7 +17,7 @@ from glue_jobs.garbage_collection.options import CollectionOptions
 from glue_jobs.session import JobDeployment
 from graveler.errors import CorruptDataError, GoneError, NotFoundError
 from graveler.model import Repository, RepositoryUID
-from graveler.operations.garbage import (
+from graveler.operations.collection_reads import (
     Scan,
     active_metaranges,
     begin_scan,

@@ -31,9 +31,9 @@ correct:
 
 What a scan sees
 ----------------
-Mark and look use the same scan (`operations.garbage.Scan`). A scan reads records one after the
-other, and names move meanwhile. Still, it sees every old address that has a name at each moment of
-the scan. Consider the moment when all heads are listed and no event has been read again. One of
+Mark and look use the same scan (`operations.collection_reads.Scan`). A scan reads records one after
+the other, and names move meanwhile. Still, it sees every old address that has a name at each moment
+of the scan. Consider the moment when all heads are listed and no event has been read again. One of
 these names the address then:
 
 - *A staged entry from before the scan.* Entries do not change their branch, so a listed token had
@@ -91,7 +91,7 @@ from graveler.errors import (
     PreconditionFailedError,
 )
 from graveler.model import Repository
-from graveler.operations.garbage import holds_metadata, neighbours, upload_addresses
+from graveler.operations.collection_reads import holds_metadata, neighbours, upload_addresses
 from graveler.operations.retention import changeable_repository
 from graveler.retention.candidates import Territory, partition_of
 from graveler.retention.files import looks_folder, run_folder

@@ -1,7 +1,7 @@
 """Sweeping: executors delete a thousand objects with each request, and record the deleted ones.
 
-Before each request, an executor checks that the run still has its lease, and reads the look's age
-from the object store's clock. So a stalled driver, or an executor that resumes after an hour,
+Before each request, an executor checks that the run still has its lease. It also checks the look's
+age, by the object store's clock. So a stalled driver, or an executor that resumes after an hour,
 deletes nothing by an expired look. One gap remains: a process that stalls between the check and the
 request's signature sends one late request. S3 refuses requests whose signature is older than 15
 minutes.

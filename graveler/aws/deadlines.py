@@ -11,7 +11,7 @@ attempts (`retries.py`), so another one follows on another connection.
 A write without a confirmation is read back. So a write keeps some of the time for that, and ends
 earlier than a read would.
 
-A request that runs out of time after a write has an unknown outcome: no time is left to read back,
+A request that runs out of time after a write has an unknown outcome. No time is left to read back,
 or to undo a first step. So the deadline also records whether a write took effect, or may have. A
 write that no client can see, such as a seal, does not count.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from graveler.aws import deadlines
 
-# For all clients of AWS. An attempt is shorter than the time for all attempts, so a connection that
+# For all clients of AWS. An attempt is shorter than the time for all attempts. So a connection that
 # hangs fails an attempt and not the call. The margin of an export's lease is longer than a call
 # with its retries (graveler/export/lifecycle.py).
 CONNECT_TIMEOUT_S = 1.0

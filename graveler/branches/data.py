@@ -2,7 +2,7 @@
 
 An import records the store's ETag. Reads and copies require it of the data, so changed data are
 refused, and never taken for the recorded ones. An entry that was staged by hand may have another
-checksum than the ETag: for instance the MD5 of data that the store got in parts. Such an entry has
+checksum than the ETag. An example is the MD5 of data that the store got in parts. Such an entry has
 a content type, and the time of the staging or of the data. If the data are not younger, and have
 the recorded size, they are the recorded ones.
 """

@@ -266,9 +266,9 @@ def current_commit_id(
 ) -> tuple[Repository, CommitID]:
     """Return the repository, read from the store, and the ID of the commit that ref names.
 
-    New branches and tags need a fresh read: in a repository that was deleted a moment ago they
-    would be lost. It costs one request if ref is a branch of a known repository. Messages of errors
-    about ref begin with step.
+    New branches and tags need a fresh read: in a deleted repository they would be lost. It costs
+    one request if ref is a branch of a known repository. Messages of errors about ref begin with
+    step.
 
     Raises:
         InvalidInputError: a name or ref is malformed.

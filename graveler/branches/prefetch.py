@@ -6,8 +6,8 @@ process has mostly seen both, and they rarely change. So it makes these reads at
 the repository and the branch that it saw last. If one of them has changed, it reads again.
 
 A read under a staging token may come before or after that of the branch. If the branch still has
-the token, version and edits that were seen before both, only plain writes came in between. They
-depend on nothing, so both reads hold at the moment of the read under the token.
+its earlier token, version and edits, only plain writes came in between. They depend on nothing, so
+both reads hold at the moment of the read under the token.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Branch protection: the rules that match a branch, and the operations that they block.
 
-A protected branch changes by merges only. So each operation calls a check of this module before it
-stages on an existing branch, or moves or deletes its head. Only merges do not.
+A protected branch changes by merges only. So each operation that stages on an existing branch, or
+moves or deletes its head, calls a check first. Only merges do not.
 
 A rule's pattern is a glob, as lakeFS matches it: `*`, `?`, `[a-z]`, `[!a-z]`, `{main,release-*}`. A
 backslash makes the next letter an ordinary one.

@@ -31,11 +31,11 @@ large change can be made in slices, whose edits are joined (`graveler.committed.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graveler.committed.ahead import fetching_ahead
 from graveler.committed.counts import Counts
 from graveler.committed.edit import Copied, PendingChanges, changed_parts
 from graveler.committed.level import METARANGES
 from graveler.committed.metarange import MetaRange
+from graveler.committed.read_ahead import fetching_ahead
 from graveler.committed.slices import Slice, SliceResult
 from graveler.committed.store import Committed
 from graveler.committed.writer import FileWriter, breaks_after

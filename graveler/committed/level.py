@@ -1,7 +1,8 @@
-"""The two levels of committed data: ranges hold records of objects, metaranges of ranges.
+"""The two levels of committed data, ranges and metaranges, and where a range or a block ends.
 
-Both are files of sorted records. One formula gives their IDs, and the same code writes, changes and
-compares them. This module holds the differences.
+Ranges hold records of objects, metaranges records of ranges. Both are files of sorted records. One
+formula gives their IDs, and the same code writes, changes and compares them. This module holds the
+differences.
 """
 
 from collections.abc import Callable

@@ -2,9 +2,9 @@
 
 Theory of operation. A secret is checked against its digest (`graveler.access.digests`), which one
 request to the store returns. A token is checked against the installation's key. A process remembers
-for MEMORY_S what it found, so most requests ask no store. Deleted keys, users and principals, and
-ended sessions, may work for that long in a process that has just seen them. A missing key is not
-remembered, so a new key works at once.
+for MEMORY_S what it found, so most requests ask no store. Deleted keys, users, principals and ended
+sessions may work for that long in such a process. A missing key is not remembered, so a new key
+works at once.
 
 Every failure is the same error with the same text, after the same requests. It does not show
 whether the key ID is unknown, or known with another secret, or remembered. Neither text nor time

@@ -1,9 +1,9 @@
 """Limits failed log-ins, by key and by source address.
 
-Theory of operation. A failure adds one to two counters of the current minute in the store: that of
-the key's ID and that of the address. The counts come with the look-up of the key, so they cost no
-request. Beyond a limit, the answer is 429 until the minute ends, and the process then answers
-without a request. Existing and unknown IDs are treated alike, so an answer reveals neither.
+Theory of operation. A failure adds one to two counters of the current minute in the store: the key
+ID's and the address's. The counts come with the look-up of the key, so they cost no request. Beyond
+a limit, the answer is 429 until the minute ends, and the process then answers without a request.
+Existing and unknown IDs are treated alike, so an answer reveals neither.
 
 A pair that this process has verified before is not limited. So failures under
 the ID or the address of others do not lock them out of processes that serve them.

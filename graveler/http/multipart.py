@@ -68,7 +68,8 @@ class FormParser:
     """A push parser of one form.
 
     A strict one refuses what browsers never send. That is text before the first boundary, plain
-    newlines, blanks behind a boundary, and a content with a line that begins with the boundary.
+    newlines, and blanks behind a boundary. It is also a content with a line that begins with the
+    boundary.
     """
 
     def __init__(self, boundary: bytes, *, is_strict: bool = False) -> None:

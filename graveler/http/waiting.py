@@ -1,9 +1,9 @@
 """How clients wait for work that outlasts their request.
 
 The request is answered 307 with its own URL and the task's ID. The Go and Java clients and the
-Python SDK follow such a redirect with the same method and body, and so wait again. The SDK follows
-three, and the request after the last one is answered 503 with Retry-After. lakectl repeats such a
-request by itself, and other clients report it. The repeated request joins the task by its digest.
+Python SDK follow it with the same method and body. So they wait again. The SDK follows three, and
+the request after the last one is answered 503 with Retry-After. lakectl repeats such a request by
+itself, and other clients report it. The repeated request joins the task by its digest.
 """
 
 from urllib.parse import quote, unquote_plus

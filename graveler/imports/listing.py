@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from graveler.entries import entry_value
 from graveler.errors import InvalidInputError, NotFoundError
+from graveler.imports.parallel_listing import AHEAD_OBJECTS, list_tree
 from graveler.imports.request import ImportSource, SourceType
-from graveler.imports.tree import AHEAD_OBJECTS, list_tree
 from graveler.limits import OBJECT_KEY_BYTES_MAX
 from graveler.model import AddressType, Entry, Record
 from graveler.names import check_checksum, check_path, leaves_its_folder

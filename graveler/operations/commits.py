@@ -37,6 +37,7 @@ from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.committed_files import require_metarange
 from graveler.operations.hooks.action_files import staged_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
+from graveler.operations.hooks.before import HookGate, request_gate, task_gate
 from graveler.operations.hooks.commits import (
     SEALING,
     UNSEALED,
@@ -45,7 +46,6 @@ from graveler.operations.hooks.commits import (
     pass_before_commit,
     pass_before_sealing,
 )
-from graveler.operations.hooks.gate import Gate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.requests import start, status
 from graveler.operations.tasks.slices import apply_by_slices
@@ -212,7 +212,7 @@ def _committable(
 
 
 def _commit_sealed(
-    gate: Gate,
+    gate: HookGate,
     repository: Repository,
     branch: Branch,
     request: CommitRequest,
@@ -242,7 +242,7 @@ def _commit_sealed(
 
 
 def _move_to(
-    gate: Gate,
+    gate: HookGate,
     repository: Repository,
     branch: Branch,
     head: Commit,
@@ -277,7 +277,7 @@ def _no_changes(branch: str) -> GravelerError:
 
 
 def _commit_metarange(
-    gate: Gate,
+    gate: HookGate,
     repository: Repository,
     branch: Branch,
     request: CommitRequest,

@@ -1,8 +1,8 @@
 """The refs in a dump: listed while users move and rename them, and read again from a stored dump.
 
 Theory of operation. A listing takes a while. A ref may be renamed meanwhile, from a name ahead of
-the listing to one behind it: then it is in no page. A commit may be merged into a branch behind the
-listing: then it is in no page either. But in both cases an event, stored in the same transaction,
+the listing to one behind it. Then it is in no page. A commit may be merged into a branch behind the
+listing. Then it is in no page either. But in both cases an event, stored in the same transaction,
 names that branch or tag. So the events are read after both listings, and then, one by one, the
 branches and tags that they name. These override the listings: another ref may have had the name
 before. A name that was deleted by then may have been renamed again, and another ref may have it. So

@@ -11,7 +11,7 @@ A restore reads the whole dump before it changes anything, and refuses an incons
 claims the repository for this dump. It stores commits, branches and tags in that order, and makes
 the repository an ordinary one. A restore can be repeated after a crash, or run twice at the same
 time. It stores equal commits again. It keeps an existing branch or tag: an earlier attempt stored
-it, and users may have moved it since. Branches and tags are stored only while the claim lasts: a
+it, and users may have moved it since. Branches and tags are stored only while the claim lasts. A
 late attempt would store names again that users deleted after the end. Commits are stored in the
 order of their IDs, in batches, each only when the one before is complete. So a repetition resumes
 at the last batch whose first commit is stored. Several requests can thus finish a restore that is

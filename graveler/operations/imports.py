@@ -47,8 +47,8 @@ from graveler.messages import Refusal
 from graveler.model import Branch, Commit, MetaRangeID, Record, Repository
 from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.hooks.after import move_and_announce, start_after
+from graveler.operations.hooks.before import HookGate, task_gate
 from graveler.operations.hooks.commits import about_commit, pass_before_commit
-from graveler.operations.hooks.gate import Gate, task_gate
 from graveler.operations.tasks import requests
 from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold, TaskOutOfTimeError
 from graveler.operations.tasks.requests import never_covers, start
@@ -234,7 +234,7 @@ def commit_import(
 
 
 def move_to(
-    gate: Gate,
+    gate: HookGate,
     repository: Repository,
     branch: Branch,
     head: Commit,

@@ -30,7 +30,7 @@ from graveler.model.pulls import PullRequestMerge
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
-from graveler.operations.hooks.gate import Gate, request_gate, task_gate
+from graveler.operations.hooks.before import HookGate, request_gate, task_gate
 from graveler.operations.tasks.hold import Hold
 from graveler.operations.tasks.requests import start
 from graveler.operations.tasks.slices import apply_by_slices
@@ -197,7 +197,7 @@ def _metadata(request: MergeRequest) -> Mapping[str, str]:
 
 def gate_before_merge(
     engine: Engine, repository: Repository, source_id: CommitID, branch: str, limit: WorkLimit
-) -> Gate:
+) -> HookGate:
     """Return the gate of a merge that a request makes; a due hook leaves the merge to a task.
 
     Raises:
@@ -212,7 +212,7 @@ def gate_before_merge(
 
 
 def merge_commit(
-    gate: Gate,
+    gate: HookGate,
     repository: Repository,
     branch: Branch,
     asked: MergeOf,
@@ -288,7 +288,7 @@ def _conflicts_of(branch: Branch) -> Iterator[None]:
 
 
 def _pass_before(
-    gate: Gate,
+    gate: HookGate,
     repository: Repository,
     branch: str,
     source_ref: str,

@@ -32,7 +32,7 @@ from graveler.model.pulls import (
 )
 from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.names import is_branch_name
-from graveler.operations.hooks.gate import task_gate
+from graveler.operations.hooks.before import task_gate
 from graveler.operations.merges import (
     Closing,
     MergeOf,

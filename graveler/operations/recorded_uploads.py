@@ -14,8 +14,8 @@ A repeated completion continues the first one. If the first stopped before its t
 object store reports that the parts are joined. If it stopped later, the record has its result. Then
 nothing is staged, because the path may have changed since.
 
-A collection does not delete the data of a record (`operations.garbage`). S3 dates an object of many
-parts by the start of its upload. So its age alone does not protect it.
+A collection does not delete the data of a record (`operations.collection_reads`). S3 dates an
+object of many parts by the start of its upload. So its age alone does not protect it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -34,7 +34,7 @@ from graveler.model.hooks import Occurrence
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
-from graveler.operations.hooks.gate import Gate, request_gate, task_gate
+from graveler.operations.hooks.before import HookGate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
 from graveler.operations.tasks.slices import apply_by_slices
 from graveler.operations.tasks.waiting import (
@@ -279,7 +279,7 @@ def run_replay(hold: Hold) -> None:
 
 
 def _replay(
-    gate: Gate,
+    gate: HookGate,
     repository: Repository,
     branch: Branch,
     asked: _Replay,

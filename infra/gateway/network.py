@@ -66,20 +66,13 @@ class Network(Construct):
         """Return the VPC of the settings. The zones are placeholders, and not used."""
         subnets = list(settings.gateway_subnets)
         zones = [f"{Stack.of(self).region}-{number}" for number in range(len(subnets))]
-        if self.is_public:
-            return ec2.Vpc.from_vpc_attributes(
-                self,
-                "Vpc",
-                vpc_id=settings.gateway_vpc,
-                availability_zones=zones,
-                public_subnet_ids=subnets,
-            )
         return ec2.Vpc.from_vpc_attributes(
             self,
             "Vpc",
             vpc_id=settings.gateway_vpc,
             availability_zones=zones,
-            private_subnet_ids=subnets,
+            public_subnet_ids=subnets if self.is_public else None,
+            private_subnet_ids=None if self.is_public else subnets,
         )
 
     def _make_group(self, construct_id: str, description: str) -> ec2.SecurityGroup:

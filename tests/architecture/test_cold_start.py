@@ -114,7 +114,7 @@ def test_the_web_page_starts_with_the_standard_library_alone() -> None:
     assert roots - sys.stdlib_module_names <= {"__main__", "functions", "graveler"}
     ours = {name for name in modules if name.startswith(("functions.", "graveler."))}
     beside = {name for name in ours if not name.startswith("functions.web")}
-    assert beside == {"graveler.http", "graveler.http.s3"}
+    assert beside == {"graveler.http", "graveler.http.s3_requests"}
     assert len(modules) < 200
 
 

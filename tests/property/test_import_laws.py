@@ -13,8 +13,8 @@ from graveler.entries import value_entry
 from graveler.imports.changes import import_changes, is_whole, plan_import
 from graveler.imports.keys import KeyInterval, union
 from graveler.imports.listing import records_after
+from graveler.imports.parallel_listing import list_tree
 from graveler.imports.request import ImportSource, SourceType, source_of
-from graveler.imports.tree import list_tree
 from tests.support.fakes.memory import MemoryObjectStore
 from tests.support.worlds.model import (
     NAMESPACE,

@@ -39,7 +39,7 @@ RESTORED = (
 STATEMENTS = {
     "004.01": said(
         "By default, lakeFS keeps all your objects forever",
-        "tests/unit/operations/test_garbage.py::test_without_rules_every_commit_is_active",
+        "tests/unit/operations/test_collection_reads.py::test_without_rules_every_commit_is_active",
     ),
     "004.02": said("hard-delete … objects, namely delete them from the underlying storage"),
     "004.03": said("for how long to retain objects after they have been deleted"),

@@ -25,8 +25,8 @@ from graveler.operations import (
     repositories,
     writes,
 )
+from graveler.operations.collection_reads import active_metaranges, begin_scan
 from graveler.operations.exports import requests
-from graveler.operations.garbage import active_metaranges, begin_scan
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
 from tests.simulation import life_actions, task_actions

@@ -1,11 +1,18 @@
 """`graveler auth groups`: groups, their members, policies, and access control lists."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
-from cli.commands.auth.requests import ATTACHED, GROUP, MEMBER, ChangeCommand, ListCommand, group
+from cli.commands.auth.requests import (
+    ATTACHED,
+    GROUP,
+    MEMBER,
+    ChangeCommand,
+    ListCommand,
+    group,
+    show_created,
+)
 from cli.commands.auth.schemas import (
     STATEMENT_HEADS,
     AccessControlList,
@@ -105,15 +112,7 @@ GroupOption = Annotated[str, typer.Option("--id", help=GROUP.help, show_default=
 def create(context: typer.Context, *, name: GroupOption) -> None:
     """Create a group."""
     session = session_of(context)
-    created = session.server.ask("POST", _GROUPS, {}, Group, {"id": name})
-    out = session.output
-
-    def lines(found: Group) -> Iterator[str]:
-        yield out.paint("Group created successfully.", "green")
-        yield f"ID: {out.paint(found.id, bold=True)}"
-        yield f"Creation Date: {local_time(found.creation_date)}"
-
-    out.item(created, lines)
+    show_created(session, session.server.ask("POST", _GROUPS, {}, Group, {"id": name}))
 
 
 @acl.command("get", cls=Command)

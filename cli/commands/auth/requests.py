@@ -12,8 +12,10 @@ from typing import Annotated, Any, Generic, TypeVar
 import typer
 
 from cli.arguments import AMOUNT_DEFAULT, AfterOption, AmountOption, PrefixOption
+from cli.commands.auth.schemas import Group
 from cli.grammar import Command, CommandGroup
-from cli.schemas import CurrentUser
+from cli.output import local_time
+from cli.schemas import CurrentUser, User
 from cli.session import CommandSession, session_of
 
 T = TypeVar("T")
@@ -138,6 +140,17 @@ def group(help_text: str, commands: Mapping[str, ListCommand[Any] | ChangeComman
 def own_user(session: CommandSession, user: str) -> str:
     """Return the named user, or the current one for ""."""
     return user or session.server.ask("GET", "/user", {}, CurrentUser).user.id
+
+
+def show_created(session: CommandSession, created: User | Group) -> None:
+    """Show a new user or group."""
+    out = session.output
+    lines = (
+        out.paint(f"{type(created).__name__} created successfully.", "green"),
+        f"ID: {out.paint(created.id, bold=True)}",
+        f"Creation Date: {local_time(created.creation_date)}",
+    )
+    out.item(created, lambda _: lines)
 
 
 def _function(row: ListCommand[Any] | ChangeCommand) -> Callable[..., None]:

@@ -15,6 +15,7 @@ from cli.commands.auth.requests import (
     NameOption,
     group,
     own_user,
+    show_created,
 )
 from cli.commands.auth.schemas import (
     STATEMENT_HEADS,
@@ -167,15 +168,7 @@ def create(
 ) -> None:
     """Create a user, who has no rights until you add a group or policy."""
     session = session_of(context)
-    created = session.server.ask("POST", _USERS, {}, User, {"id": name})
-    out = session.output
-
-    def lines(user: User) -> Iterator[str]:
-        yield out.paint("User created successfully.", "green")
-        yield f"ID: {out.paint(user.id, bold=True)}"
-        yield f"Creation Date: {local_time(user.creation_date)}"
-
-    out.item(created, lines)
+    show_created(session, session.server.ask("POST", _USERS, {}, User, {"id": name}))
 
 
 @credentials.command("create", cls=Command)

@@ -1,10 +1,10 @@
 """Serves the connections of one process.
 
-Theory of operation. One thread, the caller's, waits for all connections on which nothing arrives.
-A connection on which something arrives goes to a thread, which serves its requests one after the
-other with blocking calls. The thread waits for more bytes only for _LINGER_S: of the next request,
-a head, the start of a body, or a refused body. Then it gives the connection back. So only a request
-that has arrived holds a thread, never an idle client.
+Theory of operation. One thread, the caller's, waits for all connections on which nothing arrives. A
+connection on which something arrives goes to a thread. The thread serves its requests one after the
+other with blocking calls. It waits at most _LINGER_S for the next request, the rest of a head, the
+start of a body, or a refused body. Then it gives the connection back. So only a request that has
+arrived holds a thread, never an idle client.
 
 A client that sends its next request at once keeps its thread, so such requests cost no hand-over.
 

@@ -1,4 +1,4 @@
-"""RefsRecords of multipart uploads in DynamoDB.
+"""Records of multipart uploads in DynamoDB.
 
 They are stored in the partition of the repository, in the order of their keys. A key is any bytes,
 but a sort key is text of at most 1,024 bytes. So the text of a long key is truncated. The few

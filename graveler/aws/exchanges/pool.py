@@ -21,7 +21,7 @@ class Pool:
     """Idle connections by host. The one used last is taken first: it is the most likely alive.
 
     A connection carries one exchange at a time. The pool keeps it only if its answer was read to
-    the end: the rest of an old answer could be read as the next one.
+    the end. Else the rest of it could be read as the next answer.
     """
 
     def __init__(

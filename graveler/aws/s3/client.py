@@ -3,8 +3,8 @@
 boto3 can retry as well, but does not report whether an earlier attempt may have taken effect. A
 write that timed out and was then throttled has an unknown outcome. One that was only throttled had
 no effect. Attempts end as in `dynamodb.client`. Every request may be repeated. It reads, or stores
-the same again, or the caller recognizes its own earlier attempt: by S3Error.may_have_landed, or by
-a mark in the object.
+the same again, or the caller recognizes its own earlier attempt. It does so by
+S3Error.may_have_landed, or by a mark in the object.
 
 boto3 finds the region of a bucket, and detects errors that arrive with status 200.
 """

@@ -1,9 +1,9 @@
 """Advance a branch's export by its next step.
 
 Messages arrive at least once, late and in any order, so they only name a branch. The branch's head
-and the export's record decide the step (`next_step`). While a runner holds a run, a message is
-always on its way that arrives at the end of the lease. If the lease was renewed, it is sent again.
-A runner whose time is up stores its progress and sends a message for the next runner.
+and the export's record decide the step (`next_step`). While a runner holds a run, a message is on
+its way that arrives when the lease ends. If the lease was renewed, it is sent again. A runner whose
+time is up stores its progress and sends a message for the next runner.
 """
 
 from collections.abc import Callable

@@ -6,8 +6,8 @@ runner checks how long ago it renewed. If too little of the lease is left for th
 (LEASE_MARGIN_S), it stops. So a runner that was stalled never writes at the same time as the next.
 
 The end of a lease is a time of the runner's wall clock, and other hosts compare it with their own.
-The clocks may differ by CLOCKS_DIFFER_S. A runner whose wall clock was set back does not renew any
-more: for others, the new end would be past. Its own checks use both of its clocks, so it stops.
+The clocks may differ by CLOCKS_DIFFER_S. A runner whose wall clock was set back renews no more. For
+others, the new end would be past. Its own checks use both of its clocks, so it stops.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ TIME_TO_END_S = 30
 _TIME_TO_STOP_S = 10
 # With less time than this, a runner does not take a run.
 TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
-# A runner without progress in this much time makes none in any: the next step is one huge object or
+# A runner without progress in this much time makes none at all. Its next step is one huge object or
 # manifest.
 _TIME_TO_PROGRESS_S = 600
 

@@ -14,7 +14,7 @@ from graveler.operations.exports.run_records import put_piece
 class RunProgress:
     """The progress of a run, collected while the copies are made and stored now and then.
 
-    Progress is stored in the run's record. ETags are too many for a record: they are stored in a
+    Progress is stored in the run's record. ETags are too many for a record. They are stored in a
     piece of the manifest, before the progress that covers them. So a runner that takes the run over
     finds the ETags of all copies that the record counts as done.
     """

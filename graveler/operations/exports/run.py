@@ -29,6 +29,7 @@ from graveler.export.slices import SlicedSchedule, slices_of
 from graveler.export.walk import ExportWalk, Position
 from graveler.export.work import ExportWork
 from graveler.model import EMPTY_METARANGE, Event
+from graveler.operations.exports.existing_objects import present_in
 from graveler.operations.exports.lease import (
     ExportLease,
     ExportOutOfTimeError,
@@ -37,7 +38,6 @@ from graveler.operations.exports.lease import (
     InvocationDeadline,
 )
 from graveler.operations.exports.overlaps import check_overlaps_of_run
-from graveler.operations.exports.present import present_in
 from graveler.operations.exports.progress import RunProgress
 from graveler.operations.exports.reports import ExportReports
 from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests, pool_of

@@ -9,9 +9,8 @@ read a later one. So workers never write at the same time as the next runner. Th
 time of the runner's clock, which may differ from the worker's. A worker whose clock is set back
 would believe an old lease. So it also stops if it has read no renewal for a while.
 
-One danger is left: a runner could end a run while a worker that it has lost track of still writes.
-A runner that does not know the state of a worker must let the lease expire
-(`ExportWorkers.submit`).
+One danger is left: a runner could end a run while a lost worker still writes. A runner that does
+not know the state of a worker must let the lease expire (`ExportWorkers.submit`).
 """
 
 from concurrent.futures import Future
@@ -30,8 +29,8 @@ from graveler.export.slices import ExportSlice, ExportSliceResult
 from graveler.export.walk import ExportWalk
 from graveler.export.work import ExportWork
 from graveler.model import MetaRangeID, Repository
+from graveler.operations.exports.existing_objects import present_in
 from graveler.operations.exports.lease import ExportLease, ExportStoppedError, ExportUnwantedError
-from graveler.operations.exports.present import present_in
 from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests, pool_of
 from graveler.operations.exports.run_records import put_piece
 from graveler.operations.exports.transfer import ExportTransfer

@@ -1,8 +1,8 @@
 """Hooks after an effect: a task runs them, and is stored in one transaction with the effect.
 
 So they run if and only if the effect was made, even if the process crashes at once. They do not
-change the effect. A repository without such hooks gets no task. The task also adds the new commit's
-ID to the run of the hooks before the effect, which was stored before the commit.
+change the effect. A repository without such hooks gets no task. The run of the hooks before the
+effect was stored before the commit. The task adds the new commit's ID to it.
 """
 
 from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ from graveler.engine import Engine
 from graveler.model import Branch, Change, Repository
 from graveler.model.hooks import PREPARE_COMMIT, Occurrence
 from graveler.operations.hooks.action_files import branch_action_files, committed_action_files
-from graveler.operations.hooks.gate import Gate
+from graveler.operations.hooks.before import HookGate
 
 PRE_COMMIT = "pre-commit"
 
@@ -47,7 +47,7 @@ def is_guarded(engine: Engine, repository: Repository, branch: Branch) -> bool:
 
 
 def pass_before_sealing(
-    gate: Gate,
+    gate: HookGate,
     repository: Repository,
     branch: Branch,
     about: Occurrence,
@@ -58,7 +58,7 @@ def pass_before_sealing(
     staged is as for `branch_action_files`.
 
     Raises:
-        HookFailedError, PreconditionFailedError: as `Gate.pass_through`.
+        HookFailedError, PreconditionFailedError: as `HookGate.pass_through`.
         Exception: whatever the gate's pace raises.
     """
     files = branch_action_files(gate.engine, repository, branch, PRE_COMMIT, staged)
@@ -69,12 +69,12 @@ def pass_before_sealing(
 
 
 def pass_before_commit(
-    gate: Gate, repository: Repository, content: MetaRange, about: Occurrence, *state: str
+    gate: HookGate, repository: Repository, content: MetaRange, about: Occurrence, *state: str
 ) -> str:
     """Run the hooks of `pre-commit` that the content names; return the run's ID.
 
     Raises:
-        HookFailedError, PreconditionFailedError: as `Gate.pass_through`.
+        HookFailedError, PreconditionFailedError: as `HookGate.pass_through`.
         Exception: whatever the gate's pace raises.
     """
     files = committed_action_files(gate.engine, repository, content, PRE_COMMIT)

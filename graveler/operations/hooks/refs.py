@@ -14,7 +14,7 @@ from graveler.model.hooks import Occurrence
 from graveler.model.tasks import TaskStart
 from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import start_after_ref
-from graveler.operations.hooks.gate import Gate, request_gate
+from graveler.operations.hooks.before import HookGate, request_gate
 
 
 def pass_before_creation(
@@ -58,7 +58,7 @@ class DeletionHooks:
     def __init__(self, engine: Engine, user: str) -> None:
         self._engine = engine
         self._user = user
-        self._gate: Gate | None = None
+        self._gate: HookGate | None = None
 
     def passed(
         self, repository: Repository, content: MetaRange, about: Occurrence, commit_id: CommitID

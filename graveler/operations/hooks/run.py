@@ -2,7 +2,7 @@
 
 Theory of operation. The hooks of one action run one after another, those of different actions side
 by side. This thread starts them, records their ends, and reports to the waiting request or task
-(`Pace`); other threads call the targets. A hook that has ended is saved at once, so that the next
+(`Pace`). Other threads call the targets. A hook that has ended is saved at once, so that the next
 runner does not call it again. The finished run is stored under an ID that follows from the
 occurrence, so a repetition finds it. If a process dies while a hook runs, it is unknown whether the
 target was called. The next process calls it again: targets get each event at least once.
@@ -31,7 +31,7 @@ from graveler.model.hooks import (
     problems_of,
     run_of,
 )
-from graveler.operations.hooks.kinds import TOO_LATE, HookCall, HookOutput, call
+from graveler.operations.hooks.calls import TOO_LATE, HookCall, HookOutput, call
 from graveler.operations.hooks.pace import Pace
 from graveler.threads import ContextThreads
 from graveler.times import NS_PER_S

@@ -7,7 +7,7 @@ from graveler.engine import Engine
 from graveler.errors import ContentionError, CorruptDataError, PreconditionFailedError
 from graveler.limits import DELETE_OBJECTS_MAX
 from graveler.model import EMPTY_METARANGE, CommitID, MetaRangeID, RangeID, Repository
-from graveler.operations.garbage import (
+from graveler.operations.collection_reads import (
     Scan,
     active_metaranges,
     begin_scan,

@@ -25,7 +25,7 @@ from graveler.model import Event, Repository
 from graveler.model.events import heads_in
 from graveler.model.tasks import TaskKind, TaskMessage
 from graveler.operations import branches, links, merges, objects, repositories, retention, writes
-from graveler.operations.garbage import active_metaranges, begin_scan
+from graveler.operations.collection_reads import active_metaranges, begin_scan
 from graveler.operations.prefixes.requests import PrefixRequest, start_copy, start_move
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.ports import RefStore

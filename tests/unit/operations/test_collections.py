@@ -18,7 +18,7 @@ from graveler.operations import (
     retention,
     writes,
 )
-from graveler.operations.garbage import territory
+from graveler.operations.collection_reads import territory
 from graveler.ports import UploadedPart
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.liveness import LOOK_S

@@ -17,7 +17,15 @@ from graveler.errors import (
 )
 from graveler.identity import make_commit
 from graveler.model import EMPTY_METARANGE, NO_COMMIT, Branch, CommitID, MetaRangeID, StagingToken
-from graveler.operations import branches, dumps, garbage, objects, repositories, retention, tags
+from graveler.operations import (
+    branches,
+    collection_reads,
+    dumps,
+    objects,
+    repositories,
+    retention,
+    tags,
+)
 from graveler.operations.tasks.requests import status
 from graveler.retention.rules import RetentionRules
 from graveler.staging.listing import PageQuery
@@ -347,7 +355,7 @@ def test_nothing_in_a_bare_repositorys_namespace_is_garbage(world, engine):
         with pytest.raises(
             InvalidInputError, match="'bare' is bare, so nothing in its namespace can be collected"
         ):
-            garbage.neighbours(engine, asked)
+            collection_reads.neighbours(engine, asked)
     with pytest.raises(
         InvalidInputError, match="'bare' is bare, so nothing in its namespace can be collected"
     ):
@@ -356,5 +364,5 @@ def test_nothing_in_a_bare_repositorys_namespace_is_garbage(world, engine):
     assert "nothing in its namespace" in str(task.failure.error)
     retention.prepare_commits(engine, REPO)
     dumps.restore(engine, "bare", dumped)
-    assert len(garbage.neighbours(engine, original).sharers) == 2
+    assert len(collection_reads.neighbours(engine, original).sharers) == 2
     retention.prepare_commits(engine, "bare")

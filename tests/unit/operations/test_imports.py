@@ -19,9 +19,9 @@ from graveler.errors import (
     ThrottledError,
 )
 from graveler.imports import listing
+from graveler.imports.parallel_listing import list_tree
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.imports.runs import Found
-from graveler.imports.tree import list_tree
 from graveler.model import ProtectionRule
 from graveler.model.tasks import LEASE_S, TaskMessage, TaskState
 from graveler.operations import commits, imports, objects, repositories

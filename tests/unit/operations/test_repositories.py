@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from graveler.branches.lookup import read_repository
+from graveler.branches.lookup import REPOSITORY_AGE_MAX_S, read_repository
 from graveler.errors import (
     AlreadyExistsError,
     ForbiddenError,
@@ -64,6 +64,14 @@ def test_a_namespace_is_taken_once_even_if_its_repository_is_deleted(engine):
             repositories.delete(engine, "repo")
         with pytest.raises(InvalidInputError, match="in use"):
             create(engine, name=name, namespace="s3://bucket/repo/")
+
+
+def test_five_seconds_after_its_deletion_no_process_sees_a_repository(world, engine):
+    create(engine)
+    repositories.delete(world.engine(), "repo")
+    world.clock.tick(REPOSITORY_AGE_MAX_S)
+    with pytest.raises(NotFoundError, match="'repo'"):
+        objects.list_objects(engine, "repo", "main", PageQuery(10))
 
 
 def test_a_read_only_repository_claims_no_namespace(engine):

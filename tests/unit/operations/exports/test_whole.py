@@ -167,7 +167,7 @@ def test_what_is_asked_for_during_a_run_that_fails_is_exported_whole_by_its_repa
 
 
 def test_any_number_of_objects_between_two_keys_costs_a_few_requests_and_no_copy(lake, monkeypatch):
-    monkeypatch.setattr("graveler.operations.exports.present._SKIPPED_MAX", 2)
+    monkeypatch.setattr("graveler.operations.exports.existing_objects._SKIPPED_MAX", 2)
     for number in range(5):
         lake.place_foreign(f"{LATEST}/06{number}")
     MemoryObjectStore.delete(lake.objects, f"{LATEST}/07")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from graveler.imports import listing, tree
+from graveler.imports import listing, parallel_listing
 from graveler.imports.listing import records_after
+from graveler.imports.parallel_listing import PAGE_OBJECTS, list_tree
 from graveler.imports.request import SourceType, source_of
-from graveler.imports.tree import PAGE_OBJECTS, list_tree
 from graveler.ports import ListedObject
 from tests.support.fakes.memory import MemoryObjectStore
 
@@ -68,7 +68,7 @@ class Slow(Counting):
 
 
 def test_an_import_reports_while_it_waits_for_a_folder(monkeypatch):
-    monkeypatch.setattr(tree, "_TICK_S", 0.01)
+    monkeypatch.setattr(parallel_listing, "_TICK_S", 0.01)
     objects, folders = Slow(), 0
     fill(objects, folders=1, objects_each=2 * PAGE)
 

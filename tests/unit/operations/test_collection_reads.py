@@ -17,7 +17,7 @@ from graveler.operations import (
     retention,
     writes,
 )
-from graveler.operations.garbage import (
+from graveler.operations.collection_reads import (
     active_metaranges,
     begin_scan,
     neighbours,

@@ -1,11 +1,11 @@
 """Hooks before an effect: they run first, and one that fails stops the operation.
 
 Theory of operation. Hooks may take minutes. So tasks do commits, merges, reverts and cherry-picks
-with hooks from the start: the request neither runs the hooks nor touches the branch. The run of a
-task's hooks is stored under an ID that follows from the task, the event, and the head of the
-branch. So the next runner of a task does not run them again. A task whose branch has moved does:
-its hooks have not seen the new content. Requests create and delete branches and tags themselves,
-and their hooks share a bounded time.
+with hooks from the start. The request neither runs the hooks nor touches the branch. The run of a
+task's hooks is stored under an ID. It follows from the task, the event, and the head of the branch.
+So the next runner of a task does not run them again. A task whose branch has moved does: its hooks
+have not seen the new content. Requests create and delete branches and tags themselves, and their
+hooks share a bounded time.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ _STEP_NS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class HookGate:
     """Runs the hooks that are due before the effect of one operation.
 
     operation: its name; the IDs of its runs follow from the name and the time.
@@ -61,16 +61,16 @@ class Gate:
         return run
 
 
-def request_gate(engine: Engine, repository: Repository, *, may_wait: bool) -> Gate:
+def request_gate(engine: Engine, repository: Repository, *, may_wait: bool) -> HookGate:
     """Return the gate of a request.
 
     may_wait: if not, an operation with hooks is left to a task: the gate raises TakesLongError.
     """
     pace = RequestPace(engine, may_wait=may_wait)
-    return Gate(engine, repository, engine.names.new_uid(), engine.clock.now_ns(), pace)
+    return HookGate(engine, repository, engine.names.new_uid(), engine.clock.now_ns(), pace)
 
 
-def task_gate(hold: Hold) -> Gate:
+def task_gate(hold: Hold) -> HookGate:
     """Return the gate of a task."""
     task = hold.task
-    return Gate(hold.engine, hold.repository, task.id, task.create_time_ns, TaskPace(hold))
+    return HookGate(hold.engine, hold.repository, task.id, task.create_time_ns, TaskPace(hold))

@@ -1,6 +1,6 @@
 from xml.etree import ElementTree as ET
 
-from graveler.http.s3 import error_document, is_s3_request
+from graveler.http.s3_requests import error_document, is_s3_request
 from tests.support.checks.cases import for_each
 
 
