@@ -3,11 +3,22 @@
 import ast
 from configparser import ConfigParser
 
-from tests.architecture.test_sizes_and_names import ROOMS, ROOT
+from tests.architecture.test_sizes_and_names import ROOMS, ROOT, modules
 
 # Import rules cannot see these: they need no import, or belong to a module that is allowed.
 IMPURE_BUILTINS = {"open", "input", "print", "breakpoint"}
 IMPURE_METHODS = {"now", "utcnow", "today"}
+
+# Modules that a process, a Makefile or a setting names, and no module imports.
+ENTRY_POINTS = {
+    "gateway.server.http.worker",
+    "infra.dist",
+    "layers.requirements",
+    "local.api",
+    "local.cipher",
+    "local.provision",
+    "local.slices",
+}
 
 
 def test_every_room_that_holds_modules_is_checked():
@@ -42,3 +53,20 @@ def test_the_engine_opens_no_file_and_reads_no_clock():
 def test_impure_calls_are_found():
     source = "with open('f') as f:\n    print(datetime.now())\nclock.now_ns()\n"
     assert sorted(impure_calls(source)) == ["now", "open", "print"]
+
+
+def test_every_module_is_imported_or_an_entry_point():
+    imported = set()
+    names = set()
+    for path in modules():
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        if name.startswith(ROOMS) and path.stem not in ("__init__", "__main__"):
+            names.add(name)
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                imported |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+            elif isinstance(node, ast.Import):
+                imported |= {each.name for each in node.names}
+    # The command line imports a command's module by its name.
+    unused = {name for name in names - imported if not name.startswith("cli.commands.")}
+    assert unused == ENTRY_POINTS
