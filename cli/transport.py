@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from random import uniform
-from threading import Event
+from threading import Event, local
 from urllib.parse import unquote, urljoin, urlsplit
 
 import urllib3
@@ -83,9 +83,18 @@ class WholeAnswer:
 class KeptConnections:
     """Sends requests to any host over connections that stay open; shared by threads."""
 
-    def __init__(self, amount: int = 16) -> None:
-        """Keep up to `amount` idle connections for each host."""
+    def __init__(self, amount: int = 16, *, sends_again: bool = False) -> None:
+        """Prepare connections.
+
+        Args:
+            amount: the idle connections to keep for each host, at most.
+            sends_again: whether all requests may be repeated. If so, a request that fails on a kept
+                connection is sent again: the server may close an idle one at any time.
+        """
         self._amount = amount
+        self._sends_again = sends_again
+        # Of this thread's request: the URL for a proxy, and whether its connection is a kept one.
+        self._request = local()
         # By scheme and host: the connections, and whether a proxy needs the whole URL.
         self._pools: dict[tuple[str, str], tuple[urllib3.HTTPConnectionPool, bool]] = {}
         self._opened: set[HTTPConnection] = set()
@@ -142,20 +151,24 @@ class KeptConnections:
             origin, self._pool_for(url)
         )
         target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-        try:
-            response = pool.urlopen(
-                method,
-                # urllib3 resolves `..` in a whole URL, but keys of objects may have it.
-                url if is_absolute else target,
-                body=body() if callable(body) else body,  # type: ignore[arg-type] # memoryviews too
-                headers=dict(headers),
-                redirect=False,
-                assert_same_host=False,
-                preload_content=False,
-            )
-        except urllib3.exceptions.HTTPError:
-            self.check()
-            raise
+        self._request.whole_url = url if is_absolute else ""
+        while True:
+            self._request.is_kept = False
+            try:
+                response = pool.urlopen(
+                    method,
+                    url if is_absolute else target,
+                    body=body() if callable(body) else body,  # type: ignore[arg-type] # memoryviews too
+                    headers=dict(headers),
+                    redirect=False,
+                    assert_same_host=False,
+                    preload_content=False,
+                )
+                break
+            except urllib3.exceptions.HTTPError:
+                self.check()
+                if not (self._sends_again and self._request.is_kept):
+                    raise
         response.url = url
         return response
 
@@ -212,16 +225,30 @@ class _Connection(HTTPConnection):
     def __init__(self, owner: KeptConnections, *args: object, **settings: object) -> None:
         super().__init__(*args, **settings)  # type: ignore[arg-type]
         self._owner = owner
+        self._has_answered = False
 
     def connect(self) -> None:
+        self._has_answered = False
         self._owner._opened.add(self)  # noqa: SLF001 - of the same module
         super().connect()
         self._owner.check()  # `stop` may have missed the socket
 
+    def putrequest(self, method: str, url: str, *args: object, **more: object) -> None:
+        # urllib3 resolves `..` in a whole URL, but keys of objects may have it.
+        whole_url = self._owner._request.whole_url  # noqa: SLF001
+        super().putrequest(method, whole_url or url, *args, **more)  # type: ignore[arg-type]
+
     def endheaders(self, *args: object, **more: object) -> None:
+        is_open = self.sock is not None
+        self._owner._request.is_kept = is_open and self._has_answered  # noqa: SLF001
         super().endheaders(*args, **more)  # type: ignore[arg-type]
         # urllib3 sends a body with the timeout of connecting.
         self.sock.settimeout(ANSWER_S)
+
+    def getresponse(self) -> urllib3.HTTPResponse:  # type: ignore[override] # as in urllib3
+        response = super().getresponse()
+        self._has_answered = True
+        return response
 
     def close(self) -> None:
         super().close()

@@ -43,7 +43,7 @@ class RepeatedRequests:
     def __init__(self, retries: RequestRetries, connections: int = 1) -> None:
         """Keep up to `connections` idle connections for each host."""
         self._retries = retries
-        self._connections = KeptConnections(connections)
+        self._connections = KeptConnections(connections, sends_again=True)
         self.close = self._connections.close
         self.stop = self._connections.stop
         self.check = self._connections.check

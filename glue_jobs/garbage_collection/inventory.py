@@ -10,6 +10,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from io import BytesIO
 from urllib.parse import unquote_plus
 
@@ -65,7 +66,8 @@ def read_manifest(objects: ObjectData, uri: str, namespace: str) -> Inventory:
     ]
     if missing:
         raise InvalidInputError(f"{uri} lacks {', '.join(missing)}")
-    return inventory
+    # A file that is named twice lists its objects once.
+    return replace(inventory, files=tuple(dict(inventory.files).items()))
 
 
 def inventoried(

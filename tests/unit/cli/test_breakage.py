@@ -116,6 +116,44 @@ def test_an_interrupt_wakes_threads_that_wait_for_the_network():
         requests.close()
 
 
+EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+def requests_of(client):
+    """Yield the body of each request, of the length that they name in one digit."""
+    with client, client.makefile("rb") as sent:
+        while head := [*iter(sent.readline, b"\r\n")] if sent.peek(1) else []:
+            lengths = [line[-3:] for line in head if line.lower().startswith(b"content-length")]
+            yield sent.read(int(lengths[0]) if lengths else 0)
+
+
+def test_a_kept_connection_that_ends_with_a_request_on_its_way_is_no_failure():
+    """Without repetitions; the body is sent again as well."""
+    bodies = []
+
+    def serve(listening):
+        for _ in range(3):
+            client = listening.accept()[0]
+            for number, body in enumerate(requests_of(client)):
+                bodies.append(body)
+                if number == 1:
+                    break
+                client.sendall(EMPTY)
+            client.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve, args=(listening,), daemon=True)
+        thread.start()
+        requests = RepeatedRequests(RetryPolicy(attempts_max=0))
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        for number in range(3):
+            body = [b"%d" % number, b"abc"]
+            requests.ask("PUT", url, {"Content-Length": "4"}, lambda body=body: body)
+        requests.close()
+        thread.join(20)
+    assert bodies == [b"0abc", b"1abc", b"1abc", b"2abc", b"2abc"]
+
+
 def test_a_move_never_replaces_what_it_has_still_to_move(user, lake):
     lake.has("a/b/x", b"X")
     lake.has("a/b/b/x", b"Y")

@@ -305,6 +305,14 @@ def test_the_environment_names_the_proxy(host, monkeypatch):
     assert seen.headers["proxy-authorization"] == "Basic bWU6cEBzcw=="
 
 
+def test_a_proxy_gets_a_key_with_dots_as_it_is(host, monkeypatch):
+    proxy = host(OK)
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
+    url = "http://store.example/lake/a/../b%2f/./c?X-Amz-Signature=1"
+    assert KeptConnections().open("GET", url).read() == b"{}"
+    assert proxy.seen[0].target == url
+
+
 @pytest.mark.parametrize(
     ("url", "variables", "proxy"),
     [

@@ -220,3 +220,10 @@ def test_a_report_that_cannot_be_used(changes: dict[str, str], named: str) -> No
 def test_a_manifest_names_its_files() -> None:
     inventory = read_manifest(report("CSV", as_csv(ROWS)), MANIFEST, NAMESPACE)
     assert [uri for uri, _ in inventory.files] == ["s3://reports/file"]
+
+
+def test_a_file_that_a_manifest_names_twice_is_read_once() -> None:
+    objects = report("CSV", as_csv(ROWS))
+    manifest = json.loads(objects.get(MANIFEST))
+    objects.put(MANIFEST, json.dumps(manifest | {"files": manifest["files"] * 2}).encode(), "")
+    assert len(read_manifest(objects, MANIFEST, NAMESPACE).files) == 1
