@@ -144,7 +144,7 @@ def test_a_kept_connection_that_ends_with_a_request_on_its_way_is_no_failure():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve, args=(listening,), daemon=True)
         thread.start()
-        requests = RepeatedRequests(RetryPolicy(attempts_max=0))
+        requests = RepeatedRequests(RequestRetries(attempts_max=0))
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
         for number in range(3):
             body = [b"%d" % number, b"abc"]
