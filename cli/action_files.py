@@ -51,13 +51,12 @@ def check(content: bytes) -> ActionFileCheck:
         found.faults.append(
             f"has {len(action.hooks)} hooks: the server runs {HOOKS_MAX} at an event"
         )
-    for hook in action.hooks:
-        _check_hook(hook, found)
+    for number, hook in enumerate(action.hooks):
+        _check_hook(f"hook[{number}]", hook, found)
     return found
 
 
-def _check_hook(hook: Hook, found: ActionFileCheck) -> None:
-    place = f"hook {hook.id!r}"
+def _check_hook(place: str, hook: Hook, found: ActionFileCheck) -> None:
     if hook.kind in NOT_SERVED:
         found.warnings.append(f"{place}: {NOT_SERVED[hook.kind]}")
     with found.collecting(place):

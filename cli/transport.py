@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
+from http.client import BadStatusLine, IncompleteRead
 from random import uniform
 from threading import Event, local
 from urllib.parse import unquote, urljoin, urlsplit
@@ -281,6 +282,10 @@ def reason_of(error: BaseException) -> str:
         error = found
         if isinstance(error, OSError) and error.strerror:
             return error.strerror.lower()
+        if type(error) is BadStatusLine:
+            return f"the answer is not HTTP: {str(error).strip()[:60]!r}"
+        if isinstance(error, IncompleteRead):  # its cause is an error of the parser
+            break
         found = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return str(error) or type(error).__name__
 

@@ -155,6 +155,7 @@ def _hooks(hooks: list[Value], refuse: Refuse) -> tuple[Hook, ...]:
         place = f"hook[{number}]"
         if not isinstance(value, dict):
             refuse(f"{place} is not a mapping")
+            found.append(Hook("", ""))  # keeps the numbers of the next ones
             continue
         hook_id, kind = _text(value, "id", refuse), _text(value, "type", refuse)
         _text(value, "description", refuse)

@@ -102,7 +102,7 @@ def test_all_faults_are_found_if_none_is_raised():
         "hook[1]",
         "hook[1]",
     ]
-    assert [hook.id for hook in action.hooks] == ["1"]
+    assert [hook.id for hook in action.hooks] == ["", "1"]
 
 
 MALFORMED = {

@@ -139,7 +139,7 @@ def test_hooks_that_are_not_served_are_warned_of(graveler):
     text = "name: gate\non: {pre-commit: }\nhooks: [{id: ab, type: lua, properties: {script: x}}]"
     result = graveler.run("actions", "validate", "-", stdin=text)
     assert (result.exit_code, result.stdout) == (0, "File validated successfully: '-'\n")
-    assert result.stderr.startswith("warning: -: hook 'ab': hooks of type 'lua' are not served")
+    assert result.stderr.startswith("warning: -: hook[0]: hooks of type 'lua' are not served")
 
 
 def test_a_time_out_that_the_server_ignores_is_warned_of(graveler):
@@ -147,7 +147,7 @@ def test_a_time_out_that_the_server_ignores_is_warned_of(graveler):
     text = f"name: gate\non: {{pre-commit: }}\nhooks: [{hook}]"
     result = graveler.run("actions", "validate", "-", stdin=text)
     assert (result.exit_code, result.stdout) == (0, "File validated successfully: '-'\n")
-    told = "warning: -: hook 'ab': 'timeout' 30 is ignored: write it as 30s or 5m\n"
+    told = "warning: -: hook[0]: 'timeout' 30 is ignored: write it as 30s or 5m\n"
     assert result.stderr == told
 
 
@@ -157,15 +157,15 @@ HOOK_FAULTS = [
     ("{id: ab, type: webhook}", "'properties' must have 'url'"),
     ("{id: ab, type: lua}", "'properties' must have 'script' or 'script_path'"),
     ("{id: ab, type: webhook, properties: [u]}", "'properties' is not a mapping"),
-    ("{id: ab, type: webhook, properties: {url: }}", "hook 'ab': 'url' is empty"),
-    ("{id: ab, type: webhook, properties: {url: [u]}}", "hook 'ab': 'url' is not a text"),
+    ("{id: ab, type: webhook, properties: {url: }}", "hook[0]: 'url' is empty"),
+    ("{id: ab, type: webhook, properties: {url: [u]}}", "hook[0]: 'url' is not a text"),
     ("{id: ab, type: webhook, if: nonsense, properties: {url: u}}", "expression 'nonsense' is not"),
     ("{id: ab, type: webhook, if: 'true true', properties: {url: u}}", "expression 'true true'"),
     ("{id: ab, type: webhook, if: '(true', properties: {url: u}}", "expression '(true'"),
     ("{id: ab, type: webhook, if: 'true and', properties: {url: u}}", "expression 'true and'"),
     (
         "{id: ab, type: webhook, properties: {url: u, timeout: soon}}",
-        "hook 'ab': 'timeout': time: invalid duration 'soon': write it as 30s",
+        "hook[0]: 'timeout': time: invalid duration 'soon': write it as 30s",
     ),
     ("{id: ab, type: webhook, description: [], properties: {url: u}}", "'description' is not"),
     ("text", "hook[0] is not a mapping"),
@@ -193,6 +193,10 @@ FAULTS = [
     (
         "name: gate\non: {pre-commit: }\nhooks: [&a {id: ab, type: lua, properties: {script: f}}, *a]",
         "hook[1]: 'id' 'ab' is already used",
+    ),
+    (
+        "name: gate\non: {pre-commit: }\nhooks: [text, {type: webhook, if: 'foo(', properties: {url: u}}]",
+        "hook[1]: hook 'if' expression 'foo('",
     ),
 ]
 

@@ -491,3 +491,37 @@ def test_an_answer_that_is_no_json_names_the_endpoint(host, text):
     other = host((200, {}, text))
     with pytest.raises(CommandError, match="does not answer like lakeFS"):
         send(server_at(other.url))
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "the answer is not HTTP: 'SSH-2.0-OpenSSH_9.6'"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
+            "IncompleteRead(4 bytes read, 5 more",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\nzz\r\n",
+            "IncompleteRead(1 bytes read)",
+        ),
+    ],
+)
+def test_a_malformed_answer_is_described_in_words_of_http(answer, reason):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        client = LakeClient(
+            f"http://127.0.0.1:{listening.getsockname()[1]}", PAIR, RetryPolicy(0, 0, 0)
+        )
+        with pytest.raises(CommandError) as caught:
+            client.ask("GET", "/user", {}, dict)
+        thread.join()
+    assert f": {reason}" in str(caught.value)
