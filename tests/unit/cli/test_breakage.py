@@ -4,6 +4,7 @@ import os
 import socket
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -148,7 +149,7 @@ def test_a_kept_connection_that_ends_with_a_request_on_its_way_is_no_failure():
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
         for number in range(3):
             body = [b"%d" % number, b"abc"]
-            requests.ask("PUT", url, {"Content-Length": "4"}, lambda body=body: body)
+            requests.ask("PUT", url, {"Content-Length": "4"}, partial(iter, body))
         requests.close()
         thread.join(20)
     assert bodies == [b"0abc", b"1abc", b"1abc", b"2abc", b"2abc"]

@@ -519,7 +519,7 @@ def test_a_malformed_answer_is_described_in_words_of_http(answer, reason):
         thread = threading.Thread(target=serve)
         thread.start()
         client = LakeClient(
-            f"http://127.0.0.1:{listening.getsockname()[1]}", PAIR, RetryPolicy(0, 0, 0)
+            f"http://127.0.0.1:{listening.getsockname()[1]}", PAIR, RequestRetries(0, 0, 0)
         )
         with pytest.raises(CommandError) as caught:
             client.ask("GET", "/user", {}, dict)
