@@ -1,1 +1,1 @@
-"""Graveler's versioning engine: pure Python over the ports of `graveler.ports`."""
+"""The versioning engine, pure over the ports of `graveler.ports`; `graveler.aws` adapts them."""
