@@ -1,10 +1,10 @@
 """Carry out a run of an export on Spark.
 
-Theory of operation. The driver is the runner: it holds the lease, counts progress and writes the
-reports, with the code of the export function (`graveler.operations.exports.run`). The executors
-carry out slices of keys (`graveler.operations.exports.slices`). Each slice is a Spark job
-of one task, for two reasons: its result must be known at once, not when all are done; and Spark
-begins tasks in the order of their jobs, so progress follows the keys.
+Theory of operation. The driver is the runner. It holds the lease, counts progress and writes the
+reports, with the export function's code (`graveler.operations.exports.run`). The executors carry
+out slices of keys (`graveler.operations.exports.slices`). Each slice is a Spark job of one task. So
+its result is known at once, not when all are done. Spark begins tasks in the order of their jobs,
+so progress follows the keys.
 
 Spark may lose the connection to a running task, and start a second attempt. Two attempts must not
 write under one lease, so a second attempt does nothing. A lost task ends the job, which keeps the

@@ -2,13 +2,13 @@
 
 Theory of operation
 -------------------
-An object may be deleted if its name has the engine's form (`addresses.is_own_address`), if it is
-older than the minimum age, and if no recorded upload, no staged entry and no active commit names
-it. Users upload, link, commit and revert objects meanwhile. The order of the reads makes the result
+An object may be deleted if its name has the engine's form (`addresses.is_own_address`) and it is
+older than the minimum age. No recorded upload, no staged entry and no active commit may name it.
+Users upload, link, commit and revert objects meanwhile. The order of the reads makes the result
 correct:
 
 1. *Candidates first*: the objects in `data/` that are older than the cutoff. Names of another form,
-   and folders that hold `_lakefs/`, belong to other writers. A later object is no candidate, and
+   and folders that hold `_lakefs/`, belong to other writers. A later object is no candidate. It
    cannot be taken for an old one: an issued address may be linked for a day, and the minimum age is
    longer.
 2. *Uploads and staged entries next*: first the records of multipart uploads, then the entries of
@@ -40,9 +40,9 @@ these names the address then:
   it. That token keeps its entries for hours after its branch moved them to another one. A scan of
   staged entries that takes longer fails.
 - *A later staged entry.* A change of metadata, or a reset of an object, takes the address from its
-  own branch, in a transaction that fails if the branch changed. The scan sees the earlier name
-  there. A shallow copy, a move of a prefix and staging by hand claim the address first. Claims are
-  read after this moment. A completed multipart upload had a record, which was read.
+  own branch. Its transaction fails if the branch changed. The scan sees the earlier name there. A
+  shallow copy, a move of a prefix and staging by hand claim the address first. Claims are read
+  after this moment. A completed multipart upload had a record, which was read.
 - *A head.* The listing saw it, or the branch got it since the scan began. In the second case, the
   same transaction stored an event with the new head and the old one. An event is new if the scan
   did not find it when it began. So no chain of renames, merges and resets hides a head. A hard
