@@ -235,8 +235,6 @@ class Telemetry:
 
 # The attribute of a log record that holds the line's fields.
 _LINE = "line"
-# Lambda sets it for each invocation: `Root=<trace ID>;Parent=…;Sampled=…`.
-_TRACE_HEADER = "_X_AMZN_TRACE_ID"
 
 
 class _LineFormatter(LambdaPowertoolsFormatter):
@@ -255,8 +253,8 @@ class _LineFormatter(LambdaPowertoolsFormatter):
             "service": self._service,
             **getattr(record, _LINE),
         }
-        if trace := os.environ.get(_TRACE_HEADER):
-            line["xray_trace_id"] = trace.partition(";")[0].removeprefix("Root=")
+        if trace_id := traces.trace_id():
+            line["xray_trace_id"] = trace_id
         return _encoded(line)
 
     def _timestamp(self, record: logging.LogRecord) -> str:

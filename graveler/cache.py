@@ -1,11 +1,11 @@
-"""Bounded caches: one of immutable values, and one of values that are believed for some seconds.
+"""Bounded caches: one that only evicts, and one whose values are believed for some seconds.
 
-Theory of operation. A `BoundedCache` holds values that never change, so it only evicts. It has two
-generations. New and recently used values are in the young one. When it reaches half of the budget,
-it becomes the old generation. The unused values of the former old one are dropped. A hit in the
-young generation is one dictionary lookup in C, without lock or move, which point lookups need. A
-hit in the old one moves the value to the young one. The cost of all values never exceeds the
-budget. (A value that costs more than half of it is not kept.)
+Theory of operation. A `BoundedCache` only evicts: its values never change, or each use checks them
+against the store. It has two generations. New and recently used values are in the young one. When
+it reaches half of the budget, it becomes the old generation. The unused values of the former old
+one are dropped. A hit in the young generation is one dictionary lookup in C, without lock or move,
+which point lookups need. A hit in the old one moves the value to the young one. The cost of all
+values never exceeds the budget. (A value that costs more than half of it is not kept.)
 
 An `AgingCache` holds what a store may change meanwhile. Its users read it again after some seconds.
 """

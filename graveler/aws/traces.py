@@ -23,6 +23,8 @@ import msgspec
 from graveler.errors import ContentionError, ThrottledError
 
 _HEADER = b'{"format": "json", "version": 1}\n'
+# Lambda sets it for each invocation: `Root=<trace ID>;Parent=…;Sampled=…`.
+_INVOCATION = "_X_AMZN_TRACE_ID"
 # The daemon takes packets of 64 KB; a call takes up to 250 bytes.
 _CALLS_MAX = 200
 
@@ -108,9 +110,14 @@ _NOT_TRACED = nullcontext()
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 
+def trace_id(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the ID of the current invocation's trace, sent or not; "" outside of Lambda."""
+    return environment.get(_INVOCATION, "").partition(";")[0].removeprefix("Root=")
+
+
 def of_invocation(environment: Mapping[str, str] = os.environ) -> Trace | None:
     """Return the trace of the current invocation; None if it is not traced."""
-    header = environment.get("_X_AMZN_TRACE_ID", "")
+    header = environment.get(_INVOCATION, "")
     address = environment.get("AWS_XRAY_DAEMON_ADDRESS", "")
     if "Sampled=1" not in header or not address:
         return None
