@@ -16,7 +16,7 @@ PYTHON_INSTALLED := $(VENV)/.requirements-dev.txt
 # The command line, as a user has it; it runs this checkout's code.
 COMMAND_INSTALLED := $(VENV)/bin/graveler
 # Named by the content of what they were fetched for: a fresh checkout may use jars that were kept.
-JARS_FETCHED := $(GRAVELER_JARS)/.fetched-$(word 1,$(shell cksum <local/pom.xml))
+JARS_FETCHED := $(GRAVELER_JARS)/.fetched-$(word 1,$(shell cksum <graveler_embedded/pom.xml))
 LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
 # npm's own note of what it installed for the web page.
 PAGE_INSTALLED := webui/node_modules/.package-lock.json
@@ -26,7 +26,7 @@ help: ## Show this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 serve: $(COMMAND_INSTALLED) jars ## Run the whole system on this machine: http://127.0.0.1:8000
-	@exec $(PYTHON) -m local --die-with-parent
+	@exec $(PYTHON) -m graveler_embedded --die-with-parent
 
 accept: $(COMMAND_INSTALLED) ## Check the deployment at ENDPOINT with all that users do; ARGS="--json"
 	@$(if $(ENDPOINT),,echo 'Name it, with a key pair in LAKECTL_CREDENTIALS_…: make accept ENDPOINT=https://…' >&2; exit 1)
@@ -34,11 +34,11 @@ accept: $(COMMAND_INSTALLED) ## Check the deployment at ENDPOINT with all that u
 
 gc: install ## Collect the garbage of REPO in the running stack; ARGS="--dry-run" only looks
 	@$(if $(REPO),,echo 'Name the repository: make gc REPO=first' >&2; exit 1)
-	@exec $(PYTHON) -m local.job garbage-collection --repository $(REPO) $(ARGS)
+	@exec $(PYTHON) -m graveler_embedded.job garbage-collection --repository $(REPO) $(ARGS)
 
 export-job: install ## Carry out the export of BRANCH of REPO by the Spark job, on the running stack
 	@$(if $(and $(REPO),$(BRANCH)),,echo 'Name both: make export-job REPO=first BRANCH=main' >&2; exit 1)
-	@exec $(PYTHON) -m local.job export --repository $(REPO) --branch $(BRANCH) $(ARGS)
+	@exec $(PYTHON) -m graveler_embedded.job export --repository $(REPO) --branch $(BRANCH) $(ARGS)
 
 # The tests start hundreds of processes: each would compile the project anew where this is set.
 check test test-long durations: export PYTHONDONTWRITEBYTECODE =
@@ -92,9 +92,9 @@ lock: ## Compile all files of requirements anew (needs uv)
 	    - -c requirements-dev.txt -o layers/$${extra#*:}/requirements.txt; \
 	done
 
-page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into functions/web/page (needs node)
+page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into graveler_functions/web/page (needs node)
 	@mkdir -p build
-	@$(PYTHON) -c 'from functions.api.all_operations import document as of; print(of("/api/v1"))' >build/openapi.json
+	@$(PYTHON) -c 'from graveler_functions.api.all_operations import document as of; print(of("/api/v1"))' >build/openapi.json
 	@cd webui && npx openapi-typescript ../build/openapi.json --output src/api/schema.d.ts
 	@npm --prefix webui run build
 
@@ -165,9 +165,9 @@ $(JARS_FETCHED):
 	@for program in javac mvn; do command -v $$program >/dev/null || \
 	  { echo "$$program is missing; on Debian: apt install openjdk-17-jdk-headless maven" >&2; exit 1; }; done
 	@rm -rf "$(GRAVELER_JARS)"/{dynamodb,s3proxy,launcher}
-	@mvn --batch-mode -Dstyle.color=never --file local/pom.xml generate-resources -Djars="$(GRAVELER_JARS)" </dev/null | \
+	@mvn --batch-mode -Dstyle.color=never --file graveler_embedded/pom.xml generate-resources -Djars="$(GRAVELER_JARS)" </dev/null | \
 	  sed -nE 's#.*Downloaded from .*/([^/]+\.(jar|so) .*)#  \1#p; /ERROR/p'
 	@touch $@
 
-$(LAUNCHER): local/launcher/DynamoDBLauncher.java $(JARS_FETCHED)
+$(LAUNCHER): graveler_embedded/launcher/DynamoDBLauncher.java $(JARS_FETCHED)
 	@javac -cp "$(GRAVELER_JARS)/dynamodb/*" -d $(@D) $<

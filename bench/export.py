@@ -21,9 +21,6 @@ from bench.figures import Figure, Spent, in_fresh_process, peak_memory_mb, spent
 from bench.gc.watch import DRIVER, JVM, WORKERS, Watch
 from bench.report import printed
 from bench.servers import servers
-from glue_jobs.export.options import ExportOptions
-from glue_jobs.export.run import run
-from glue_jobs.session import JobDeployment, local_spark
 from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.exports import DynamoExportStore
 from graveler.aws.dynamodb.refs import DynamoRefStore
@@ -48,7 +45,10 @@ from graveler.operations import commits, repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.ports import ObjectDescription
-from local.stores import BUCKET
+from graveler_embedded.stores import BUCKET
+from graveler_jobs.export.options import ExportOptions
+from graveler_jobs.export.run import run
+from graveler_jobs.session import JobDeployment, local_spark
 
 REPOSITORY = "exported"
 OBJECTS = 100_000

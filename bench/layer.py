@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from local.stores import start_dynamodb, start_s3proxy
-from local.tcp_ports import free_port
+from graveler_embedded.stores import start_dynamodb, start_s3proxy
+from graveler_embedded.tcp_ports import free_port
 from tests.support.fakes.function_events import EVENTS
 from tests.support.servers import runtime
 from tests.support.servers.runtime import Client, Lambda
@@ -38,7 +38,9 @@ client.wait_next_invocation = wait
 __main__.main(sys.argv)
 """
 # The same without a handler: what the interpreter and the client take.
-_EMPTY = "import sys, types; sys.modules['functions.api.handler'] = m = types.ModuleType('m'); "
+_EMPTY = (
+    "import sys, types; sys.modules['graveler_functions.api.handler'] = m = types.ModuleType('m'); "
+)
 _EMPTY += "m.handler = None\n" + _PROBE
 
 _BRANCH = "/repositories/lake/branches/main"

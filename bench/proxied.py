@@ -1,4 +1,4 @@
-"""The stack of `python -m local` whose functions reach the stores through proxies.
+"""The stack of `python -m graveler_embedded` whose functions reach the stores through proxies.
 
 Run as `python -m bench.proxied`, with ports in the environment: PROXIED_DYNAMODB_PORT (of the
 store), PROXIED_DYNAMODB_PROXY and PROXIED_S3_PROXY.
@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from local import supervisor
-from local.config import StackConfig
-from local.processes import StartError, die_with_parent
-from local.tcp_ports import HOST
+from graveler_embedded import supervisor
+from graveler_embedded.config import StackConfig
+from graveler_embedded.processes import StartError, die_with_parent
+from graveler_embedded.tcp_ports import HOST
 
 
 class ProxiedConfig(StackConfig):

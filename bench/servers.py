@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from functions.api import key_pairs
-from glue_jobs.session import JobDeployment, deployment
 from graveler.aws.connect import Clients
 from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.settings import DeploymentSettings
-from local.stores import start_dynamodb, start_s3proxy
-from local.tcp_ports import free_port
+from graveler_embedded.stores import start_dynamodb, start_s3proxy
+from graveler_embedded.tcp_ports import free_port
+from graveler_functions.api import key_pairs
+from graveler_jobs.session import JobDeployment, deployment
 
 _REGION = "us-east-1"
 

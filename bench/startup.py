@@ -15,7 +15,7 @@ from pathlib import Path
 _TRIES = 3
 _COMMAND_TRIES = 20
 _SHOWN = 12
-_MODULES = "functions.api.app, graveler.aws.wiring"
+_MODULES = "graveler_functions.api.app, graveler.aws.wiring"
 
 
 def main() -> None:

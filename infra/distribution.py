@@ -12,7 +12,7 @@ from aws_cdk import aws_cloudfront_origins as cloudfront_origins
 from aws_cdk import aws_route53_targets as route53_targets
 from constructs import Construct
 
-from functions.web.paths import ASSETS
+from graveler_functions.web.paths import ASSETS
 from infra.dns import point_domain_at
 from infra.settings import InfraSettings
 

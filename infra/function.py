@@ -51,7 +51,7 @@ class Shape:
 
 
 class Function(Construct):
-    """A function of the folder `functions/<name>`, called by its alias."""
+    """A function of the folder `graveler_functions/<name>`, called by its alias."""
 
     def __init__(
         self,
@@ -86,9 +86,9 @@ class Function(Construct):
             self,
             "Function",
             function_name=f"{settings.name}-{shape.name}",
-            description=f"Graveler: functions/{shape.name}",
+            description=f"Graveler: graveler_functions/{shape.name}",
             code=lambda_.Code.from_asset(packages.function_code(shape.name)),
-            handler=f"functions.{shape.name}.handler.handler",
+            handler=f"graveler_functions.{shape.name}.handler.handler",
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
             layers=[] if layer is None else [layer],

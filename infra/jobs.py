@@ -133,7 +133,7 @@ class Jobs(Construct):
             self,
             construct_id,
             name=in_glue,
-            description=f"Graveler: glue_jobs/{name}",
+            description=f"Graveler: graveler_jobs/{name}",
             role=role.role_arn,
             glue_version=_GLUE_VERSION,
             worker_type=_WORKER,

@@ -36,13 +36,13 @@ class MonitoredParts:
         return (("refs", self.storage.refs), ("staging", self.storage.staging))
 
     def function(self, name: str) -> Function:
-        """Return the function of `functions/<name>`."""
+        """Return the function of `graveler_functions/<name>`."""
         return next(each for each in self.functions if each.shape.name == name)
 
     def own_metric(
         self, function: str, name: str, statistic: str = "Sum", period: Duration = PERIOD
     ) -> cloudwatch.Metric:
-        """Return a metric from the function's log lines: functions/telemetry.py."""
+        """Return a metric from the function's log lines: graveler_functions/telemetry.py."""
         return cloudwatch.Metric(
             namespace="Graveler",
             metric_name=name,

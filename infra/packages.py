@@ -20,15 +20,19 @@ from layers.graveler.archive import compile_sources, copy_sources, find_compiler
 from layers.jobs import build as jobs
 
 # What each function's archive has besides its own modules.
-_OF_OTHERS = ("functions/__init__.py", "functions/cold_start.py", "functions/telemetry.py")
+_OF_OTHERS = (
+    "graveler_functions/__init__.py",
+    "graveler_functions/cold_start.py",
+    "graveler_functions/telemetry.py",
+)
 _WEB = "web"
 _OF_WEB = (
-    "functions/__init__.py",
+    "graveler_functions/__init__.py",
     "graveler/__init__.py",
     "graveler/http/__init__.py",
     "graveler/http/s3_requests.py",
 )
-_PAGE = "functions/web/page"
+_PAGE = "graveler_functions/web/page"
 
 # Lambda unpacks a function's code there.
 _INSTALLED_AT = "/var/task"
@@ -65,7 +69,7 @@ def function_code(name: str) -> str:
     path = layers.OUTPUT / f"graveler-function-{name}.zip"
     compiler = _compiler()
     with tempfile.TemporaryDirectory() as folder:
-        for source in (*(_OF_WEB if name == _WEB else _OF_OTHERS), f"functions/{name}"):
+        for source in (*(_OF_WEB if name == _WEB else _OF_OTHERS), f"graveler_functions/{name}"):
             copy_sources(layers.ROOT / source, Path(folder) / source)
         if name == _WEB:
             shutil.copytree(layers.ROOT / _PAGE, Path(folder) / _PAGE, dirs_exist_ok=True)
@@ -93,7 +97,7 @@ def jobs_code() -> str:
 
 def job_script(name: str) -> str:
     """Return the path of a job's script."""
-    return str(layers.ROOT / "glue_jobs" / name / "job.py")
+    return str(layers.ROOT / "graveler_jobs" / name / "job.py")
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from aws_cdk import aws_apigateway as rest
 from aws_cdk import aws_apigatewayv2 as http
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 
-from functions.web.paths import METHODS, PATHS
+from graveler_functions.web.paths import METHODS, PATHS
 from infra import origins
 from infra.function import Function, Shape
 from infra.settings import InfraSettings

@@ -14,7 +14,7 @@ const FOLDER = /src\/pages\/(\w+)\/(?!previews|pull\.tsx)/;
 export default defineConfig({
   plugins: [colourScales(), licences()],
   build: {
-    outDir: '../functions/web/page',
+    outDir: '../graveler_functions/web/page',
     emptyOutDir: true,
     target: 'es2023',
     assetsInlineLimit: 0, // the content security policy allows no inline content

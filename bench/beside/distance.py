@@ -15,8 +15,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from local.processes import die_with_parent
-from local.tcp_ports import HOST
+from graveler_embedded.processes import die_with_parent
+from graveler_embedded.tcp_ports import HOST
 
 _PIECE_BYTES = 256 * 1024
 # Pieces on the way. A sender waits when so many have not arrived.

@@ -23,8 +23,8 @@ from bench.api.row import Row, chosen
 from bench.beside import far, near
 from bench.beside.systems import THEIRS, System, both
 from bench.beside.tables import keep_far, keep_near
-from local.processes import StartError
-from local.stores import BUCKET
+from graveler_embedded.processes import StartError
+from graveler_embedded.stores import BUCKET
 
 _WARMING_QUICK = 50
 

@@ -14,12 +14,12 @@ import yaml
 
 from bench.beside.distance import Distance
 from bench.processes import command_of, cpu_s, family
-from functions.api import key_pairs
 from graveler.http.schemas.credentials import AccessKey
-from local.config import ROOT
-from local.processes import Child
-from local.stores import start_dynamodb, start_s3proxy
-from local.tcp_ports import HOST, free_port, is_healthy, is_listening
+from graveler_embedded.config import ROOT
+from graveler_embedded.processes import Child
+from graveler_embedded.stores import start_dynamodb, start_s3proxy
+from graveler_embedded.tcp_ports import HOST, free_port, is_healthy, is_listening
+from graveler_functions.api import key_pairs
 
 OURS, THEIRS = "Graveler", "lakeFS"
 READY = "Graveler is ready."
@@ -106,7 +106,7 @@ def _graveler(folder: Path, stops: ExitStack, *, far: bool) -> System:
         "GRAVELER_ACCESS_KEY_ID": keys.access_key_id,
         "GRAVELER_SECRET_ACCESS_KEY": keys.secret_access_key,
     }
-    command = [sys.executable, "-m", "local", "--die-with-parent"]
+    command = [sys.executable, "-m", "graveler_embedded", "--die-with-parent"]
     if far:
         dynamodb_port, dynamodb_proxy, s3_proxy = free_port(), free_port(), free_port()
         environment |= {

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.dataset import Dataset
-from glue_jobs.session import JobDeployment
 from graveler.committed.apply import apply_changes
 from graveler.committed.metarange import MetaRange
 from graveler.model import Change
 from graveler.operations import commits, repositories
 from graveler.retention.liveness import live_addresses
-from local.stores import BUCKET
+from graveler_embedded.stores import BUCKET
+from graveler_jobs.session import JobDeployment
 
 REPOSITORY = "collected"
 

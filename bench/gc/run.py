@@ -17,10 +17,10 @@ from bench.gc.watch import KINDS, Watch
 from bench.report import Results, Sections, printed
 from bench.repository import FOLDER
 from bench.servers import servers
-from glue_jobs.garbage_collection.options import CollectionOptions
-from glue_jobs.garbage_collection.run import collect
-from glue_jobs.session import JobDeployment, local_spark
 from graveler.retention.report import CollectionReport
+from graveler_jobs.garbage_collection.options import CollectionOptions
+from graveler_jobs.garbage_collection.run import collect
+from graveler_jobs.session import JobDeployment, local_spark
 
 TITLE = "Garbage collection on two cores, by the number of objects"
 COMMITS = (1, 10, 100, 1_000)

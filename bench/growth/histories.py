@@ -6,7 +6,6 @@ from itertools import islice
 
 from bench.figures import Figure, spent
 from bench.large_commits.run import engine_of
-from glue_jobs.session import JobDeployment
 from graveler.aws.usage import Counted, measured
 from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
@@ -18,7 +17,8 @@ from graveler.operations import commits, dumps, repositories
 from graveler.operations.commits import LogQuery
 from graveler.refs.merge_base import merge_base
 from graveler.refs.resolve import resolve_commit_id
-from local.stores import BUCKET
+from graveler_embedded.stores import BUCKET
+from graveler_jobs.session import JobDeployment
 
 REPOSITORY = "history"
 RESTORED = "restored"

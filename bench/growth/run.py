@@ -20,7 +20,7 @@ from bench.report import Results, printed
 from bench.repository import FOLDER
 from bench.servers import servers_in
 from graveler.operations import repositories
-from local.stores import BUCKET
+from graveler_embedded.stores import BUCKET
 
 TITLE = "Growth with staged changes and commits, over DynamoDB Local and S3Proxy"
 LISTINGS = "Listings of staged changes"

@@ -7,7 +7,6 @@ from time import perf_counter
 from bench.figures import Figure, spent
 from bench.large_commits.load import tables_of
 from bench.large_commits.run import engine_of
-from glue_jobs.session import JobDeployment
 from graveler.aws.settings import DeploymentSettings
 from graveler.aws.usage import Counted, measured
 from graveler.branches.lookup import current_branch
@@ -18,6 +17,7 @@ from graveler.model import AddressType, Change, Entry
 from graveler.model.tasks import TaskSettings
 from graveler.operations import branches, objects
 from graveler.staging.listing import PageQuery
+from graveler_jobs.session import JobDeployment
 
 REPOSITORY = "staged"
 _OF_FOLDER = 500

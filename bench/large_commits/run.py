@@ -28,15 +28,15 @@ from bench.large_commits.names import ADDITIONS, ANSWERED, CHANGES, changes_name
 from bench.report import Results, Sections, printed
 from bench.repository import FOLDER, NAMESPACE, make_repository, open_repository
 from bench.servers import servers_in
-from glue_jobs.session import JobDeployment
 from graveler.aws.settings import DeploymentSettings
 from graveler.aws.wiring import Adapters
 from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
 from graveler.model import MetaRangeID
 from graveler.operations import commits, repositories
-from local.job import environment_of_stack
-from local.stores import BUCKET
+from graveler_embedded.job import environment_of_stack
+from graveler_embedded.stores import BUCKET
+from graveler_jobs.session import JobDeployment
 
 TITLE = "Large commits by the engine over DynamoDB Local and S3Proxy"
 STACK_TITLE = "Large commits on a running stack, until they are answered"

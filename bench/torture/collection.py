@@ -16,7 +16,7 @@ from bench.torture.client import Client, calm_client
 from bench.torture.life_requests import scenario
 from bench.torture.lives import OWN, Life
 from bench.torture.world import World
-from local.config import ROOT
+from graveler_embedded.config import ROOT
 
 _PREPARE_S = 6.0
 _MINIMUM_AGE_S = 4
@@ -34,7 +34,7 @@ def run(world: World) -> str:
     options = ("--repository", world.repository, "--debug-minimum-age-s", f"{_MINIMUM_AGE_S}")
     try:
         job = subprocess.run(
-            (sys.executable, "-m", "local.job", "garbage-collection", *options),
+            (sys.executable, "-m", "graveler_embedded.job", "garbage-collection", *options),
             env=world.stack.environment,
             cwd=ROOT,
             capture_output=True,

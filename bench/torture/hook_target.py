@@ -4,7 +4,7 @@ import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
-from local.tcp_ports import HOST
+from graveler_embedded.tcp_ports import HOST
 
 _HELD_S_MAX = 50.0
 

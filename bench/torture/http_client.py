@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from local.tcp_ports import HOST
+from graveler_embedded.tcp_ports import HOST
 
 
 class UnsentError(Exception):

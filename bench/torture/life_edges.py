@@ -9,7 +9,7 @@ from bench.torture.http_client import put_presigned
 from bench.torture.ledger import md5
 from bench.torture.life_requests import DoubtError, scenario
 from bench.torture.lives import OWN, Life
-from local.stores import BUCKET
+from graveler_embedded.stores import BUCKET
 
 _SEALED_MAX = 8
 _REFUSALS = 11

@@ -7,7 +7,7 @@ from bench.torture.client import Client, calm_client
 from bench.torture.lives import BULK
 from bench.torture.tasks import wait_until_none_is_open
 from bench.torture.world import HOT, SOURCES, World
-from local.stores import BUCKET
+from graveler_embedded.stores import BUCKET
 
 _UPLOADED, _COPIES = 40, 4
 _OCTETS = {"Content-Type": "application/octet-stream"}

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 
-from local.tcp_ports import HOST
+from graveler_embedded.tcp_ports import HOST
 
 _CHUNK_BYTES = 256 * 1024
 # A stopped server may take this long to answer a request whose client has gone.

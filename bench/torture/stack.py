@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench.torture.proxy import Proxy
-from local.config import ROOT
-from local.processes import Child, StartError
-from local.tcp_ports import is_free, is_healthy
+from graveler_embedded.config import ROOT
+from graveler_embedded.processes import Child, StartError
+from graveler_embedded.tcp_ports import is_free, is_healthy
 
 READY = "Graveler is ready."
 _STARTS_MAX = 5
@@ -24,14 +24,14 @@ _STARTS_MAX = 5
 _COMMANDS = {
     "dynamodb": "DynamoDBLauncher",
     "s3proxy": "s3proxy-",
-    "background": "local.background",
-    "api": "local.api",
+    "background": "graveler_embedded.background",
+    "api": "graveler_embedded.api",
 }
 TARGETS = (*_COMMANDS, "worker", "stack")
 
 
 class TorturedStack:
-    """`python -m local` on a data folder, with proxies between its functions and its stores."""
+    """The embedded stack on a data folder, with proxies between its functions and its stores."""
 
     def __init__(self, folder: Path, seed: str) -> None:
         self.data = folder / "data"

@@ -15,8 +15,8 @@ from bench.torture.client import Client
 from bench.torture.history import Record, Translator
 from bench.torture.judge import TOO_LARGE
 from bench.torture.world import World
-from local.config import ROOT
-from local.stores import BUCKET
+from graveler_embedded.config import ROOT
+from graveler_embedded.stores import BUCKET
 from tests.support.checks.linearizability import Operation, Value
 from tests.support.worlds.path_model import Key
 

@@ -19,8 +19,8 @@ from bench.torture.journal import Journal
 from bench.torture.ledger import Ledger, Row
 from bench.torture.lives import Lives
 from bench.torture.stack import TorturedStack
-from local.stores import BUCKET
-from local.tcp_ports import HOST
+from graveler_embedded.stores import BUCKET
+from graveler_embedded.tcp_ports import HOST
 
 # The prefix of the paths that clients share, and the branch of objects to copy and to move.
 HOT = "hot/"

@@ -22,8 +22,8 @@ from bench.beside.systems import System, graveler
 from bench.figures import Figure
 from bench.report import Results, shown
 from bench.transfers.cases import Case, Scale, cases, filled, graveler_program, run, write_data
-from local.processes import StartError
-from local.stores import BUCKET
+from graveler_embedded.processes import StartError
+from graveler_embedded.stores import BUCKET
 
 _PROGRAMS = ("graveler", "lakectl")
 _REPOSITORY = "transfers"

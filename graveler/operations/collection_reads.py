@@ -101,7 +101,7 @@ class Scan:
     heads: of the branches whose tokens were listed.
 
     Read in this order: upload_addresses, staging_tokens and their changes, active_metaranges,
-    claimed_addresses. The head of `glue_jobs/garbage_collection/run.py` has the reason.
+    claimed_addresses. The head of `graveler_jobs/garbage_collection/run.py` has the reason.
     """
 
     repository: Repository

@@ -9,7 +9,7 @@ from layers.graveler.build import OUTPUT, ROOT
 DOCKERFILE = Path(__file__).with_name("Dockerfile")
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
-_PACKAGES = ("graveler", "gateway")
+_PACKAGES = ("graveler", "graveler_gateway")
 
 
 def folder_path(output: Path | None = None) -> Path:

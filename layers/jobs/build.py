@@ -44,7 +44,7 @@ def build(output: Path | None = None, machine: str = MACHINE) -> None:
 def copy_jobs(root: Path) -> None:
     """Copy this checkout's part of the archive: jobs, engine, requirements, and `unpacking`."""
     layer.copy_engine(root / unpacking.FOLDER)
-    copy_sources(layer.ROOT / "glue_jobs", root / unpacking.FOLDER / "glue_jobs")
+    copy_sources(layer.ROOT / "graveler_jobs", root / unpacking.FOLDER / "graveler_jobs")
     for package in unpacking.PACKAGES:
         copy_sources(Path(unpacking.__file__), root / package / "__init__.py")
 

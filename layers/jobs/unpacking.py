@@ -15,7 +15,7 @@ from pathlib import Path
 
 # The folder of the archive with everything to unpack, and the packages that have such a copy.
 FOLDER = "python"
-PACKAGES = ("glue_jobs", "graveler")
+PACKAGES = ("graveler_jobs", "graveler")
 
 
 def unpack(archive: Path) -> Path:

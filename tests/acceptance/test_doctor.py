@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import pytest
 import requests
 
-from local.config import ROOT
+from graveler_embedded.config import ROOT
 from tests.support.faults.spoiling_proxy import (
     Fault,
     Reply,
@@ -23,7 +23,7 @@ from tests.support.servers.stack import BUCKET, Stack
 
 pytestmark = pytest.mark.server
 
-GRAVELER = (sys.executable, "-c", "from cli.__main__ import main; main()", "doctor")
+GRAVELER = (sys.executable, "-c", "from graveler_cli.__main__ import main; main()", "doctor")
 
 
 def environment(stack: Stack, endpoint: str = "") -> dict[str, str]:

@@ -12,7 +12,7 @@ import lakefs
 import pytest
 
 from graveler.operations.scheduled_dumps import MANIFEST, SCHEDULED
-from local.config import ROOT, TASK_QUEUE
+from graveler_embedded.config import ROOT, TASK_QUEUE
 from tests.acceptance.clients import connect, create_repository
 from tests.support.faults.spoiling_proxy import Fault, answered, replaced, spoiling_proxy
 from tests.support.servers.stack import BACKUP, BUCKET, Stack
@@ -55,7 +55,7 @@ def drill(stack: Stack) -> Callable[..., tuple[int, dict[str, Any]]]:
     def drill(repository: str, *args: str, endpoint: str = "") -> tuple[int, dict[str, Any]]:
         done = subprocess.run(
             [
-                *(sys.executable, "-c", "from cli.__main__ import main; main()"),
+                *(sys.executable, "-c", "from graveler_cli.__main__ import main; main()"),
                 *("drill", f"lakefs://{repository}", "--json", *args),
             ],
             cwd=ROOT,

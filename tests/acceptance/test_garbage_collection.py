@@ -12,7 +12,7 @@ import requests
 from botocore.exceptions import ClientError
 from typer.testing import CliRunner
 
-from cli.main import app
+from graveler_cli.main import app
 from tests.support.servers.stack import BUCKET, Stack
 from tests.support.worlds.server_world import Keys, s3_client
 
@@ -75,7 +75,7 @@ def assert_gone_for_clients(stack: Stack, repository: str, ref: str, path: str) 
 def collect(stack: Stack, *words: str) -> str:
     """What `make gc` shows."""
     done = subprocess.run(
-        [sys.executable, "-m", "local.job", "garbage-collection", *words],
+        [sys.executable, "-m", "graveler_embedded.job", "garbage-collection", *words],
         env={**os.environ, "GRAVELER_DATA": str(stack.data)},
         capture_output=True,
         text=True,

@@ -16,13 +16,13 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from pyarrow.fs import FileSelector, S3FileSystem
 
-from local.config import ROOT
-from local.processes import Child, StartError
-from local.tcp_ports import free_port
+from graveler_embedded.config import ROOT
+from graveler_embedded.processes import Child, StartError
+from graveler_embedded.tcp_ports import free_port
 
 pytestmark = pytest.mark.server
 
-COMMAND = (sys.executable, "-c", "from cli.__main__ import main; main()", "gateway")
+COMMAND = (sys.executable, "-c", "from graveler_cli.__main__ import main; main()", "gateway")
 MB = 1024 * 1024
 LARGE = os.urandom(MB) * 12
 

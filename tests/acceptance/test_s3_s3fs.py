@@ -9,7 +9,7 @@ from pathlib import Path
 import lakefs
 import pytest
 
-from local.config import ROOT
+from graveler_embedded.config import ROOT
 from tests.acceptance.s3 import environment
 from tests.support.servers.stack import Stack
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import lakefs
 import pytest
 
-from local.config import ROOT
+from graveler_embedded.config import ROOT
 from tests.support.clients.spark_s3a import run_scenario, s3a_jars
 from tests.support.servers.stack import Stack
 

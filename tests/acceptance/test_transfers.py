@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.client import LakeClient
-from cli.configuration import RequestRetries
+from graveler_cli.client import LakeClient
+from graveler_cli.configuration import RequestRetries
 
 pytestmark = pytest.mark.server
 

@@ -3,11 +3,11 @@
 import json
 import re
 
-from functions.api.authorization.deferred_checks import TASK_NEEDS
-from functions.api.authorization.table import NEEDS
 from graveler.access.policy import Effect, Statement
 from graveler.access.standard import GROUPS
 from graveler.access.validation import check_statements
+from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
+from graveler_functions.api.authorization.table import NEEDS
 from tests.architecture.test_portability import ROOT
 
 PAGE = (ROOT / "docs" / "access.md").read_text()

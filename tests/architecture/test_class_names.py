@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.architecture.test_sizes_and_names import ROOMS, modules, shown
 
 # A client names its struct of an answer after what the answer describes.
-CLIENTS = ("cli", "gateway/lake/api")
+CLIENTS = ("graveler_cli", "graveler_gateway/lake/api")
 # The API's schema of a change, and the engine's record of the same change.
 ONE_THING = {"PullRequestUpdate"}
 

@@ -15,9 +15,9 @@ from tests.architecture.test_portability import ROOT
 
 # What a handler imports. The API's own also connects to the stores.
 MODULES = {
-    "api": "functions.api.app, functions.api.rest_api, functions.api.settings, graveler.aws.wiring",
+    "api": "graveler_functions.api.app, graveler_functions.api.rest_api, graveler_functions.api.settings, graveler.aws.wiring",
     **{
-        name: f"functions.{name}.handler"
+        name: f"graveler_functions.{name}.handler"
         for name in ("cleanup", "events", "export", "slices", "tasks")
     },
 }
@@ -43,10 +43,10 @@ UNUSED = {
     "requests",
 }
 RARE = {
-    "functions.api.openapi",
-    "functions.api.all_operations",
-    "functions.api.routes.dumps",
-    "functions.api.routes.policies",
+    "graveler_functions.api.openapi",
+    "graveler_functions.api.all_operations",
+    "graveler_functions.api.routes.dumps",
+    "graveler_functions.api.routes.policies",
     "graveler.http.schemas.exports",
     "graveler.http.schemas.imports",
     "graveler.http.schemas.policies",
@@ -57,7 +57,7 @@ RARE = {
 PROGRAM = """
 import gc, json, sys
 before = len(sys.modules)
-from functions.cold_start import without_garbage_collection
+from graveler_functions.cold_start import without_garbage_collection
 phases = []
 with without_garbage_collection():
     gc.callbacks.append(lambda phase, _: phases.append(phase))
@@ -88,7 +88,7 @@ def test_a_start_of_the_api_leaves_rare_operations_until_they_are_asked_for() ->
     modules = start("api")[0]
     assert "aws_lambda_powertools.utilities.batch" not in modules
     assert modules & RARE == set()
-    assert {"functions.api.routes.objects", "graveler.operations.commits"} <= modules
+    assert {"graveler_functions.api.routes.objects", "graveler.operations.commits"} <= modules
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -106,21 +106,21 @@ def test_a_start_collects_no_garbage_but_its_requests_do(name: str) -> None:
 
 def test_the_web_page_starts_with_the_standard_library_alone() -> None:
     """Its archive has no layer, and a first visit waits for its start."""
-    program = "import sys; import functions.web.handler; print(*sys.modules)"
+    program = "import sys; import graveler_functions.web.handler; print(*sys.modules)"
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-S", "-c", program]
     modules = subprocess.check_output(command, env=environment, cwd=ROOT, text=True).split()
     roots = {name.partition(".")[0] for name in modules}
-    assert roots - sys.stdlib_module_names <= {"__main__", "functions", "graveler"}
+    assert roots - sys.stdlib_module_names <= {"__main__", "graveler_functions", "graveler"}
     ours = {name for name in modules if name.startswith(("functions.", "graveler."))}
-    beside = {name for name in ours if not name.startswith("functions.web")}
+    beside = {name for name in ours if not name.startswith("graveler_functions.web")}
     assert beside == {"graveler.http", "graveler.http.s3_requests"}
     assert len(modules) < 200
 
 
 def test_what_is_named_here_exists() -> None:
     known = {name.split(".")[0] for name in RARE}
-    assert known == {"functions", "graveler"}
+    assert known == {"graveler_functions", "graveler"}
     for name in RARE:
         path = ROOT / name.replace(".", "/")
         assert path.with_suffix(".py").is_file() or path.is_dir(), name

@@ -13,12 +13,21 @@ from threading import Thread
 
 import pytest
 
-from cli.summaries import SUMMARIES
+from graveler_cli.summaries import SUMMARIES
 from tests.architecture.test_portability import ROOT
 from tests.support.clients.summaries import first_sentences
 
-# Typer builds a pydantic schema for each parameter unless cli/conversion.py converts it.
-NEVER = {"boto3", "botocore", "graveler", "gateway", "lakefs", "lakefs_sdk", "pydantic", "requests"}
+# Typer builds a pydantic schema for each parameter unless graveler_cli/conversion.py converts it.
+NEVER = {
+    "boto3",
+    "botocore",
+    "graveler",
+    "graveler_gateway",
+    "lakefs",
+    "lakefs_sdk",
+    "pydantic",
+    "requests",
+}
 # Only help, tables on a terminal and progress need rich; only a configuration file needs yaml.
 OF_SOME = {"rich", "yaml", "pygments", "xml", "asyncio"}
 OF_REQUESTS = {"ssl", "urllib3", "http.client"}
@@ -26,7 +35,7 @@ OF_REQUESTS = {"ssl", "urllib3", "http.client"}
 PROGRAM = """
 import json, sys
 sys.argv[1:] = json.loads(sys.argv[1])
-from cli.__main__ import main
+from graveler_cli.__main__ import main
 try:
     main()
 finally:
@@ -89,8 +98,8 @@ def test_the_version_imports_neither_the_sdk_nor_what_only_people_need():
 
 
 def test_a_command_imports_no_other_command():
-    found = {name for name in modules_of(*LIST) if name.startswith("cli.commands.")}
-    assert found == {"cli.commands.branch"}
+    found = {name for name in modules_of(*LIST) if name.startswith("graveler_cli.commands.")}
+    assert found == {"graveler_cli.commands.branch"}
 
 
 def test_the_list_of_commands_says_what_their_own_help_says():
@@ -99,4 +108,4 @@ def test_the_list_of_commands_says_what_their_own_help_says():
 
 
 def test_the_list_of_commands_imports_none_of_them():
-    assert not [name for name in modules_of("--help") if name.startswith("cli.commands.")]
+    assert not [name for name in modules_of("--help") if name.startswith("graveler_cli.commands.")]

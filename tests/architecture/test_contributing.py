@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from functions.api.all_operations import OPERATIONS
-from functions.api.routes import (
+from graveler.model.events import DETAIL_TYPES
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.routes import (
     collection_runs,
     exports,
     prefixes,
@@ -17,9 +18,8 @@ from functions.api.routes import (
     sessions,
     tasks,
 )
-from functions.api.routing import ApiOperation
-from functions.api.unserved import UNSERVED
-from graveler.model.events import DETAIL_TYPES
+from graveler_functions.api.routing import ApiOperation
+from graveler_functions.api.unserved import UNSERVED
 from tests.architecture.test_portability import ROOT, tracked_files
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
@@ -148,7 +148,7 @@ def test_the_counts_of_the_api_page_are_right():
 def test_every_route_module_is_registered():
     declaring = {
         path.stem
-        for path in (ROOT / "functions/api/routes").glob("*.py")
+        for path in (ROOT / "graveler_functions/api/routes").glob("*.py")
         if "@operations.add(" in path.read_text()
     }
     assert declaring == served().keys()

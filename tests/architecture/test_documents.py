@@ -110,7 +110,8 @@ def texts_of_sources() -> str:
     trees = [
         ast.parse((ROOT / name).read_text())
         for name in tracked_files()
-        if name.startswith(("graveler/", "functions/", "glue_jobs/")) and name.endswith(".py")
+        if name.startswith(("graveler/", "graveler_functions/", "graveler_jobs/"))
+        and name.endswith(".py")
     ]
     constants = (
         node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)

@@ -11,13 +11,13 @@ IMPURE_METHODS = {"now", "utcnow", "today"}
 
 # Modules that a process, a Makefile or a setting names, and no module imports.
 ENTRY_POINTS = {
-    "gateway.server.http.worker",
+    "graveler_gateway.server.http.worker",
     "infra.dist",
     "layers.requirements",
-    "local.api",
-    "local.cipher",
-    "local.provision",
-    "local.slices",
+    "graveler_embedded.api",
+    "graveler_embedded.cipher",
+    "graveler_embedded.provision",
+    "graveler_embedded.slices",
 }
 
 
@@ -68,5 +68,5 @@ def test_every_module_is_imported_or_an_entry_point():
             elif isinstance(node, ast.Import):
                 imported |= {each.name for each in node.names}
     # The command line imports a command's module by its name.
-    unused = {name for name in names - imported if not name.startswith("cli.commands.")}
+    unused = {name for name in names - imported if not name.startswith("graveler_cli.commands.")}
     assert unused == ENTRY_POINTS

@@ -8,7 +8,16 @@ from tests.support.checks.cases import for_each
 
 ROOT = Path(__file__).parents[2]
 PAGE_SOURCES = ROOT / "webui"
-ROOMS = ("graveler", "functions", "gateway", "local", "cli", "infra", "glue_jobs", "layers")
+ROOMS = (
+    "graveler",
+    "graveler_cli",
+    "graveler_embedded",
+    "graveler_functions",
+    "graveler_gateway",
+    "graveler_jobs",
+    "infra",
+    "layers",
+)
 MODULE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
 VAGUE_NAMES = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from functions.api.all_operations import document
-from functions.api.app import API_PREFIX
-from functions.web.handler import PAGE
+from graveler_functions.api.all_operations import document
+from graveler_functions.api.app import API_PREFIX
+from graveler_functions.web.handler import PAGE
 
 pytestmark = pytest.mark.packages
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "webui"
 PACKAGES = SOURCES / "node_modules"
 INSTALLATION = "npm ci --no-audit --no-fund"
-REMEDY = "run `make page`, and commit functions/web/page with the sources"
+REMEDY = "run `make page`, and commit graveler_functions/web/page with the sources"
 
 
 def run(folder: Path, *command: str) -> None:
@@ -40,7 +40,7 @@ def workplace(tmp_path_factory):
 @pytest.fixture(scope="module")
 def built(workplace):
     run(workplace, "npx", "vite", "build")  # `npm run check` compiles
-    return workplace.parent / "functions" / "web" / "page"
+    return workplace.parent / "graveler_functions" / "web" / "page"
 
 
 def files_of(folder: Path) -> Mapping[str, bytes]:
@@ -60,7 +60,7 @@ def test_packages_that_are_installed_anew_build_the_same_page(workplace, tmp_pat
     shutil.copytree(workplace, folder, ignore=shutil.ignore_patterns("node_modules", "build"))
     run(folder, *INSTALLATION.split())
     run(folder, "npm", "run", "build")
-    assert files_of(tmp_path / "functions" / "web" / "page") == files_of(PAGE), REMEDY
+    assert files_of(tmp_path / "graveler_functions" / "web" / "page") == files_of(PAGE), REMEDY
 
 
 def test_no_file_of_the_page_names_the_folder_it_was_built_in(built):

@@ -1,14 +1,10 @@
-"""What every home of the gateway promises of its lake (`gateway.lake.port`)."""
+"""What every home of the gateway promises of its lake (`graveler_gateway.lake.port`)."""
 
 import hashlib
 from dataclasses import dataclass, replace
 
 import pytest
 
-from gateway.lake.port import Description, Lakes, ObjectPlace, UserLake
-from gateway.operations.errors import error_of
-from gateway.protocol.errors import Code
-from gateway.transfer.store import DataChangedError
 from graveler.errors import (
     AuthenticationError,
     BadPartsError,
@@ -24,6 +20,10 @@ from graveler.operations import links
 from graveler.operations.links import StoredData
 from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
+from graveler_gateway.lake.port import Description, Lakes, ObjectPlace, UserLake
+from graveler_gateway.operations.errors import error_of
+from graveler_gateway.protocol.errors import Code
+from graveler_gateway.transfer.store import DataChangedError
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.fakes.access import EVERYTHING, USER, denying
 from tests.support.worlds.gateway_stack import REPO, UNSIGNED, GatewayStack

@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 import requests
 
-from gateway.protocol.bodies.algorithms import ALGORITHMS
 from graveler.aws.retries import RetryPolicy
 from graveler.aws.s3.client import S3
 from graveler.aws.s3.direct_client import DirectClient
@@ -34,6 +33,7 @@ from graveler.ports import (
     PartsPage,
     UploadedPart,
 )
+from graveler_gateway.protocol.bodies.algorithms import ALGORITHMS
 from tests.support.fakes.memory import MemoryObjectStore
 from tests.support.fakes.part_checksums import checksum_of, checksums_of_parts
 from tests.support.servers.stack import BUCKET, KEYS

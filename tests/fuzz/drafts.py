@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
-from functions.api.app import API_PREFIX
+from graveler_functions.api.app import API_PREFIX
 from tests.support.worlds.valid_requests import PATHS, Sent
 
 AUTHORIZATION = "authorization"

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
-from functions.api.app import API_PREFIX
+from graveler_functions.api.app import API_PREFIX
 from tests.fuzz.drafts import AUTHORIZATION, Draft
 from tests.support.checks.contracts import check_answer
 from tests.support.clients.api import Reply

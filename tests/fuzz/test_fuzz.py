@@ -2,8 +2,8 @@
 
 import pytest
 
-from functions.api import answers, app
 from graveler.errors import NotFoundError
+from graveler_functions.api import answers, app
 from tests.fuzz.drafts import draft_of
 from tests.fuzz.machine import judged, run
 from tests.support.worlds.prepared_lake import prepared

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from cli.deployment import compute, inspection, preflight
+from graveler_cli.deployment import compute, inspection, preflight
 from infra.function import ALIAS
 
 # Kinds that have no state of their own to look at: what uses them is looked at.

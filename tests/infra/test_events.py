@@ -10,9 +10,9 @@ from graveler.model import tasks
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.scheduled_dumps import SCHEDULED, SCHEDULER
 from graveler.operations.tasks.hold import end_event
-from local import background
-from local.config import EXPORT_QUEUE, TASK_QUEUE
-from local.queue_delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT
+from graveler_embedded import background
+from graveler_embedded.config import EXPORT_QUEUE, TASK_QUEUE
+from graveler_embedded.queue_delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT
 from tests.support.worlds.lake import REPO, new_lake
 
 

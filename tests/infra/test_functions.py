@@ -6,11 +6,11 @@ from dataclasses import fields
 
 import pytest
 
-from functions.api.settings import ApiSettings
-from functions.cleanup.handler import CleanupSettings
 from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT
 from graveler.aws.settings import DeploymentSettings
-from local import background
+from graveler_embedded import background
+from graveler_functions.api.settings import ApiSettings
+from graveler_functions.cleanup.handler import CleanupSettings
 from tests.infra.conftest import ROOT
 
 OF_THE_ENGINE = ("api", "cleanup", "events", "export", "slices", "tasks")
@@ -37,7 +37,7 @@ TUNING = {
     "range_bytes_max",
 }
 TABLES = {"refs_table", "staging_table"}
-EVERY = {"metrics"}  # read by functions.telemetry
+EVERY = {"metrics"}  # read by graveler_functions.telemetry
 ENGINE = TABLES | {"kms_key_id", "export_prefixes", "import_prefixes"}
 HOOKS = {"hook_functions", "hook_buses", "hook_networks", "hook_secrets"}
 COMMITTING = ENGINE | HOOKS | {"ignore_actions", "task_queue_url"}
@@ -70,7 +70,7 @@ def mappings(deployment):
 
 def test_every_function_is_deployed(deployment):
     assert sorted(functions(deployment)) == sorted(NAMES)
-    folders = {path.parent.name for path in (ROOT / "functions").glob("*/handler.py")}
+    folders = {path.parent.name for path in (ROOT / "graveler_functions").glob("*/handler.py")}
     assert folders == set(NAMES)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.server.settings import GatewaySettings, ServerSettings
 from graveler.aws.settings import DeploymentSettings
+from graveler_gateway.server.settings import GatewaySettings, ServerSettings
 from tests.support.worlds.shapes import GATEWAY, INTERNAL
 
 
@@ -238,7 +238,7 @@ def test_the_image_is_built_for_arm_from_the_folder_of_this_checkout(prod):
     assert image["source"]["platform"] == "linux/arm64"
     folder = prod.folder / image["source"]["directory"]
     names = {path.name for path in folder.iterdir()}
-    assert names == {"Dockerfile", "requirements.txt", "gateway", "graveler"}
+    assert names == {"Dockerfile", "requirements.txt", "graveler", "graveler_gateway"}
 
 
 def test_a_folder_without_cdk_refuses_the_gateway(synths, tmp_path):

@@ -13,13 +13,13 @@ from pathlib import Path
 import boto3
 import pytest
 
-from gateway.server.settings import ServerSettings
 from graveler.aws.dynamodb.tables import _refs_description, _staging_description
+from graveler_embedded.tcp_ports import free_port
+from graveler_gateway.server.settings import ServerSettings
 from layers.gateway.build import DOCKERFILE, REQUIREMENTS, write_folder
 from layers.graveler.archive import find_compiler
 from layers.graveler.build import PYTHON
 from layers.graveler.wheels import REQUIREMENTS as OF_FUNCTIONS
-from local.tcp_ports import free_port
 from tests.support.servers.moto_server import empty_moto
 
 TEXT = DOCKERFILE.read_text()
@@ -76,7 +76,7 @@ def test_the_image_is_built_of_the_same_files_each_time(tmp_path):
         }
 
     assert files(tmp_path / "one") == files(tmp_path / "two")
-    assert "gateway/__main__.py" in files(tmp_path / "one")
+    assert "graveler_gateway/__main__.py" in files(tmp_path / "one")
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_the_installed_program_answers_and_ends_when_it_is_asked_to(image, store
     }
     log = (tmp_path / "log").open("w+")
     program = subprocess.Popen(
-        [python, "-m", "gateway"], cwd=folder, env=environment, stdout=log, stderr=log
+        [python, "-m", "graveler_gateway"], cwd=folder, env=environment, stdout=log, stderr=log
     )
     try:
         for _ in range(_START_MAX_S * 10):
@@ -165,7 +165,7 @@ def test_the_installed_program_answers_and_ends_when_it_is_asked_to(image, store
 @pytest.mark.packages
 def test_the_installed_code_has_bytecode_that_needs_no_sources_times(image):
     folder, _ = image
-    for package in ("graveler", "gateway"):
+    for package in ("graveler", "graveler_gateway"):
         compiled = list((folder / package).rglob("*.pyc"))
         assert len(compiled) == len(list((folder / package).rglob("*.py")))
         # PEP 552: the flags say that the file is by hash, and is not checked.

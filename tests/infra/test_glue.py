@@ -28,11 +28,11 @@ from graveler.operations import commits, objects, retention, writes
 from graveler.operations.exports import requests
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.rules import make_rules
+from graveler_embedded.config import EXPORT_QUEUE
+from graveler_embedded.queues import queue_url
 from infra.packages import job_script
 from layers.graveler.archive import find_compiler
 from layers.jobs import build
-from local.config import EXPORT_QUEUE
-from local.queues import queue_url
 from tests.infra.conftest import ROOT
 from tests.support.fakes.export_queue import queues
 from tests.support.servers.stack import BUCKET, KEYS

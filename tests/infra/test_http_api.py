@@ -2,7 +2,7 @@
 
 import json
 
-from functions.web.paths import routes
+from graveler_functions.web.paths import routes
 
 # What would let a reader of the log in, or tell what is in a lake: the query has both.
 SECRET = ("$context.authorizer", "querystring", "header.cookie", "header.authorization")

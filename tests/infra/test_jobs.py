@@ -6,8 +6,8 @@ import zipfile
 
 import pytest
 
-from glue_jobs.export.options import parse as parse_export
-from glue_jobs.garbage_collection.options import parse as parse_collection
+from graveler_jobs.export.options import parse as parse_export
+from graveler_jobs.garbage_collection.options import parse as parse_collection
 from layers.jobs.unpacking import FOLDER, PACKAGES
 from tests.infra.conftest import ROOT
 from tests.support.worlds.shapes import PROD
@@ -42,7 +42,7 @@ def asset(deployment, url):
 
 def test_each_job_is_deployed(deployment):
     assert sorted(jobs(deployment)) == sorted(JOBS)
-    folders = {path.parent.name for path in (ROOT / "glue_jobs").glob("*/job.py")}
+    folders = {path.parent.name for path in (ROOT / "graveler_jobs").glob("*/job.py")}
     assert folders == {name.replace("-", "_") for name in JOBS}
 
 
@@ -59,7 +59,7 @@ def test_a_job_runs_on_glue_5_for_a_bounded_time(deployment, name):
 @pytest.mark.parametrize("name", JOBS)
 def test_a_job_runs_the_script_of_this_checkout(deployment, name):
     script = asset(deployment, jobs(deployment)[name]["Command"]["ScriptLocation"])
-    source = ROOT / "glue_jobs" / name.replace("-", "_") / "job.py"
+    source = ROOT / "graveler_jobs" / name.replace("-", "_") / "job.py"
     assert script.read_bytes() == source.read_bytes()
 
 

@@ -36,7 +36,7 @@ import importlib, json, sys, types
 code, layer, event = sys.argv[1:]
 sys.path[:0] = [code, layer]
 name = sys.stdin.read()
-module = importlib.import_module(f"functions.{name}.handler")
+module = importlib.import_module(f"graveler_functions.{name}.handler")
 context = types.SimpleNamespace(
     function_name=name, memory_limit_in_mb=512, invoked_function_arn="arn", aws_request_id="r-1",
     get_remaining_time_in_millis=lambda: 100_000,

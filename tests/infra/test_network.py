@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from functions.web.paths import routes
+from graveler_functions.web.paths import routes
 from tests.infra.conftest import ROOT
 from tests.support.worlds.shapes import ENDPOINT, WEB_ACL
 

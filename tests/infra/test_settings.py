@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.telemetry import Metrics
+from graveler_functions.telemetry import Metrics
 from infra.settings import InfraSettings, NoStageError, SettingsError
 from infra.settings.rules import METRICS
 from infra.settings.s3_locations import S3Location

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import boto3
 import pytest
 
-from functions.web.app import build_app
-from functions.web.handler import PAGE
 from graveler.aws.connect import s3_config
+from graveler_functions.web.app import build_app
+from graveler_functions.web.handler import PAGE
 from infra.packages import function_code
 from tests.support.worlds.page import show
 
@@ -92,7 +92,7 @@ def test_the_archive_serves_the_page_by_itself(tmp_path, monkeypatch):
     with zipfile.ZipFile(function_code("web")) as archive:
         archive.extractall(tmp_path / "task")
     program = (
-        "from functions.web.handler import handler; "
+        "from graveler_functions.web.handler import handler; "
         "event = {'rawPath': '/', 'requestContext': {'http': {'method': 'GET'}}}; "
         "print(handler(event, None)['statusCode'])"
     )

@@ -48,7 +48,14 @@ def wheel(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     # A copy, because setuptools writes beside its sources.
     source = folder / "source"
-    for name in ("cli", "functions", "gateway", "graveler"):
+    for name in (
+        "graveler",
+        "graveler_cli",
+        "graveler_embedded",
+        "graveler_functions",
+        "graveler_gateway",
+        "graveler_jobs",
+    ):
         copy_sources(ROOT / name, source / name)
     for name in ("pyproject.toml", "README.md"):
         shutil.copyfile(ROOT / name, source / name)
@@ -111,9 +118,12 @@ def test_the_wheel_has_what_a_client_runs_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         folders = {name.split("/")[0] for name in archive.namelist()}
     assert {each for each in folders if not each.endswith(".dist-info")} == {
-        "cli",
-        "gateway",
         "graveler",
+        "graveler_cli",
+        "graveler_embedded",
+        "graveler_functions",
+        "graveler_gateway",
+        "graveler_jobs",
     }
 
 

@@ -7,7 +7,7 @@ import jwt
 import pytest
 from lakefs_sdk import models
 
-from functions.api.settings import ApiSettings
+from graveler_functions.api.settings import ApiSettings
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
 
 TOKEN = {"x-graveler-setup-token": SETUP_TOKEN}

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from functions.api.app import build_app
 from graveler.errors import ThrottledError
 from graveler.retention.files import run_folder
 from graveler.retention.runs import LEASE, LEASE_S
+from graveler_functions.api.app import build_app
 from tests.support.clients.api import ApiClient
 from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing
 

@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 import pytest
 
-from functions.api.routes.content import CONTENT_BYTES_MAX
 from graveler.ports import StoredContent
+from graveler_functions.api.routes.content import CONTENT_BYTES_MAX
 from tests.support.clients.api import ApiClient
 
 READ = "/repositories/repo/refs/main/objects"

@@ -1,7 +1,7 @@
 """Operations read and answer what they declare: a valid request of each one proves it."""
 
-from functions.api.all_operations import OPERATIONS
-from functions.api.contract import ParameterKind, RawContent
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.contract import ParameterKind, RawContent
 from tests.support.checks.cases import for_each
 from tests.support.checks.reads import recorded_reads
 from tests.support.worlds.prepared_lake import prepared

@@ -1,7 +1,7 @@
 """/openapi.json: the API's description, from which users generate clients."""
 
-from functions.api.all_operations import OPERATIONS
-from functions.api.routes import tags
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.routes import tags
 from tests.support.checks.contracts import DOCUMENT
 from tests.support.clients.api import ApiClient, event
 

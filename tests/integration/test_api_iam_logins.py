@@ -6,8 +6,8 @@ import jwt
 import pytest
 from lakefs_sdk import models
 
-from functions.api.settings import ApiSettings
 from graveler.errors import ThrottledError
+from graveler_functions.api.settings import ApiSettings
 from tests.support.clients.api import ApiClient, event
 from tests.support.fakes.identities import ARN, ROLE, SERVER, CheckingSts, changed, token_of
 

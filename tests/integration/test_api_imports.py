@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from lakefs_sdk import models
 
-from functions.api.app import build_app
-from functions.api.settings import ApiSettings
+from graveler_functions.api.app import build_app
+from graveler_functions.api.settings import ApiSettings
 from tests.support.clients.api import ApiClient, Reply
 from tests.support.worlds.inventories import MANIFEST, put_inventory
 

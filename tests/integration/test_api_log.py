@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from functions.api.all_operations import OPERATIONS
-from functions.api.app import SERVICE, build_app
-from functions.api.settings import ApiSettings
-from functions.api.unserved import UNSERVED
-from functions.export.handler import handler as export
-from functions.telemetry import Metrics, Telemetry
 from graveler.aws import wiring
 from graveler.errors import ThrottledError
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.app import SERVICE, build_app
+from graveler_functions.api.settings import ApiSettings
+from graveler_functions.api.unserved import UNSERVED
+from graveler_functions.export.handler import handler as export
+from graveler_functions.telemetry import Metrics, Telemetry
 from tests.support.checks.cases import for_each
 from tests.support.checks.lines import Lines, lines_of
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event

@@ -12,10 +12,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from lakefs_sdk import api as sdk_api
 
-from functions.api.all_operations import OPERATIONS, OTHERS
-from functions.api.app import SERVICE
-from functions.api.frequent_operations import FREQUENT
-from functions.api.routes import (
+from graveler.errors import AlreadyExistsError, ThrottledError
+from graveler_functions.api.all_operations import OPERATIONS, OTHERS
+from graveler_functions.api.app import SERVICE
+from graveler_functions.api.frequent_operations import FREQUENT
+from graveler_functions.api.routes import (
     collection_runs,
     exports,
     prefixes,
@@ -24,9 +25,8 @@ from functions.api.routes import (
     sessions,
     tasks,
 )
-from functions.api.routing import Template
-from functions.api.unserved import UNSERVED
-from graveler.errors import AlreadyExistsError, ThrottledError
+from graveler_functions.api.routing import Template
+from graveler_functions.api.unserved import UNSERVED
 from tests.support.checks.cases import for_each
 from tests.support.checks.lines import lines_of
 from tests.support.clients.api import ApiClient, event

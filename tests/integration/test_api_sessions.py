@@ -4,8 +4,8 @@ from copy import copy
 
 import pytest
 
-from functions.api.app import build_app
 from graveler.http.auth import MEMORY_S
+from graveler_functions.api.app import build_app
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
 
 LOGIN = {"access_key_id": ACCESS_KEY_ID, "secret_access_key": SECRET}

@@ -16,10 +16,6 @@ from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from gateway.lake.engine.lakes import EngineLakes
-from gateway.server.application import Application
-from gateway.server.settings import GatewaySettings
-from gateway.transfer.store import Transfers
 from graveler.access.needs import Permission
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.exchanges.connection import Host, HttpConnection
@@ -45,6 +41,10 @@ from graveler.operations import (
 from graveler.operations.accounts import installation
 from graveler.ports import Credential, UploadedPart, User
 from graveler.staging.listing import PageQuery
+from graveler_gateway.lake.engine.lakes import EngineLakes
+from graveler_gateway.server.application import Application
+from graveler_gateway.server.settings import GatewaySettings
+from graveler_gateway.transfer.store import Transfers
 from tests.contract.accounts import ContextCipher
 from tests.support.checks.budgets import BUDGETS, Budget, Meter, head, listing, stat
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET

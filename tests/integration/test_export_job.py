@@ -14,9 +14,6 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.export import run as job_run
-from glue_jobs.export.options import ExportOptions
-from glue_jobs.export.run import run
 from graveler.addresses import physical_uri
 from graveler.aws.system import SystemClock
 from graveler.branches.lookup import current_branch
@@ -33,8 +30,11 @@ from graveler.operations.exports.advance import advance
 from graveler.operations.exports.requests import ExportStatus
 from graveler.ports import Clock
 from graveler.times import Moment
-from local.config import EXPORT_QUEUE, ROOT
-from local.queues import Queues, queue_url
+from graveler_embedded.config import EXPORT_QUEUE, ROOT
+from graveler_embedded.queues import Queues, queue_url
+from graveler_jobs.export import run as job_run
+from graveler_jobs.export.options import ExportOptions
+from graveler_jobs.export.run import run
 from tests.support.fakes.export_queue import queues
 from tests.support.fakes.memory_exports import MemoryBatchJobs
 from tests.support.servers.spark import IGNORED, UNCLOSED, deployment, spark, spark_session
@@ -147,7 +147,7 @@ class Lake:
         }
         words = ("--repository", self.repository, "--branch", "main", "--slice-objects", "20")
         return subprocess.Popen(
-            [sys.executable, "-m", "glue_jobs.export", *words],
+            [sys.executable, "-m", "graveler_jobs.export", *words],
             cwd=ROOT,
             env=os.environ | environment | credentials,
             start_new_session=True,

@@ -9,12 +9,12 @@ from uuid import uuid4
 
 import pytest
 
-from functions.export.handler import handler
 from graveler.aws import wiring
 from graveler.engine import Engine
 from graveler.export.record import ExportConfiguration, ExportState
 from graveler.operations import commits, writes
 from graveler.operations.exports import requests
+from graveler_functions.export.handler import handler
 from tests.support.fakes.invocation import Context
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.servers.stack import BUCKET

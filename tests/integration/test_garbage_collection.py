@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.session import join_by_sorting
 from graveler.aws.dynamodb.models import OUTBOX, partition_of
 from graveler.branches.data import read_content
 from graveler.branches.lookup import read_repository
@@ -20,6 +19,7 @@ from graveler.errors import GoneError, NotFoundError
 from graveler.model import Event
 from graveler.operations import branches, links, presigned_uploads, repositories
 from graveler.retention.report import CollectionReport, text
+from graveler_jobs.session import join_by_sorting
 from tests.support.servers.spark import spark, spark_session
 from tests.support.worlds.addresses import address, partition
 from tests.support.worlds.collected import WARNINGS, Collected, world

@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from glue_jobs.garbage_collection import run as module
-from glue_jobs.garbage_collection.lease import CollectionLease
-from glue_jobs.garbage_collection.sweeping import LOOK_IS_OLD, Round, SweptRound, sweep
 from graveler.aws.settings import DeploymentSettings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
@@ -19,6 +16,9 @@ from graveler.operations import branches
 from graveler.ports import ObjectStore
 from graveler.retention.liveness import Look, begin_look
 from graveler.retention.runs import LEASE
+from graveler_jobs.garbage_collection import run as module
+from graveler_jobs.garbage_collection.lease import CollectionLease
+from graveler_jobs.garbage_collection.sweeping import LOOK_IS_OLD, Round, SweptRound, sweep
 from tests.support.servers.spark import deployment, spark, spark_session
 from tests.support.worlds.collected import DAY_S, WARNINGS, Collected, world
 from tests.support.worlds.server_world import ServerWorld

@@ -92,7 +92,7 @@ def lake(stack: Stack) -> Lake:
 
 
 def workers(stack: Stack) -> list[int]:
-    """The processes that serve requests: the children of `python -m local.api`."""
+    """The processes that serve requests: the children of `python -m graveler_embedded.api`."""
     children: dict[int, list[int]] = {}
     commands: dict[int, str] = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -102,7 +102,7 @@ def workers(stack: Stack) -> list[int]:
         except OSError:
             continue
         children.setdefault(int(fields[1]), []).append(int(folder.name))
-    (server,) = [pid for pid in children[stack.pid] if "local.api" in commands[pid]]
+    (server,) = [pid for pid in children[stack.pid] if "graveler_embedded.api" in commands[pid]]
     return [pid for pid in children[server] if "resource_tracker" not in commands[pid]]
 
 

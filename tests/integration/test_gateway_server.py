@@ -20,7 +20,7 @@ from uuid import uuid4
 import pytest
 import requests
 
-from local.stores import is_half_written
+from graveler_embedded.stores import is_half_written
 from tests.support.clients import raw_s3
 from tests.support.clients.raw_s3 import RawAnswer, RawConnection, Signed, Signer
 from tests.support.servers.http_server import until

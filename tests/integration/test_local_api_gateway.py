@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from graveler.limits import API_GATEWAY_BODY_BYTES_MAX, LAMBDA_PAYLOAD_BYTES_MAX
-from local.api_gateway import ApiRoutes, application
-from local.lambda_runtime import LambdaContext, LocalFunction
+from graveler_embedded.api_gateway import ApiRoutes, application
+from graveler_embedded.lambda_runtime import LambdaContext, LocalFunction
 
 
 class Gateway:

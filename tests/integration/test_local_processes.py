@@ -5,11 +5,11 @@ import sys
 import pytest
 
 from graveler.http.schemas.credentials import AccessKey
-from local import files, processes
-from local.config import StackConfig
-from local.processes import Child, StartError
-from local.stores import start_dynamodb
-from local.tcp_ports import free_port, is_free, is_listening
+from graveler_embedded import files, processes
+from graveler_embedded.config import StackConfig
+from graveler_embedded.processes import Child, StartError
+from graveler_embedded.stores import start_dynamodb
+from graveler_embedded.tcp_ports import free_port, is_free, is_listening
 
 
 def python(code, tmp_path):

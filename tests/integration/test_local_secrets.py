@@ -4,9 +4,9 @@ import pytest
 
 from graveler.errors import CorruptDataError
 from graveler.http.schemas.credentials import AccessKey
-from local.cipher import LocalCipher, local_cipher
-from local.key_pair import key_pair
-from local.processes import StartError
+from graveler_embedded.cipher import LocalCipher, local_cipher
+from graveler_embedded.key_pair import key_pair
+from graveler_embedded.processes import StartError
 
 CONTEXT = {"access-key-id": "AKIA", "purpose": "test"}
 

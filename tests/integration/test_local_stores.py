@@ -12,8 +12,8 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.stores import start_dynamodb
-from local.tcp_ports import free_port
+from graveler_embedded.stores import start_dynamodb
+from graveler_embedded.tcp_ports import free_port
 from tests.support.servers.stack import BUCKET, KEYS
 
 pytestmark = pytest.mark.server

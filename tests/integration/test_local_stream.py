@@ -11,10 +11,10 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from local.lambda_runtime import LocalFunction
-from local.stores import start_dynamodb
-from local.stream import ShardPositions, StreamDelivery
-from local.tcp_ports import free_port
+from graveler_embedded.lambda_runtime import LocalFunction
+from graveler_embedded.stores import start_dynamodb
+from graveler_embedded.stream import ShardPositions, StreamDelivery
+from graveler_embedded.tcp_ports import free_port
 from tests.unit.local.scripted_stream import Consumer
 
 pytestmark = pytest.mark.server

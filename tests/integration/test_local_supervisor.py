@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.tcp_ports import is_healthy
+from graveler_embedded.tcp_ports import is_healthy
 from tests.integration.test_local_stack import create_repository, repositories
 from tests.support.servers.stack import BUCKET
 
@@ -34,7 +34,7 @@ def worker(stack):
     """The ID of a process that serves the API, without its server; waits until there is one."""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
-        api = process_of(stack, "local.api")
+        api = process_of(stack, "graveler_embedded.api")
         try:
             if workers := children_of(api):
                 return workers[0]
@@ -65,7 +65,9 @@ def test_the_api_serves_after_its_workers_were_killed_three_times_in_a_row(own_s
     assert {"before", "after"} <= set(repositories(own_stack))
 
 
-@pytest.mark.parametrize("word", ["local.api", "local.slices", "local.background"])
+@pytest.mark.parametrize(
+    "word", ["graveler_embedded.api", "graveler_embedded.slices", "graveler_embedded.background"]
+)
 def test_a_killed_process_of_the_functions_is_replaced(own_stack, word):
     killed = process_of(own_stack, word)
     os.kill(killed, signal.SIGKILL)

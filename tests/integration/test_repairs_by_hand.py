@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from functions.events.handler import handler
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.standard import ADMINISTRATORS, GROUPS, POLICIES
 from graveler.aws import wiring
@@ -31,7 +30,8 @@ from graveler.model import Event
 from graveler.operations import branches
 from graveler.operations.accounts.installation import set_up
 from graveler.ports import Credential, User
-from local.cipher import LocalCipher
+from graveler_embedded.cipher import LocalCipher
+from graveler_functions.events.handler import handler
 from tests.support.fakes.invocation import Context
 from tests.support.worlds.server_world import ServerWorld, open_world
 

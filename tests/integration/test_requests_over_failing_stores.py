@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from functions.api import app
-from functions.api.app import build_app
 from graveler.aws import boto3_timeouts, retries
 from graveler.aws.dynamodb import http_client
 from graveler.aws.exchanges.time_budget import TimeBudget
 from graveler.aws.s3 import client as s3_module
 from graveler.limits import REQUEST_S_MAX
+from graveler_functions.api import app
+from graveler_functions.api.app import build_app
 from tests.support.clients.api import ApiClient, Reply
 from tests.support.faults.faulty_server import Fault, FaultyServer, passing_on
 from tests.support.servers.stack import BUCKET

@@ -15,9 +15,6 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.garbage_collection.options import CollectionOptions
-from glue_jobs.garbage_collection.run import run
-from glue_jobs.session import JobDeployment
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.client import binary
 from graveler.aws.dynamodb.exports import DynamoExportStore
@@ -35,6 +32,9 @@ from graveler.operations.commits import LogQuery
 from graveler.retention.report import CollectionReport
 from graveler.staging.listing import PageQuery
 from graveler.times import NS_PER_S
+from graveler_jobs.garbage_collection.options import CollectionOptions
+from graveler_jobs.garbage_collection.run import run
+from graveler_jobs.session import JobDeployment
 from tests.support.servers.spark import deployment, spark, spark_session
 from tests.support.servers.stack import BUCKET
 from tests.support.worlds.collected import WARNINGS, Collected, world

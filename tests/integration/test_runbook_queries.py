@@ -12,12 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-import functions.export.handler as export
-import functions.slices.handler as slices
-import functions.tasks.handler as tasks
-from functions.cleanup.handler import handler as clean_up
-from functions.events.handler import handler as publish
-from gateway.server.log import AccessLogEntry
+import graveler_functions.export.handler as export
+import graveler_functions.slices.handler as slices
+import graveler_functions.tasks.handler as tasks
 from graveler.aws import wiring
 from graveler.aws.dynamodb.cleanup import SweepResult
 from graveler.aws.eventbridge import Published
@@ -28,6 +25,9 @@ from graveler.model import CommitID, MetaRangeID
 from graveler.model.tasks import Failure, Task, TaskKind
 from graveler.operations import repositories
 from graveler.operations.tasks.slices import SliceAnswer, SliceJob
+from graveler_functions.cleanup.handler import handler as clean_up
+from graveler_functions.events.handler import handler as publish
+from graveler_gateway.server.log import AccessLogEntry
 from tests.support.checks.insights import Query
 from tests.support.checks.lines import lines_of
 from tests.support.clients.api import ApiClient
@@ -62,7 +62,7 @@ OF_LAMBDA: list[dict[str, Any]] = [
     {
         "timestamp": "2026-11-22T12:00:00Z",
         "log_level": "ERROR",
-        "errorMessage": "Unable to import module 'functions.api.handler'",
+        "errorMessage": "Unable to import module 'graveler_functions.api.handler'",
         "errorType": "Runtime.ImportModuleError",
         "requestId": "",
         "stackTrace": [],

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from functions.web.app import build_app
-from functions.web.handler import PAGE
+from graveler_functions.web.app import build_app
+from graveler_functions.web.handler import PAGE
 from tests.support.worlds.page import show
 
 FIRST_LOAD_BYTES_MAX = 150_000

@@ -2,11 +2,11 @@
 
 import pytest
 
-from functions.web.app import build_app
-from functions.web.handler import PAGE
-from functions.web.paths import routes
-from local.api_gateway import ApiRoutes
-from local.lambda_runtime import LocalFunction
+from graveler_embedded.api_gateway import ApiRoutes
+from graveler_embedded.lambda_runtime import LocalFunction
+from graveler_functions.web.app import build_app
+from graveler_functions.web.handler import PAGE
+from graveler_functions.web.paths import routes
 from tests.integration.test_api_behind_a_rest_api import of_rest
 from tests.support.clients.api import event
 from tests.support.worlds.page import (

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from functions.api.app import SERVICE
 from graveler.access.evaluate import Rights
 from graveler.access.needs import Permission
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.http.rights import RIGHTS_AGE_MAX_S
 from graveler.model.tasks import TaskSettings
+from graveler_functions.api.app import SERVICE
 from tests.support.checks.lines import lines_of
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
 from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying

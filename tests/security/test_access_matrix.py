@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from functions.api import all_operations, app
-from functions.api.all_operations import OPERATIONS
-from functions.api.answers import empty
-from functions.api.authorization.checks import Public
-from functions.api.authorization.deferred_checks import TASK_NEEDS
-from functions.api.authorization.table import NEEDS
-from functions.api.contract import Contract
-from functions.api.frequent_operations import FREQUENT
-from functions.api.routing import ApiOperation
-from functions.api.settings import ApiSettings
-from functions.api.unserved import UNSERVED
 from graveler.model.tasks import TaskKind
+from graveler_functions.api import all_operations, app
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.answers import empty
+from graveler_functions.api.authorization.checks import Public
+from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
+from graveler_functions.api.authorization.table import NEEDS
+from graveler_functions.api.contract import Contract
+from graveler_functions.api.frequent_operations import FREQUENT
+from graveler_functions.api.routing import ApiOperation
+from graveler_functions.api.settings import ApiSettings
+from graveler_functions.api.unserved import UNSERVED
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import SETUP_TOKEN, ApiClient, Reply, event
 from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying

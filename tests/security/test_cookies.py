@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from functions.api.all_operations import OPERATIONS
+from graveler_functions.api.all_operations import OPERATIONS
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, event
 

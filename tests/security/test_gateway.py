@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gateway.lake.port import ClientKeyPair
-from gateway.protocol.head import RequestHead
-from gateway.protocol.signatures.verified import ChunkSeed
-from gateway.protocol.signatures.version2 import sign
 from graveler.ports import SignedS3Request
+from graveler_gateway.lake.port import ClientKeyPair
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.protocol.signatures.verified import ChunkSeed
+from graveler_gateway.protocol.signatures.version2 import sign
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.fakes.access import EVERYTHING, allowing, denying
 from tests.support.worlds.gateway_stack import HOST, REPO, CutBody, GatewayStack, Reply

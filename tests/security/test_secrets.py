@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from functions.api.all_operations import OPERATIONS
-from functions.api.app import SERVICE
-from functions.api.settings import ApiSettings
 from graveler.access.identity_tokens import SignedRequest
 from graveler.aws.environment import FromEnvironment
 from graveler.http.auth import LoginSession
@@ -19,6 +16,9 @@ from graveler.http.schemas.credentials import AccessKey, CredentialsWithSecret, 
 from graveler.http.schemas.principals import ExternalLogin, IdentityRequest
 from graveler.operations import branches
 from graveler.ports import Credential, Installation, KeyPair, LoginKey
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.app import SERVICE
+from graveler_functions.api.settings import ApiSettings
 from tests.support.checks.cases import for_each
 from tests.support.checks.lines import Lines, lines_of
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
@@ -116,7 +116,7 @@ def settings_classes() -> list[type[FromEnvironment]]:
     definition = re.compile(r"^class (\w+)\(FromEnvironment\)", re.MULTILINE)
     return [
         getattr(import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)), name)
-        for package in ("functions", "graveler", "local")
+        for package in ("graveler_functions", "graveler", "graveler_embedded")
         for path in sorted((ROOT / package).rglob("*.py"))
         for name in definition.findall(path.read_text())
     ]
@@ -142,7 +142,7 @@ def test_no_settings_print_a_secret_of_the_environment(kind):
 
 def test_every_settings_class_is_looked_at():
     modules = {kind.__module__ for kind in settings_classes()}
-    assert {"functions.api.settings", "graveler.aws.settings"} <= modules
+    assert {"graveler_functions.api.settings", "graveler.aws.settings"} <= modules
 
 
 def test_the_engine_does_not_print_its_key():

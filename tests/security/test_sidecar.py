@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from gateway.lake.api.transport import HttpTransport
-from gateway.server import sidecar
-from gateway.server.serving import GatewayHandler
+from graveler_gateway.lake.api.transport import HttpTransport
+from graveler_gateway.server import sidecar
+from graveler_gateway.server.serving import GatewayHandler
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.worlds.gateway_calls import REQUESTS, prepared

@@ -2,9 +2,9 @@
 
 import pytest
 
-from functions.api.all_operations import OPERATIONS
-from functions.api.contract import RawContent
-from functions.web.app import build_app
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.contract import RawContent
+from graveler_functions.web.app import build_app
 from tests.support.worlds.page import SCRIPT_PATH, show, write_page
 from tests.support.worlds.prepared_lake import prepared
 from tests.support.worlds.valid_requests import send, valid_requests

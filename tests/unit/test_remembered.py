@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from gateway.lake.engine.lakes import EngineLakes
 from graveler.branches.lookup import known_repository
 from graveler.errors import AuthenticationError, NotFoundError
 from graveler.http.auth import Authenticator
@@ -16,6 +15,7 @@ from graveler.operations import branches, repositories
 from graveler.operations.accounts import installation
 from graveler.operations.two_step_writes import branch_now, prepare
 from graveler.ports import Credential, User
+from graveler_gateway.lake.engine.lakes import EngineLakes
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import MemoryAccountStore, MemoryRefStore
 from tests.support.worlds.lake import REPO, new_lake

@@ -23,9 +23,9 @@ Params = Mapping[str, Any]
 Need = tuple[str, str]
 
 _MODULE = re.compile(
-    r"(functions|glue_jobs)\.(api|cleanup|events|export|garbage_collection|slices|tasks)\b"
+    r"(graveler_functions|graveler_jobs)\.(api|cleanup|events|export|garbage_collection|slices|tasks)\b"
 )
-_GATEWAY = "gateway."
+_GATEWAY = "graveler_gateway."
 # Folders of a namespace, the longest first.
 _FOLDERS = (
     "_lakefs/dummy",
@@ -84,7 +84,11 @@ def _who() -> str:
             return "gateway"
         if found := _MODULE.match(module):
             room, name = found.groups()
-            return name if room == "functions" or name == "garbage_collection" else f"{name}-job"
+            return (
+                name
+                if room == "graveler_functions" or name == "garbage_collection"
+                else f"{name}-job"
+            )
         frame = frame.f_back
     return _process()
 
@@ -94,10 +98,10 @@ def _process() -> str:
     words = " ".join(sys.orig_argv)
     # Provisioning the embedded stack does the work of the API's first call on AWS.
     processes = {
-        "local.api": "api",
-        "local.provision": "api",
-        "local.background": "background",
-        "local.slices": "slices",
+        "graveler_embedded.api": "api",
+        "graveler_embedded.provision": "api",
+        "graveler_embedded.background": "background",
+        "graveler_embedded.slices": "slices",
     }
     for name, who in processes.items():
         if name in words:

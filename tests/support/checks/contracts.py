@@ -8,11 +8,11 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from functions.api import openapi
-from functions.api.all_operations import OPERATIONS
-from functions.api.app import API_PREFIX
-from functions.api.contract import RawContent, Shape
-from functions.api.routing import ApiOperation
+from graveler_functions.api import openapi
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.app import API_PREFIX
+from graveler_functions.api.contract import RawContent, Shape
+from graveler_functions.api.routing import ApiOperation
 
 DOCUMENT = openapi.document(OPERATIONS, API_PREFIX, "tests")
 

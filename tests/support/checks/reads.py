@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from functions.api.contract import ParameterKind
-from functions.api.request import Event, Request
 from graveler.http.query import Query
+from graveler_functions.api.contract import ParameterKind
+from graveler_functions.api.request import Event, Request
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ def recorded_reads() -> Iterator[Reads]:
             reads.bodies.add(shape)
             return super().decode(shape)
 
-    with patch("functions.api.app.Request", Recording):
+    with patch("graveler_functions.api.app.Request", Recording):
         yield reads
 
 

@@ -9,7 +9,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 from xdist.scheduler.protocol import Scheduling
 
-from local.config import ROOT
+from graveler_embedded.config import ROOT
 
 EXPENSIVE = ("spark_session", "own_stack")
 

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from gateway.protocol.head import RequestHead
-from gateway.protocol.signatures.version4 import canonical_request
 from graveler.aws.signing import ALGORITHM, authorization, derived_key
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.protocol.signatures.version4 import canonical_request
 
 ACCESS_KEY_ID = "AKIAIOSFODNN7EXAMPLE"
 SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"

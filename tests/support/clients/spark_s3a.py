@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from local.config import ROOT
+from graveler_embedded.config import ROOT
 
 _POM = Path(__file__).with_name("s3a.pom.xml")
 _JARS = ("hadoop-aws-3.3.4.jar", "aws-java-sdk-bundle-1.12.262.jar")

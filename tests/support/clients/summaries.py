@@ -1,14 +1,14 @@
 """The lines of `graveler --help`, as the commands' own help begins.
 
-`python -m tests.support.clients.summaries` writes them into cli/summaries.py, after a command was added.
+`python -m tests.support.clients.summaries` writes them into graveler_cli/summaries.py, after a command was added.
 """
 
 from pathlib import Path
 
 from typer.main import get_command
 
-from cli import summaries
-from cli.main import MODULES, app
+from graveler_cli import summaries
+from graveler_cli.main import MODULES, app
 
 
 def first_sentences() -> dict[str, str]:

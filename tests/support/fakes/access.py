@@ -4,11 +4,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from functions.api.app import build_app
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.access.standard import ADMINISTRATORS, policies_of
 from graveler.http.rights import RIGHTS_AGE_MAX_S
 from graveler.ports import Credential, User
+from graveler_functions.api.app import build_app
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, ApiClient, Reply, event
 from tests.support.fakes.identities import CheckingSts
 from tests.support.fakes.memory import MemoryAccountStore

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from local.bus import LocalEventBus
-from local.config import EVENT_BUS, EXPORT_QUEUE
-from local.glue import LocalGlue
-from local.messaging import AwsServices, server
-from local.queues import Queue, Queues
-from local.tcp_ports import HOST, free_port
+from graveler_embedded.bus import LocalEventBus
+from graveler_embedded.config import EVENT_BUS, EXPORT_QUEUE
+from graveler_embedded.glue import LocalGlue
+from graveler_embedded.messaging import AwsServices, server
+from graveler_embedded.queues import Queue, Queues
+from graveler_embedded.tcp_ports import HOST, free_port
 
 
 @pytest.fixture

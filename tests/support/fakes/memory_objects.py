@@ -8,7 +8,6 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from gateway.protocol.bodies.algorithms import ALGORITHMS
 from graveler.data_headers import (
     CHECKSUM_ALGORITHM,
     CHECKSUMS,
@@ -43,6 +42,7 @@ from graveler.ports import (
     UploadedPart,
 )
 from graveler.times import Moment
+from graveler_gateway.protocol.bodies.algorithms import ALGORITHMS
 from tests.support.fakes.part_checksums import (
     algorithm_of,
     checksum_of,

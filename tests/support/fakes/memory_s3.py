@@ -13,15 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from gateway.protocol.addressing import target_of
-from gateway.protocol.bodies import trailed
-from gateway.protocol.bodies.decoder import Decoder
-from gateway.protocol.bodies.payload import parse_payload
-from gateway.protocol.bodies.plan import body_plan
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.head import RequestHead
-from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import VerifiedSignature
 from graveler.aws.exchanges.connection import (
     Host,
     HttpConnection,
@@ -38,6 +29,15 @@ from graveler.data_headers import (
 )
 from graveler.errors import GravelerError, UploadNotFoundError
 from graveler.ports import Clock
+from graveler_gateway.protocol.addressing import target_of
+from graveler_gateway.protocol.bodies import trailed
+from graveler_gateway.protocol.bodies.decoder import Decoder
+from graveler_gateway.protocol.bodies.payload import parse_payload
+from graveler_gateway.protocol.bodies.plan import body_plan
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.protocol.signatures.presented import parse
+from graveler_gateway.protocol.signatures.verified import VerifiedSignature
 from tests.support.fakes.memory_objects import MemoryObjectStore
 from tests.support.fakes.part_checksums import declared_algorithm
 from tests.support.fakes.scripted_s3 import answer_of

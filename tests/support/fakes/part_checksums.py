@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from gateway.protocol.bodies.algorithms import ALGORITHMS, Algorithm, encode
+from graveler_gateway.protocol.bodies.algorithms import ALGORITHMS, Algorithm, encode
 
 _FULL, _COMPOSITE = "FULL_OBJECT", "COMPOSITE"
 _BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS.values()}

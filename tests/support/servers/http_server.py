@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from http.client import HTTPMessage, HTTPResponse, IncompleteRead
 from typing import Self
 
-from gateway.protocol.head import RequestHead
-from gateway.server.http.connection import Limits
-from gateway.server.http.exchange import Exchange
-from gateway.server.http.server import Handler, HttpServer
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.server.http.connection import Limits
+from graveler_gateway.server.http.exchange import Exchange
+from graveler_gateway.server.http.server import Handler, HttpServer
 
 # A hang fails the test.
 _HANG_S = 20.0

@@ -25,10 +25,10 @@ import boto3
 from moto.server import ThreadedMotoServer
 
 from graveler.aws.dynamodb.tables import _refs_description, _staging_description
+from graveler_embedded.config import ROOT
 from infra.packages import function_code
 from layers.graveler import build
 from layers.graveler.archive import find_compiler
-from local.config import ROOT
 from tests.support.clients.api import event as gateway_event
 from tests.support.servers.runtime_api import RuntimeApi, runtime_api
 from tests.support.servers.stack import BUCKET, KEYS
@@ -77,7 +77,7 @@ class Lambda:
                 # -B: Lambda cannot write bytecode beside the code either.
                 [
                     *(self.python, "-S", "-s", "-B", *(program or ("-m", "awslambdaric"))),
-                    f"functions.{name}.handler.handler",
+                    f"graveler_functions.{name}.handler.handler",
                 ],
                 cwd=code,
                 env={

@@ -5,10 +5,10 @@ import sys
 import time
 from pathlib import Path
 
-from gateway.server.http import processes
-from gateway.server.http.connection import Limits
-from gateway.server.http.exchange import Exchange
-from gateway.server.http.server import Handler
+from graveler_gateway.server.http import processes
+from graveler_gateway.server.http.connection import Limits
+from graveler_gateway.server.http.exchange import Exchange
+from graveler_gateway.server.http.server import Handler
 
 FOLDER = "SERVED_FOLDER"
 

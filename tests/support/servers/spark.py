@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.session import JobDeployment, local_spark
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.settings import DeploymentSettings
+from graveler_jobs.session import JobDeployment, local_spark
 from tests.support.servers.stack import KEYS
 from tests.support.worlds.server_world import REGION, ServerWorld
 

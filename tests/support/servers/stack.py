@@ -17,10 +17,10 @@ import boto3
 import pytest
 
 from graveler.http.schemas.credentials import AccessKey
-from local.config import ROOT
-from local.processes import Child, StartError
-from local.stores import BUCKET, StoreServer, start_dynamodb, start_s3proxy
-from local.tcp_ports import free_port
+from graveler_embedded.config import ROOT
+from graveler_embedded.processes import Child, StartError
+from graveler_embedded.stores import BUCKET, StoreServer, start_dynamodb, start_s3proxy
+from graveler_embedded.tcp_ports import free_port
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -65,7 +65,7 @@ class Stack:
     def start(self) -> None:
         """Start the stack; returns when it is ready."""
         self._log.unlink(missing_ok=True)
-        command = (sys.executable, "-m", "local")
+        command = (sys.executable, "-m", "graveler_embedded")
         self._process = Child("the stack", command, self._log, self._environment, ROOT)
         self._process.wait_until(lambda: READY in self.output)
 

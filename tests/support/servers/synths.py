@@ -12,9 +12,9 @@ from io import StringIO
 from pathlib import Path
 from subprocess import PIPE, CompletedProcess, Popen
 
+from graveler_embedded.config import ROOT
 from infra import packages
 from layers.graveler import build
-from local.config import ROOT
 
 
 class Synthesizer:

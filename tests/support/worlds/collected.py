@@ -11,8 +11,6 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.garbage_collection.options import CollectionOptions
-from glue_jobs.garbage_collection.run import run
 from graveler.branches.views import ObjectStat
 from graveler.engine import Engine
 from graveler.model import Commit
@@ -20,6 +18,8 @@ from graveler.operations import commits, links, objects, repositories, retention
 from graveler.ports import ObjectStore
 from graveler.retention.report import CollectionReport
 from graveler.retention.rules import make_rules
+from graveler_jobs.garbage_collection.options import CollectionOptions
+from graveler_jobs.garbage_collection.run import run
 from tests.support.servers.spark import IGNORED, UNCLOSED, deployment
 from tests.support.servers.stack import BUCKET
 from tests.support.worlds.server_world import ServerWorld, open_world

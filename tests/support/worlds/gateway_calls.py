@@ -63,7 +63,7 @@ _UPLOAD = {"uploadId": "{upload}"}
 _PART = {"uploadId": "{upload}", "partNumber": "2"}
 _SOURCE = {"x-amz-copy-source": f"{REPO}/main/a"}
 
-# By the names of `gateway.operations.table`.
+# By the names of `graveler_gateway.operations.table`.
 REQUESTS: Mapping[str, Request] = {
     "ListBuckets": Request("GET", "/", 200, ("fs:ListRepositories",)),
     "GetObjectTagging": Request("GET", OBJECT, 200, (_READ,), {"tagging": ""}),

@@ -15,12 +15,6 @@ from botocore.auth import S3SigV4Auth, S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from gateway.lake.engine.lakes import EngineLakes
-from gateway.protocol.head import RequestHead
-from gateway.server.application import Application, Served
-from gateway.server.log import AccessLogEntry
-from gateway.server.settings import GatewaySettings
-from gateway.transfer.store import Transfers
 from graveler.access.policy import Policy
 from graveler.aws.s3.signed_requests import Endpoint, S3Requests
 from graveler.branches.views import ObjectStat
@@ -31,6 +25,12 @@ from graveler.model import ProtectionRule
 from graveler.operations import branches, commits, objects, repositories, tags
 from graveler.ports import Credential, User
 from graveler.staging.listing import CommonPrefix, PageQuery
+from graveler_gateway.lake.engine.lakes import EngineLakes
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.server.application import Application, Served
+from graveler_gateway.server.log import AccessLogEntry
+from graveler_gateway.server.settings import GatewaySettings
+from graveler_gateway.transfer.store import Transfers
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.clients.signed_heads import sent, signed_head
 from tests.support.fakes.access import EVERYTHING, USER, ScriptedAccounts

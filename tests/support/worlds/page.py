@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from functions.web.app import App
+from graveler_functions.web.app import App
 from tests.support.clients.api import event
 
 SHELL = b'<!doctype html><script type="module" src="/assets/index-B3xY_z9-.js"></script>' * 20

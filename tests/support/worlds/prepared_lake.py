@@ -8,13 +8,13 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import quote
 
-from functions.api.settings import ApiSettings
 from graveler.identity import make_commit
 from graveler.model import CommitID, MetaRangeID
 from graveler.operations import repositories
 from graveler.ports import Credential
 from graveler.retention.files import run_folder
 from graveler.retention.runs import LEASE
+from graveler_functions.api.settings import ApiSettings
 from tests.support.clients.api import SECRET, SETUP_TOKEN, ApiClient, Reply
 from tests.support.fakes.identities import ROLE, SERVER, CheckingSts, token_of
 

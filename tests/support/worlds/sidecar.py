@@ -13,17 +13,17 @@ from botocore.auth import S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from functions.api.app import build_app
-from functions.api.request import encoded_path_of
-from functions.api.settings import ApiSettings
-from gateway.lake.api.lakes import ApiLakes
-from gateway.lake.api.requests import Requests
-from gateway.lake.api.transport import ApiResponse
-from gateway.lake.port import Lakes
-from gateway.operations.request import OperationSettings
-from gateway.server.settings import GatewaySettings
 from graveler.engine import Engine
 from graveler.ports import AccountStore
+from graveler_functions.api.app import build_app
+from graveler_functions.api.request import encoded_path_of
+from graveler_functions.api.settings import ApiSettings
+from graveler_gateway.lake.api.lakes import ApiLakes
+from graveler_gateway.lake.api.requests import Requests
+from graveler_gateway.lake.api.transport import ApiResponse
+from graveler_gateway.lake.port import Lakes
+from graveler_gateway.operations.request import OperationSettings
+from graveler_gateway.server.settings import GatewaySettings
 from tests.support.checks.contracts import check_answer
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, event
 from tests.support.fakes.memory_objects import MemoryObjectStore

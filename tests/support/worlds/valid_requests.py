@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from functions.api.all_operations import OPERATIONS
-from functions.api.app import API_PREFIX
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.app import API_PREFIX
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, Reply, event
 from tests.support.fakes.identities import ARN, ROLE
 from tests.support.worlds.prepared_lake import CONTENT, SPARE_KEY_ID, Lake, prepared

@@ -1,9 +1,9 @@
 import re
 from importlib.resources import files
 
-from functions.api import authorization
-from functions.api.authorization.table import NEEDS
 from graveler.access.actions import SERVICES, Action
+from graveler_functions.api import authorization
+from graveler_functions.api.authorization.table import NEEDS
 from tests.support.checks.cases import for_each
 
 

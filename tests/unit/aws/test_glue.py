@@ -3,11 +3,11 @@
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from glue_jobs.garbage_collection.options import parse
 from graveler.aws import deadlines
 from graveler.aws.glue import GlueBatchJobs, GlueCollectionJobs
 from graveler.errors import ThrottledError
 from graveler.export.record import ExportRequest
+from graveler_jobs.garbage_collection.options import parse
 from tests.unit.aws.scripted_service import ScriptedService
 
 REQUEST = ExportRequest("lake", "main")

@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 from graveler.aws.lambda_functions import LambdaSliceFunction
 from graveler.errors import ThrottledError
-from local.lambda_runtime import LocalFunction
-from local.slices import invocations
+from graveler_embedded.lambda_runtime import LocalFunction
+from graveler_embedded.slices import invocations
 
 JOB = {"task": "CA1", "start": "AA==", "end": None}
 

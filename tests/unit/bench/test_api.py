@@ -14,7 +14,7 @@ from bench.api.lake import Lake, Scale, key_of
 from bench.api.load import Timed, prepared, run_jobs
 from bench.api.row import Row, chosen
 from bench.api.run import all_rows, main
-from local.tcp_ports import HOST
+from graveler_embedded.tcp_ports import HOST
 from tests.support.servers.stack import Stack
 
 SMALL = Scale(bases=(2_000,), objects=2_000)

@@ -17,9 +17,9 @@ from bench.beside.far import Waited
 from bench.beside.near import Compared, Measured, turns
 from bench.beside.systems import Spent
 from bench.beside.tables import keep_far, keep_near
-from local.config import ROOT
-from local.processes import Child
-from local.tcp_ports import HOST, free_port, is_listening
+from graveler_embedded.config import ROOT
+from graveler_embedded.processes import Child
+from graveler_embedded.tcp_ports import HOST, free_port, is_listening
 
 BYTES = bytes(range(256)) * 3_000
 

@@ -13,7 +13,7 @@ from bench.torture.history import ANY_METADATA, Record, Translator
 from bench.torture.journal import Journal
 from bench.torture.ledger import Content, Ledger, Row
 from bench.torture.proxy import Proxy
-from local.tcp_ports import HOST, free_port
+from graveler_embedded.tcp_ports import HOST, free_port
 from tests.support.checks.linearizability import Value, check_history
 
 

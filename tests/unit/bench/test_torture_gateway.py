@@ -13,10 +13,10 @@ from bench.torture.client import Client
 from bench.torture.history import Record, Translator
 from bench.torture.http_client import Reply, UnsentError
 from bench.torture.ledger import EQUAL, Content, Ledger, Row, Shown, checksum_of_parts, md5
-from gateway.protocol.head import RequestHead
-from gateway.protocol.signatures import keys
-from gateway.protocol.signatures.presented import parse
 from graveler.user_metadata import stored_metadata
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.protocol.signatures import keys
+from graveler_gateway.protocol.signatures.presented import parse
 from tests.support.checks.linearizability import check_history
 
 _NO_OBJECT = b"<?xml version='1.0'?><Error><Code>NoSuchKey</Code><Message>not found: no object 'p'"

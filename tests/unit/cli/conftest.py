@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.main import app
+from graveler_cli.main import app
 from tests.support.fakes.scripted_lake import Lake, running
 
 ENDPOINT = "LAKECTL_SERVER_ENDPOINT_URL"

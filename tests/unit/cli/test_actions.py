@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from cli.action_files import check
 from graveler.limits import ACTION_FILE_BYTES_MAX
+from graveler_cli.action_files import check
 
 URI = "lakefs://example"
 RUNS = "/api/v1/repositories/example/actions/runs"
@@ -222,7 +222,7 @@ def test_the_check_needs_no_package_of_a_server(tmp_path):
         "for name in ('re2', 'boto3', 'google', 'cramjam', 'httptools'): sys.modules[name] = None\n"
         "import yaml; del yaml.CSafeLoader\n"
         f"sys.argv[1:] = ['actions', 'validate', {str(file)!r}]\n"
-        "from cli.__main__ import main; main()"
+        "from graveler_cli.__main__ import main; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from cli.checkout.linked_folder import LinkedFolder
-from cli.client import LakeClient
-from cli.configuration import RequestRetries
-from cli.errors import CommandError
-from cli.transfers import comparing, uploads
-from cli.transfers.downloads import Downloader
-from cli.transfers.jobs import DownloadJob, TransferOptions
-from cli.transfers.requests import RepeatedRequests
-from cli.transfers.runner import TransferRunner
-from cli.transfers.workers import TaskThreads
-from cli.transport import CommandStoppedError
+from graveler_cli.checkout.linked_folder import LinkedFolder
+from graveler_cli.client import LakeClient
+from graveler_cli.configuration import RequestRetries
+from graveler_cli.errors import CommandError
+from graveler_cli.transfers import comparing, uploads
+from graveler_cli.transfers.downloads import Downloader
+from graveler_cli.transfers.jobs import DownloadJob, TransferOptions
+from graveler_cli.transfers.requests import RepeatedRequests
+from graveler_cli.transfers.runner import TransferRunner
+from graveler_cli.transfers.workers import TaskThreads
+from graveler_cli.transport import CommandStoppedError
 from tests.support.fakes import scripted_lake
 
 BRANCH = "lakefs://my-repo/main"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.checkout import walk as walking
-from cli.checkout.differences import (
+from graveler_cli.checkout import walk as walking
+from graveler_cli.checkout.differences import (
     Change,
     ChangeSpool,
     among,
@@ -18,9 +18,9 @@ from cli.checkout.differences import (
     local_changes,
     merged,
 )
-from cli.checkout.walk import FileEntry, TrackingRules, walk
-from cli.errors import CommandError
-from cli.schemas import ObjectStats
+from graveler_cli.checkout.walk import FileEntry, TrackingRules, walk
+from graveler_cli.errors import CommandError
+from graveler_cli.schemas import ObjectStats
 
 PATHS = st.text("ab/-0é𐀀", min_size=1, max_size=4)
 TREES = st.dictionaries(PATHS, st.integers(0, 2), max_size=12)

@@ -12,10 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from urllib3 import HTTPResponse
 
-from cli.client import ApiRefusedError, LakeClient
-from cli.configuration import RequestRetries
-from cli.errors import CommandError
-from cli.transport import ANSWER_S, KeptConnections, proxy_of
+from graveler_cli.client import ApiRefusedError, LakeClient
+from graveler_cli.configuration import RequestRetries
+from graveler_cli.errors import CommandError
+from graveler_cli.transport import ANSWER_S, KeptConnections, proxy_of
 from tests.support.servers.certificates import write_self_signed
 
 OK = (200, {}, b"{}")
@@ -102,7 +102,7 @@ def _handler(made: Host) -> type[BaseHTTPRequestHandler]:
 def waits(monkeypatch) -> list[float]:
     """The waits between attempts, which take no time."""
     found: list[float] = []
-    monkeypatch.setattr("cli.client.time.sleep", found.append)
+    monkeypatch.setattr("graveler_cli.client.time.sleep", found.append)
     return found
 
 

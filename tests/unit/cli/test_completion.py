@@ -43,7 +43,7 @@ def complete(graveler, tmp_path):
     program = tmp_path / "graveler"
     program.write_text(
         f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(CHECKOUT)!r})\n"
-        "from cli.__main__ import main\nmain()\n"
+        "from graveler_cli.__main__ import main\nmain()\n"
     )
     program.chmod(0o755)
     variables = {name: text for name, text in graveler.environment.items() if text is not None}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.configuration import Configuration, RequestRetries
-from cli.errors import CommandError
+from graveler_cli.configuration import Configuration, RequestRetries
+from graveler_cli.errors import CommandError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cli.grammar import Command
+from graveler_cli.grammar import Command
 
 
 class Kind(Enum):

@@ -9,11 +9,11 @@ import pytest
 from moto import mock_aws
 from typer.testing import CliRunner, Result
 
-from cli.deployment import inspection, preflight
-from cli.deployment.account import Account, CannotLookError
-from cli.deployment.stacks import Resource
-from cli.findings import Finding, FindingLevel
-from cli.main import app
+from graveler_cli.deployment import inspection, preflight
+from graveler_cli.deployment.account import Account, CannotLookError
+from graveler_cli.deployment.stacks import Resource
+from graveler_cli.findings import Finding, FindingLevel
+from graveler_cli.main import app
 
 REGION = "eu-west-1"
 NAME = "graveler-prod"

@@ -8,10 +8,10 @@ from email.utils import format_datetime
 import pytest
 from urllib3 import HTTPHeaderDict
 
-import cli.transport
-from cli.diagnosis import connection
-from cli.diagnosis.settings import check_file, check_variables
-from cli.transport import WholeAnswer
+import graveler_cli.transport
+from graveler_cli.diagnosis import connection
+from graveler_cli.diagnosis.settings import check_file, check_variables
+from graveler_cli.transport import WholeAnswer
 
 ENDPOINT = "LAKECTL_SERVER_ENDPOINT_URL"
 KEY = "LAKECTL_CREDENTIALS_ACCESS_KEY_ID"
@@ -242,7 +242,7 @@ def test_an_unknown_name_is_told(graveler):
 
 
 def test_a_server_that_never_answers_is_told(graveler, monkeypatch):
-    monkeypatch.setattr(cli.transport, "ANSWER_S", 0.1)
+    monkeypatch.setattr(graveler_cli.transport, "ANSWER_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         found = one(graveler, 1, **{ENDPOINT: endpoint})
@@ -250,7 +250,7 @@ def test_a_server_that_never_answers_is_told(graveler, monkeypatch):
 
 
 def test_something_else_than_a_web_server_is_told(graveler, monkeypatch):
-    monkeypatch.setattr(cli.transport, "ANSWER_S", 2)
+    monkeypatch.setattr(graveler_cli.transport, "ANSWER_S", 2)
     import threading  # noqa: PLC0415
 
     with socket.create_server(("127.0.0.1", 0)) as other:

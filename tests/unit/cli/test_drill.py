@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cli import drill
+from graveler_cli import drill
 
 SOURCE = {"id": "lake", "storage_namespace": "s3://bucket/lake"}
 

@@ -27,7 +27,7 @@ RESTORE = ("refs-restore", "lakefs://foo", "--manifest", "-")
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch):
-    monkeypatch.setattr("cli.dumps._POLL_INTERVAL_S_MIN", 0.0)
+    monkeypatch.setattr("graveler_cli.dumps._POLL_INTERVAL_S_MIN", 0.0)
 
 
 # refs-dump

@@ -14,9 +14,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from cli.client import ApiRefusedError
-from cli.events import EventFeed
-from cli.schemas import Commit, Pagination, Ref, Repository, ResultPage
+from graveler_cli.client import ApiRefusedError
+from graveler_cli.events import EventFeed
+from graveler_cli.schemas import Commit, Pagination, Ref, Repository, ResultPage
 from tests.support.clients.answers import IDS, commit, page
 
 SCHEMA = json.loads(Path("docs/events.schema.json").read_text())
@@ -309,7 +309,7 @@ def test_each_event_has_the_form_of_the_published_ones():
 @pytest.fixture
 def hurried(monkeypatch, time_zone):
     time_zone("UTC")
-    monkeypatch.setattr("cli.commands.events.time.sleep", lambda _: None)
+    monkeypatch.setattr("graveler_cli.commands.events.time.sleep", lambda _: None)
 
 
 def test_events_are_lines_until_the_repository_is_deleted(graveler, server, hurried):

@@ -181,7 +181,7 @@ FAILED = {
 @pytest.fixture(autouse=True)
 def _in_new_york_and_in_a_hurry(time_zone, monkeypatch):
     time_zone("America/New_York")
-    monkeypatch.setattr("cli.commands.export._POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr("graveler_cli.commands.export._POLL_INTERVAL_S", 0.01)
 
 
 def test_status_of_a_branch_that_was_never_exported(graveler, server):

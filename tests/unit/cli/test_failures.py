@@ -10,8 +10,8 @@ from importlib import metadata
 
 import pytest
 
-import cli.transport
-from cli.client import LakeClient
+import graveler_cli.transport
+from graveler_cli.client import LakeClient
 from tests.architecture.test_portability import ROOT
 from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET
 
@@ -169,7 +169,7 @@ def test_a_refused_connection_names_the_endpoint(graveler, command):
 
 @pytest.mark.parametrize("command", [STAT, GET])
 def test_a_server_that_never_answers_is_given_up(graveler, monkeypatch, command):
-    monkeypatch.setattr(cli.transport, "ANSWER_S", 0.1)
+    monkeypatch.setattr(graveler_cli.transport, "ANSWER_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         told = graveler.fails(*command, **{ENDPOINT: endpoint})
@@ -310,7 +310,7 @@ def test_a_command_that_is_almost_right_is_proposed(graveler):
 # The process
 
 
-PROCESS = (sys.executable, "-m", "cli")
+PROCESS = (sys.executable, "-m", "graveler_cli")
 
 
 def started(*args, **more):

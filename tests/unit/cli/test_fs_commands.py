@@ -120,7 +120,7 @@ def test_standard_input_is_uploaded(user, lake):
 
 
 def test_long_standard_input_is_uploaded(user, lake, monkeypatch):
-    monkeypatch.setattr("cli.commands.fs.transferring._INPUT_BYTES_MAX", 10)
+    monkeypatch.setattr("graveler_cli.commands.fs.transferring._INPUT_BYTES_MAX", 10)
     result = user.run("fs", "upload", "-s", "-", f"{BRANCH}/a", stdin="piped" * 100)
     assert result.exit_code == 0
     assert lake.objects["a"].content == b"piped" * 100

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from gateway.lake.api.requests import Requests
-from gateway.server import sidecar
-from gateway.server.http import processes
+from graveler_gateway.lake.api.requests import Requests
+from graveler_gateway.server import sidecar
+from graveler_gateway.server.http import processes
 from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET, FakeServer, Graveler
 
 NO_KEY_PAIR: dict[str, Any] = {ACCESS_KEY_ID: None, SECRET: None}
@@ -84,7 +84,7 @@ def test_it_serves_on_this_machine_with_the_wanted_processes(
     server.will_answer(USER)
     graveler.prints("gateway", "--port", port, *arguments)
     (begun,) = started.begun
-    assert begun["target"] == "gateway.server.sidecar:handler"
+    assert begun["target"] == "graveler_gateway.server.sidecar:handler"
     assert (begun["address"], begun["port"], begun["workers"]) == ("127.0.0.1", int(port), workers)
 
 
@@ -221,7 +221,7 @@ class TestItDoesNotBegin:
         package: str,
     ) -> None:
         # All of it was imported above, so all of it comes back after the test.
-        for name in [each for each in sys.modules if each.partition(".")[0] == "gateway"]:
+        for name in [each for each in sys.modules if each.partition(".")[0] == "graveler_gateway"]:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, package, None)
         told = graveler.fails("gateway", "--port", port)

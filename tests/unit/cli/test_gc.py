@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cli.commands import gc
+from graveler_cli.commands import gc
 
 RULES = {
     "default_retention_days": 14,
@@ -209,7 +209,7 @@ def test_run_is_the_job_of_the_embedded_stack(graveler, job):
     assert graveler.prints("gc", "run", URI) == ""
     (command,) = job.commands
     assert command[1:] == [
-        *("-m", "local.job", "garbage-collection"),
+        *("-m", "graveler_embedded.job", "garbage-collection"),
         *("--repository", "example-repo"),
     ]
 

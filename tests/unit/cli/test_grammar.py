@@ -6,7 +6,7 @@ import shlex
 import pytest
 from typer.main import get_command
 
-from cli.main import app
+from graveler_cli.main import app
 
 MANY = -1
 REFUSAL = {"message": "repository not found"}

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.graph import COMMIT, Graph
-from cli.history import ChildrenFirst
-from cli.schemas import Commit
+from graveler_cli.graph import COMMIT, Graph
+from graveler_cli.history import ChildrenFirst
+from graveler_cli.schemas import Commit
 
 
 def picture(history):

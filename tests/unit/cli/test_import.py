@@ -46,7 +46,7 @@ Parents: 1a
 @pytest.fixture(autouse=True)
 def _in_new_york_and_in_a_hurry(time_zone, monkeypatch):
     time_zone("America/New_York")
-    monkeypatch.setattr("cli.commands.import_._POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr("graveler_cli.commands.import_._POLL_INTERVAL_S", 0.01)
 
 
 def test_import_waits_for_the_commit_and_shows_it(graveler, server):
@@ -83,7 +83,7 @@ def test_import_that_fails_says_why(graveler, server):
 
 
 def test_import_without_progress_is_given_up(graveler, server, monkeypatch):
-    monkeypatch.setattr("cli.commands.import_._NO_PROGRESS_S_MAX", 0)
+    monkeypatch.setattr("graveler_cli.commands.import_._NO_PROGRESS_S_MAX", 0)
     server.will_answer(CONFIG, MAIN, STARTED, RUNNING)
     assert "no progress" in graveler.fails(*GO)
 
@@ -129,7 +129,7 @@ def test_an_interrupted_import_is_cancelled(graveler, server, number):
     server.will_answer(CONFIG, MAIN, STARTED, RUNNING)
     variables = {name: text for name, text in graveler.environment.items() if text is not None}
     with subprocess.Popen(
-        [sys.executable, "-c", "from cli.__main__ import main; main()", *GO],
+        [sys.executable, "-c", "from graveler_cli.__main__ import main; main()", *GO],
         cwd=Path(__file__).parents[3],
         env={**os.environ, **variables},
         stdout=subprocess.PIPE,

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from cli.interruptions import interruptible
+from graveler_cli.interruptions import interruptible
 
 
 def _interrupt() -> None:

@@ -666,7 +666,7 @@ def test_an_interrupt_says_how_to_go_on(lake, local, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("cli.checkout.sync.Sync.to_folder", interrupt)
+        patched.setattr("graveler_cli.checkout.sync.Sync.to_folder", interrupt)
         message = local.fails("pull")
     assert message == (
         "error: operation was canceled, local data may be incomplete: "

@@ -56,7 +56,13 @@ class Killed:
         }
         self._left = requests
         with subprocess.Popen(
-            [sys.executable, "-c", "from cli.__main__ import main; main()", "local", *args],
+            [
+                sys.executable,
+                "-c",
+                "from graveler_cli.__main__ import main; main()",
+                "local",
+                *args,
+            ],
             env=variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.checkout import git
-from cli.errors import CommandError
-from cli.transfers import uploads
-from cli.transport import KeptConnections
+from graveler_cli.checkout import git
+from graveler_cli.errors import CommandError
+from graveler_cli.transfers import uploads
+from graveler_cli.transport import KeptConnections
 from tests.support.fakes.plain_lake import served
 
 BRANCH = "lakefs://my-repo/main"

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-import cli.output
-from cli.output import CommandOutput, human_size, local_time
+import graveler_cli.output
+from graveler_cli.output import CommandOutput, human_size, local_time
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def terminal(monkeypatch):
     monkeypatch.delenv("LAKECTL_INTERACTIVE", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     stdout = SimpleNamespace(isatty=lambda: True)
-    monkeypatch.setattr(cli.output, "sys", SimpleNamespace(stdout=stdout))
+    monkeypatch.setattr(graveler_cli.output, "sys", SimpleNamespace(stdout=stdout))
     return monkeypatch
 
 

@@ -116,7 +116,14 @@ def test_a_value_of_a_foreign_form_is_named_with_its_file(graveler, tmp_path):
 
 
 def test_a_reader_that_stops_early_causes_no_complaint():
-    command = [sys.executable, "-m", "cli", "sst", "cat", str(golden_file("n1000-num", b"ranges"))]
+    command = [
+        sys.executable,
+        "-m",
+        "graveler_cli",
+        "sst",
+        "cat",
+        str(golden_file("n1000-num", b"ranges")),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline()
         process.stdout.close()
@@ -255,7 +262,7 @@ def test_an_s3_object_that_cannot_be_read_is_one_line(graveler, s3):
 def test_without_the_server_s_packages_the_remedy_is_named():
     program = (
         "import sys; sys.modules['graveler.sstable'] = None; sys.argv = sys.argv[:1] + "
-        f"['sst', 'stats', {str(RANGE)!r}]; from cli.__main__ import main; main()"
+        f"['sst', 'stats', {str(RANGE)!r}]; from graveler_cli.__main__ import main; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60

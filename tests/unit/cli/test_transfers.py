@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.client import LakeClient
-from cli.configuration import RequestRetries
-from cli.transfers import downloads, runner, uploads, verification
-from cli.transfers.files import Links, walk
-from cli.transfers.jobs import DownloadJob, TransferOptions, UploadJob
-from cli.transfers.journals import boot_id
-from cli.transfers.progress import TransferProgress
-from cli.transfers.runner import TransferRunner
+from graveler_cli.client import LakeClient
+from graveler_cli.configuration import RequestRetries
+from graveler_cli.transfers import downloads, runner, uploads, verification
+from graveler_cli.transfers.files import Links, walk
+from graveler_cli.transfers.jobs import DownloadJob, TransferOptions, UploadJob
+from graveler_cli.transfers.journals import boot_id
+from graveler_cli.transfers.progress import TransferProgress
+from graveler_cli.transfers.runner import TransferRunner
 from tests.support.fakes.scripted_lake import checksum_in_parts
 
 BRANCH = "lakefs://my-repo/main"

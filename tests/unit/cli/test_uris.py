@@ -2,8 +2,8 @@
 
 import pytest
 
-from cli.errors import UsageError
-from cli.uris import BranchUri, ObjectUri, PathUri
+from graveler_cli.errors import UsageError
+from graveler_cli.uris import BranchUri, ObjectUri, PathUri
 
 
 @pytest.mark.parametrize("text", ["lakefs://foo@master", "lakefs://foo/master"])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.schemas import ObjectStats
-from cli.transfers import verification
-from cli.transfers.verification import checksum_of, uploaded_part_sizes
+from graveler_cli.schemas import ObjectStats
+from graveler_cli.transfers import verification
+from graveler_cli.transfers.verification import checksum_of, uploaded_part_sizes
 from tests.support.fakes.scripted_lake import checksum_in_parts
 
 SIZES = (80, 50, 120)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from functions.cleanup.handler import handler
 from graveler.aws import wiring
 from graveler.aws.dynamodb.cleanup import SweepResult
 from graveler.errors import ThrottledError
+from graveler_functions.cleanup.handler import handler
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.invocation import Context
 

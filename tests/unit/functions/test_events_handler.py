@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from functions.events.handler import handler
 from graveler.aws import wiring
 from graveler.aws.dynamodb.branches import branch_item
 from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT, BeatItem
 from graveler.aws.dynamodb.outbox import outbox_item
 from graveler.aws.eventbridge import Published
 from graveler.model import Branch, CommitID, Event, Repository, RepositoryUID, StagingToken
+from graveler_functions.events.handler import handler
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.invocation import Context
 

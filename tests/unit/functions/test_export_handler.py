@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from functions.export.handler import handler
 from graveler.aws import wiring
 from graveler.engine import Engine
 from graveler.errors import ThrottledError
@@ -22,6 +21,7 @@ from graveler.export.record import (
 )
 from graveler.model import CommitID, Event
 from graveler.model.events import DETAIL_TYPES, detail_of
+from graveler_functions.export.handler import handler
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.invocation import Context
 
@@ -71,7 +71,7 @@ class Exports:
 def looked_after(monkeypatch: pytest.MonkeyPatch) -> Exports:
     made = Exports()
     monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=made.engine))
-    monkeypatch.setattr("functions.export.handler.advance", made.advance)
+    monkeypatch.setattr("graveler_functions.export.handler.advance", made.advance)
     return made
 
 

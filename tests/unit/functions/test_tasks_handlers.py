@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from functions.slices.handler import handler as apply_slices
-from functions.tasks.handler import handler
 from graveler.aws import wiring
 from graveler.errors import ThrottledError
 from graveler.model.events import detail_of
 from graveler.model.tasks import TaskState
 from graveler.operations.scheduled_dumps import SCHEDULED
 from graveler.operations.tasks.hold import TIME_TO_END_S
+from graveler_functions.slices.handler import handler as apply_slices
+from graveler_functions.tasks.handler import handler
 from tests.support.checks.lines import lines_of
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.invocation import Context
@@ -71,7 +71,7 @@ def test_the_message_of_the_schedule_comes_again_after_a_failure(monkeypatch):
         raise ThrottledError("too fast")
 
     monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=None))
-    monkeypatch.setattr("functions.tasks.handler.start_all", refuse)
+    monkeypatch.setattr("graveler_functions.tasks.handler.start_all", refuse)
     assert deliver(message_of(dict(SCHEDULED))) == ["message-1"]
 
 

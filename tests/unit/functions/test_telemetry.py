@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from functions.telemetry import Metrics, Telemetry, TelemetryRecord
 from graveler.aws import usage
 from graveler.aws.usage import Counted
 from graveler.errors import CorruptDataError, ThrottledError
 from graveler.threads import ContextThreads
+from graveler_functions.telemetry import Metrics, Telemetry, TelemetryRecord
 from tests.support.checks.lines import Lines, lines_of
 from tests.unit.aws.test_traces import Daemon, daemon, environment
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.operations.table import _SUB_RESOURCES, OPERATIONS
-from gateway.protocol.head import RequestHead
+from graveler_gateway.operations.table import _SUB_RESOURCES, OPERATIONS
+from graveler_gateway.protocol.head import RequestHead
 from tests.support.worlds.gateway_calls import REQUESTS, prepared
 from tests.support.worlds.gateway_stack import UNSIGNED, UNSIGNED_CHUNKS, CutBody
 

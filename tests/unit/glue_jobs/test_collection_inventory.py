@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from glue_jobs.garbage_collection.inventory import (
+from graveler.addresses import sign_address
+from graveler.errors import CorruptDataError, InvalidInputError
+from graveler.ports import ListedObject
+from graveler.retention.candidates import Territory
+from graveler_jobs.garbage_collection.inventory import (
     candidates_among,
     listed_in,
     namespaces_among,
     read_manifest,
 )
-from graveler.addresses import sign_address
-from graveler.errors import CorruptDataError, InvalidInputError
-from graveler.ports import ListedObject
-from graveler.retention.candidates import Territory
 from tests.support.fakes.memory import MemoryObjectStore
 from tests.support.worlds.addresses import address, partition
 

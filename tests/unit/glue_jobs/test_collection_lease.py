@@ -2,13 +2,13 @@
 
 import pytest
 
-from glue_jobs.garbage_collection.lease import CollectionLease, held
-from glue_jobs.session import JobDeployment
 from graveler.aws.settings import DeploymentSettings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError
 from graveler.model import Repository
 from graveler.retention.runs import LEASE_S
+from graveler_jobs.garbage_collection.lease import CollectionLease, held
+from graveler_jobs.session import JobDeployment
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory_jobs import MemoryJobStore
 from tests.support.worlds.lake import REPO, new_lake

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.garbage_collection.job import main
-from glue_jobs.garbage_collection.options import CollectionOptions, parse
-from glue_jobs.garbage_collection.run import _cutoff_ns
-from glue_jobs.session import job_settings
 from graveler.errors import InvalidInputError
 from graveler.retention.candidates import MINIMUM_AGE_S
+from graveler_jobs.garbage_collection.job import main
+from graveler_jobs.garbage_collection.options import CollectionOptions, parse
+from graveler_jobs.garbage_collection.run import _cutoff_ns
+from graveler_jobs.session import job_settings
 from tests.support.checks.cases import for_each
 
 # As Glue calls a script.

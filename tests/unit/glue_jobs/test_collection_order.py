@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from glue_jobs.garbage_collection import live, marking
-from glue_jobs.garbage_collection.marking import Marking
+from graveler_jobs.garbage_collection import live, marking
+from graveler_jobs.garbage_collection.marking import Marking
 
 LOOK = ["begin", "uploads", "limit", "tokens", "entries", "end of limit", "commits", "claims"]
 

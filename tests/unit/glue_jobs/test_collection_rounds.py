@@ -7,13 +7,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from glue_jobs import parquet_files
-from glue_jobs.garbage_collection import run as module
-from glue_jobs.garbage_collection import sweeping
-from glue_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
-from glue_jobs.garbage_collection.options import CollectionOptions
-from glue_jobs.garbage_collection.sweeping import LEASE_IS_LOST, LOOK_IS_OLD, SweptRound
-from glue_jobs.session import JobDeployment
 from graveler.aws.settings import DeploymentSettings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
@@ -21,6 +14,13 @@ from graveler.retention.candidates import Territory
 from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, Look
 from graveler.retention.report import CollectionReport, Tally
 from graveler.retention.runs import LEASE
+from graveler_jobs import parquet_files
+from graveler_jobs.garbage_collection import run as module
+from graveler_jobs.garbage_collection import sweeping
+from graveler_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
+from graveler_jobs.garbage_collection.options import CollectionOptions
+from graveler_jobs.garbage_collection.sweeping import LEASE_IS_LOST, LOOK_IS_OLD, SweptRound
+from graveler_jobs.session import JobDeployment
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory_jobs import MemoryJobStore

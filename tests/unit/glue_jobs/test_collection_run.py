@@ -5,9 +5,6 @@ from typing import Any
 
 import pytest
 
-from glue_jobs.garbage_collection import run as module
-from glue_jobs.garbage_collection.options import CollectionOptions
-from glue_jobs.session import JobDeployment
 from graveler.aws.settings import DeploymentSettings
 from graveler.errors import (
     ContentionError,
@@ -19,6 +16,9 @@ from graveler.operations import collection_runs, repositories
 from graveler.retention.report import CollectionReport
 from graveler.retention.runs import RunState
 from graveler.times import rfc3339
+from graveler_jobs.garbage_collection import run as module
+from graveler_jobs.garbage_collection.options import CollectionOptions
+from graveler_jobs.session import JobDeployment
 from tests.support.fakes.engines import memory_world
 from tests.support.fakes.memory_jobs import MemoryJobStore
 

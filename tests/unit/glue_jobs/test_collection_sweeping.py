@@ -7,15 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glue_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
-from glue_jobs.garbage_collection.sweeping import (
-    LEASE_IS_LOST,
-    LOOK_IS_OLD,
-    Deleted,
-    Round,
-    delete,
-    thousands,
-)
 from graveler.branches.lookup import read_repository
 from graveler.errors import CorruptDataError
 from graveler.limits import DELETE_OBJECTS_MAX
@@ -23,6 +14,15 @@ from graveler.model import Repository
 from graveler.retention.candidates import Territory
 from graveler.retention.liveness import begin_look
 from graveler.retention.runs import LEASE
+from graveler_jobs.garbage_collection.listing import CANDIDATE_SCHEMA
+from graveler_jobs.garbage_collection.sweeping import (
+    LEASE_IS_LOST,
+    LOOK_IS_OLD,
+    Deleted,
+    Round,
+    delete,
+    thousands,
+)
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import MemoryObjectStore
 from tests.support.fakes.memory_jobs import MemoryJobStore

@@ -3,10 +3,10 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from glue_jobs.export.job import main
-from glue_jobs.export.options import ExportOptions, parse
 from graveler.errors import InvalidInputError
 from graveler.export.slices import SLICE_OBJECTS_MIN
+from graveler_jobs.export.job import main
+from graveler_jobs.export.options import ExportOptions, parse
 
 BRANCH = ("--repository", "lake", "--branch", "main")
 

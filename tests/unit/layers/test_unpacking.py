@@ -18,7 +18,7 @@ from layers.jobs import unpacking
 SOURCES = {
     f"{unpacking.FOLDER}/graveler/__init__.py": "",
     f"{unpacking.FOLDER}/graveler/inner.py": "from brought import VALUE",
-    f"{unpacking.FOLDER}/glue_jobs/__init__.py": "",
+    f"{unpacking.FOLDER}/graveler_jobs/__init__.py": "",
     f"{unpacking.FOLDER}/brought/__init__.py": "VALUE = 'ours'",
 }
 
@@ -45,7 +45,7 @@ def path_and_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.update(before)
 
 
-@pytest.mark.parametrize("first", ["graveler.inner", "glue_jobs"])
+@pytest.mark.parametrize("first", ["graveler.inner", "graveler_jobs"])
 def test_either_package_is_imported_first_and_finds_what_the_archive_brings(
     first: str, archive: Path, tmp_path: Path
 ) -> None:

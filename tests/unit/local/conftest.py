@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from local.queues import Queue, Queues
+from graveler_embedded.queues import Queue, Queues
 
 QUEUES = (
     Queue(name="work", visibility_timeout_s=60, receives_max=3, dead_letters="dead"),

@@ -6,11 +6,11 @@ import time
 import pytest
 
 from graveler.model.events import DETAIL_TYPES
-from local import background
-from local.background import CALLS_FOR_EXPORT, CALLS_FOR_TASKS, OUTBOX_ITEMS, QUEUES
-from local.bus import LocalEventBus
-from local.event_patterns import matches
-from local.queues import Queues
+from graveler_embedded import background
+from graveler_embedded.background import CALLS_FOR_EXPORT, CALLS_FOR_TASKS, OUTBOX_ITEMS, QUEUES
+from graveler_embedded.bus import LocalEventBus
+from graveler_embedded.event_patterns import matches
+from graveler_embedded.queues import Queues
 
 EXPORT_QUEUE = "graveler-export"
 TASK_QUEUE = "graveler-tasks"

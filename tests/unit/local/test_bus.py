@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from local import files
-from local.bus import EventRule, LocalEventBus
+from graveler_embedded import files
+from graveler_embedded.bus import EventRule, LocalEventBus
 
 
 @pytest.fixture

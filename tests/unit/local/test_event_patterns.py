@@ -1,6 +1,6 @@
 """Patterns select the same events as EventBridge."""
 
-from local.event_patterns import matches
+from graveler_embedded.event_patterns import matches
 from tests.support.checks.cases import for_each
 
 EVENT = {"source": "graveler", "detail-type": "Commit Created", "detail": {"branch": "main"}}

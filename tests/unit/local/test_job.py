@@ -7,19 +7,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from local.config import ENVIRONMENT
-from local.job import command, environment_of_stack
-from local.processes import StartError
+from graveler_embedded.config import ENVIRONMENT
+from graveler_embedded.job import command, environment_of_stack
+from graveler_embedded.processes import StartError
 
 
 def test_a_job_gets_its_words() -> None:
     words = command(["garbage-collection", "--repository", "lake"])
-    expected = [sys.executable, "-m", "glue_jobs.garbage_collection", "--repository", "lake"]
+    expected = [sys.executable, "-m", "graveler_jobs.garbage_collection", "--repository", "lake"]
     assert words == expected
 
 
 def test_a_job_without_spark_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("local.job.find_spec", lambda _name: None)
+    monkeypatch.setattr("graveler_embedded.job.find_spec", lambda _name: None)
     with pytest.raises(StartError, match="make install"):
         command(["export", "--repository", "lake"])
 

@@ -11,10 +11,10 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from local.bus import EventRule, LocalEventBus
-from local.glue import JOBS_AT_ONCE, LocalGlue
-from local.messaging import AwsServices, server
-from local.tcp_ports import free_port
+from graveler_embedded.bus import EventRule, LocalEventBus
+from graveler_embedded.glue import JOBS_AT_ONCE, LocalGlue
+from graveler_embedded.messaging import AwsServices, server
+from graveler_embedded.tcp_ports import free_port
 
 
 @pytest.fixture

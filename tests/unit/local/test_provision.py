@@ -6,7 +6,7 @@ import pytest
 
 from graveler.aws import wiring
 from graveler.errors import ThrottledError
-from local import provision
+from graveler_embedded import provision
 
 
 class SlowTables:

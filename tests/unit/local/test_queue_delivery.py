@@ -2,8 +2,8 @@
 
 import pytest
 
-from local.lambda_runtime import LocalFunction
-from local.queue_delivery import QueueDelivery
+from graveler_embedded.lambda_runtime import LocalFunction
+from graveler_embedded.queue_delivery import QueueDelivery
 from tests.unit.local.conftest import World
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from local.queues import MessageCounts, Queue, Queues, UnknownQueueError
+from graveler_embedded.queues import MessageCounts, Queue, Queues, UnknownQueueError
 
 
 def test_messages_are_received_once_and_in_the_order_of_their_sending(world):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from local.stores import drop_half_written
+from graveler_embedded.stores import drop_half_written
 
 UUID = "7b118f3f-c75c-478c-8d6b-705dd2a9e776"
 

@@ -3,8 +3,8 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from local.lambda_runtime import LocalFunction
-from local.stream import NotDoneError, ShardPositions, StreamDelivery
+from graveler_embedded.lambda_runtime import LocalFunction
+from graveler_embedded.stream import NotDoneError, ShardPositions, StreamDelivery
 from tests.unit.local.scripted_stream import ARN, Consumer, Stream
 
 PATTERN = {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sort": {"S": [{"prefix": "outbox#"}]}}}}
@@ -290,7 +290,7 @@ def test_pauses_grow_while_the_function_fails_and_are_short_again_when_it_does_n
         if len(pauses) == 12:
             raise Enough
 
-    monkeypatch.setattr("local.stream.time.sleep", sleep)
+    monkeypatch.setattr("graveler_embedded.stream.time.sleep", sleep)
     world.consumer.error = RuntimeError("out of luck")
     world.stream.write("a")
     with pytest.raises(Enough):
@@ -315,7 +315,7 @@ def test_a_stream_that_cannot_be_read_for_a_while_is_read_later(world, monkeypat
         raise ConnectionError("nobody answers")
 
     monkeypatch.setattr(world.stream, "get_records", unreachable)
-    monkeypatch.setattr("local.stream.time.sleep", sleep)
+    monkeypatch.setattr("graveler_embedded.stream.time.sleep", sleep)
     world.stream.write("a")
     with pytest.raises(Enough):
         world.delivery.deliver_forever()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from local.processes import START_TIMEOUT_S, StartError
-from local.supervised import (
+from graveler_embedded.processes import START_TIMEOUT_S, StartError
+from graveler_embedded.supervised import (
     DELAY_FIRST_S,
     DELAY_MAX_S,
     FAILED_STARTS_MAX,

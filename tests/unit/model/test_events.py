@@ -29,7 +29,7 @@ from graveler.operations import (
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.tasks.requests import cancel
-from local.event_patterns import matches
+from graveler_embedded.event_patterns import matches
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.tasks import run_all

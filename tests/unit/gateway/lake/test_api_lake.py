@@ -2,15 +2,15 @@
 
 import pytest
 
-from gateway.lake.api.rows import presigned_request
-from gateway.lake.port import Description, ObjectPlace
-from gateway.transfer.store import Transfers
 from graveler.errors import AccessDeniedError, ContentionError
 from graveler.http.rights import RIGHTS_AGE_MAX_S
 from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.model import Requirement
 from graveler.operations import repositories
 from graveler.ports import Credential, User
+from graveler_gateway.lake.api.rows import presigned_request
+from graveler_gateway.lake.port import Description, ObjectPlace
+from graveler_gateway.transfer.store import Transfers
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.fakes.access import EVERYTHING, USER, ScriptedAccounts, allowing
 from tests.support.fakes.engines import memory_world

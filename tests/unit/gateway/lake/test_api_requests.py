@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from gateway.lake.api.requests import Requests, conditions_of
-from gateway.lake.api.transport import ApiNoResponseError, ApiResponse, ApiUnreachableError
 from graveler import errors
 from graveler.http.errors import KIND_HEADER
 from graveler.http.write_conditions import requirement_of
 from graveler.model import Requirement
+from graveler_gateway.lake.api.requests import Requests, conditions_of
+from graveler_gateway.lake.api.transport import ApiNoResponseError, ApiResponse, ApiUnreachableError
 from tests.support.checks.cases import for_each
 
 DONE = ApiResponse(200, {}, b'{"a": 1}')

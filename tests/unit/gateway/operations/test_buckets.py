@@ -2,9 +2,9 @@
 
 import pytest
 
-from gateway.operations.request import OperationSettings
-from gateway.protocol.head import RequestHead
-from gateway.server.settings import GatewaySettings
+from graveler_gateway.operations.request import OperationSettings
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.server.settings import GatewaySettings
 from tests.support.fakes.access import allowing
 from tests.support.worlds.gateway_stack import HOST, CutBody, GatewayStack
 

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from gateway.protocol.bodies.algorithms import ALGORITHMS
+from graveler_gateway.protocol.bodies.algorithms import ALGORITHMS
 from tests.support.checks.cases import for_each
 from tests.support.fakes.part_checksums import checksum_of
 from tests.support.worlds.gateway_stack import UNSIGNED_CHUNKS, GatewayStack

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.protocol.bodies.algorithms import ALGORITHMS
+from graveler_gateway.protocol.bodies.algorithms import ALGORITHMS
 from tests.support.checks.cases import for_each
 from tests.support.fakes.part_checksums import checksum_of, composite_of
 from tests.support.worlds.gateway_calls import begun

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.protocol.head import RequestHead
-from gateway.protocol.signatures.version2 import sign
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.protocol.signatures.version2 import sign
 from tests.support.checks.cases import for_each
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.worlds.gateway_stack import HOST, REPO, CutBody, GatewayStack
@@ -100,7 +100,7 @@ def test_a_form_whose_policy_names_no_bucket_is_refused(stack):
 
 
 def test_a_form_with_a_larger_file_than_s3_takes_at_once_is_refused(stack, monkeypatch):
-    monkeypatch.setattr("gateway.operations.post_object.PUT_BYTES_MAX", 6)
+    monkeypatch.setattr("graveler_gateway.operations.post_object.PUT_BYTES_MAX", 6)
     assert form(stack, {"key": "main/c"}, b"content").code == "EntityTooLarge"
     assert form(stack, {"key": "main/c"}, b"conten").status == 204
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.lake.engine.lakes import EngineLake
 from graveler.operations import tags
+from graveler_gateway.lake.engine.lakes import EngineLake
 from tests.support.checks.cases import for_each
 from tests.support.worlds.gateway_stack import GatewayStack
 

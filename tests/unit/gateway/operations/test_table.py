@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.operations.table import _SUB_RESOURCES, _UNSERVED_HEADERS, OPERATIONS
+from graveler_gateway.operations.table import _SUB_RESOURCES, _UNSERVED_HEADERS, OPERATIONS
 from tests.support.checks.cases import for_each
 from tests.support.fakes.access import EVERYTHING, denying
 from tests.support.worlds.gateway_calls import REQUESTS, prepared

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.addressing import (
+from graveler_gateway.protocol.addressing import (
     BucketAndKey,
     CopySource,
     RefAndPath,
@@ -12,7 +12,7 @@ from gateway.protocol.addressing import (
     split_key,
     target_of,
 )
-from gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.errors import Code, S3ResponseError
 from tests.support.checks.cases import for_each
 
 DOMAINS = ["example.org", "S3.example.org"]

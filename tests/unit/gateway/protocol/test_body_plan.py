@@ -2,10 +2,10 @@ from base64 import b64encode
 
 import pytest
 
-from gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind, parse_payload
-from gateway.protocol.bodies.plan import body_plan
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.signatures.verified import ChunkSeed, VerifiedSignature
+from graveler_gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind, parse_payload
+from graveler_gateway.protocol.bodies.plan import body_plan
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.signatures.verified import ChunkSeed, VerifiedSignature
 from tests.support.checks.cases import for_each
 from tests.support.clients.signed_heads import head
 

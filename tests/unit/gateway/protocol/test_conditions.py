@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol import dates
-from gateway.protocol.conditions import (
+from graveler_gateway.protocol import dates
+from graveler_gateway.protocol.conditions import (
     ConditionVerdict,
     WriteCondition,
     copy_verdict,
@@ -11,8 +11,8 @@ from gateway.protocol.conditions import (
     read_verdict,
     write_condition,
 )
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.head import RequestHead
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.head import RequestHead
 from tests.support.checks.cases import for_each
 
 ETAG = "abc"

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.bodies.algorithms import ALGORITHMS
-from gateway.protocol.bodies.chunk_signatures import ChunkSignatures
-from gateway.protocol.bodies.decoder import Decoder
-from gateway.protocol.bodies.payload import Payload, PayloadKind
-from gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.signatures import keys
-from gateway.protocol.signatures.verified import ChunkSeed
+from graveler_gateway.protocol.bodies.algorithms import ALGORITHMS
+from graveler_gateway.protocol.bodies.chunk_signatures import ChunkSignatures
+from graveler_gateway.protocol.bodies.decoder import Decoder
+from graveler_gateway.protocol.bodies.payload import Payload, PayloadKind
+from graveler_gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.signatures import keys
+from graveler_gateway.protocol.signatures.verified import ChunkSeed
 from tests.support.checks.cases import for_each
 
 SEED = ChunkSeed(b"k" * 32, "20130524T000000Z", "20130524/r/s3/aws4_request", "0" * 64)

@@ -11,8 +11,8 @@ from botocore.parsers import create_parser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.documents import deletions, multipart_uploads, pages, results
-from gateway.protocol.listings import (
+from graveler_gateway.protocol.documents import deletions, multipart_uploads, pages, results
+from graveler_gateway.protocol.listings import (
     ObjectsQuery,
     PartsQuery,
     objects_query,

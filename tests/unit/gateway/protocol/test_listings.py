@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.listings import (
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.listings import (
     BucketsQuery,
     ObjectsQuery,
     PartsQuery,

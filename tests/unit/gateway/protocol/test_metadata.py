@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.head import RequestHead
-from gateway.protocol.metadata import (
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.protocol.metadata import (
     content_type,
     metadata_headers,
     response_overrides,

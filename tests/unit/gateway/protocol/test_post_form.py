@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.post_form import PostFormParser
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.post_form import PostFormParser
 from tests.support.checks.cases import for_each
 
 CONTENT_TYPE = "multipart/form-data; boundary=9431149156168"

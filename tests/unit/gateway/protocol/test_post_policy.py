@@ -13,9 +13,9 @@ from botocore.awsrequest import AWSRequest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.post_policy import LengthRange, check_policy, form_access_key_id
-from gateway.protocol.signatures.version2 import sign
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.post_policy import LengthRange, check_policy, form_access_key_id
+from graveler_gateway.protocol.signatures.version2 import sign
 from tests.support.checks.cases import for_each
 from tests.support.clients.signed_heads import ACCESS_KEY_ID, CREDENTIALS, SECRET
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.ranges import ByteRange, copy_range, read_range
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.ranges import ByteRange, copy_range, read_range
 from tests.support.checks.cases import for_each
 
 NINES = "9" * 20

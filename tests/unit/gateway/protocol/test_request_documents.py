@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.documents import deletions, multipart_uploads, tagging
-from gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.documents import deletions, multipart_uploads, tagging
+from graveler_gateway.protocol.errors import Code, S3ResponseError
 from tests.support.checks.cases import for_each
 
 PARSERS = {

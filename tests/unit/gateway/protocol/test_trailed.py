@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.bodies import trailed
-from gateway.protocol.bodies.algorithms import ALGORITHMS
-from gateway.protocol.bodies.decoder import Decoder
-from gateway.protocol.bodies.payload import parse_payload
-from gateway.protocol.bodies.plan import body_plan
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.head import RequestHead
-from gateway.protocol.signatures.verified import VerifiedSignature
+from graveler_gateway.protocol.bodies import trailed
+from graveler_gateway.protocol.bodies.algorithms import ALGORITHMS
+from graveler_gateway.protocol.bodies.decoder import Decoder
+from graveler_gateway.protocol.bodies.payload import parse_payload
+from graveler_gateway.protocol.bodies.plan import body_plan
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.protocol.signatures.verified import VerifiedSignature
 from tests.support.fakes.part_checksums import checksum_of
 
 CRC32 = ALGORITHMS["x-amz-checksum-crc32"]

@@ -13,11 +13,11 @@ from botocore.awsrequest import AWSRequest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.protocol.bodies.payload import UNSIGNED, PayloadKind
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import SignatureKind
-from gateway.protocol.signatures.version2 import sign
+from graveler_gateway.protocol.bodies.payload import UNSIGNED, PayloadKind
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.signatures.presented import parse
+from graveler_gateway.protocol.signatures.verified import SignatureKind
+from graveler_gateway.protocol.signatures.version2 import sign
 from tests.support.clients.signed_heads import ACCESS_KEY_ID, CREDENTIALS, SECRET, head, sent
 
 HOST = "awsexamplebucket1.us-west-1.s3.amazonaws.com"

@@ -10,11 +10,11 @@ from botocore.awsrequest import AWSRequest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.head import RequestHead
-from gateway.protocol.signatures import keys
-from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import SignatureKind
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.protocol.signatures import keys
+from graveler_gateway.protocol.signatures.presented import parse
+from graveler_gateway.protocol.signatures.verified import SignatureKind
 from tests.support.checks.cases import for_each
 from tests.support.clients.signed_heads import CREDENTIALS, EXAMPLE_TIME_S, SECRET, head, sent
 

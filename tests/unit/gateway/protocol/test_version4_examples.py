@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.protocol.bodies.decoder import Decoder
-from gateway.protocol.bodies.payload import PayloadKind
-from gateway.protocol.bodies.plan import body_plan
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.protocol.signatures.presented import parse
-from gateway.protocol.signatures.verified import SignatureKind
+from graveler_gateway.protocol.bodies.decoder import Decoder
+from graveler_gateway.protocol.bodies.payload import PayloadKind
+from graveler_gateway.protocol.bodies.plan import body_plan
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.protocol.signatures.presented import parse
+from graveler_gateway.protocol.signatures.verified import SignatureKind
 from tests.support.clients.signed_heads import (
     ACCESS_KEY_ID,
     EXAMPLE_TIME,

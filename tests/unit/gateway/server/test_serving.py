@@ -5,10 +5,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from gateway.protocol.head import RequestHead
-from gateway.server.http.connection import Limits
-from gateway.server.serving import GatewayHandler
 from graveler.data_headers import DataHeaders
+from graveler_gateway.protocol.head import RequestHead
+from graveler_gateway.server.http.connection import Limits
+from graveler_gateway.server.serving import GatewayHandler
 from tests.support.servers.http_server import RawClient, head_bytes, running, until
 from tests.support.worlds.gateway_stack import HOST, REPO, UNSIGNED, UNSIGNED_CHUNKS, GatewayStack
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gateway.operations.request import OperationSettings
-from gateway.server.routing import is_for_gateway
-from gateway.server.settings import PREFIX, GatewaySettings, ServerSettings
+from graveler_gateway.operations.request import OperationSettings
+from graveler_gateway.server.routing import is_for_gateway
+from graveler_gateway.server.settings import PREFIX, GatewaySettings, ServerSettings
 from tests.support.checks.cases import for_each
 from tests.support.clients.signed_heads import head
 

@@ -5,10 +5,10 @@ import threading
 
 import pytest
 
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.transfer.store import Transfers
-from gateway.transfer.store_exchange import store_pool
 from graveler.ports import SignedS3Request
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.transfer.store import Transfers
+from graveler_gateway.transfer.store_exchange import store_pool
 
 _HOST = "127.0.0.1"
 

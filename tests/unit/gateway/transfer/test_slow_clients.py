@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.transfer.store import Transfers
-from gateway.transfer.store_exchange import store_pool
 from graveler.ports import SignedS3Request
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.transfer.store import Transfers
+from graveler_gateway.transfer.store_exchange import store_pool
 
 _SILENCE_S = 0.3
 _CONTENT = bytes(3 * 1024 * 1024)

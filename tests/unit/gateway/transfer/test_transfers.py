@@ -8,13 +8,13 @@ import threading
 
 import pytest
 
-from gateway.operations.content import RequestContent
-from gateway.protocol.bodies.algorithms import ALGORITHMS
-from gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind
-from gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
-from gateway.protocol.errors import Code, S3ResponseError
-from gateway.transfer.store import DataMissingError, Transfers
-from gateway.transfer.store_exchange import (
+from graveler_gateway.operations.content import RequestContent
+from graveler_gateway.protocol.bodies.algorithms import ALGORITHMS
+from graveler_gateway.protocol.bodies.payload import UNSIGNED, Payload, PayloadKind
+from graveler_gateway.protocol.bodies.plan import BodyPlan, ExpectedChecksum
+from graveler_gateway.protocol.errors import Code, S3ResponseError
+from graveler_gateway.transfer.store import DataMissingError, Transfers
+from graveler_gateway.transfer.store_exchange import (
     StoreNoResponseError,
     StoreUnreachableError,
     send,

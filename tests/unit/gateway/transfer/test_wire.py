@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from gateway.protocol.errors import S3ResponseError
-from gateway.transfer.store import DataMissingError, Transfers
-from gateway.transfer.store_exchange import store_pool
 from graveler.aws.exchanges.pool import Pool
 from graveler.ports import SignedS3Request
+from graveler_gateway.protocol.errors import S3ResponseError
+from graveler_gateway.transfer.store import DataMissingError, Transfers
+from graveler_gateway.transfer.store_exchange import store_pool
 
 _STORED = b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 0\r\n\r\n'
 _BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.server.http.chunks import BrokenBodyError, Chunks
+from graveler_gateway.server.http.chunks import BrokenBodyError, Chunks
 from tests.support.checks.cases import for_each
 
 PIPELINED = b"GET / HTTP/1.1\r\n"

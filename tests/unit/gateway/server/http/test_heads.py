@@ -2,7 +2,12 @@
 
 import pytest
 
-from gateway.server.http.heads import HEAD_BYTES_MAX, HeadRefusedError, check_begun, parse_head
+from graveler_gateway.server.http.heads import (
+    HEAD_BYTES_MAX,
+    HeadRefusedError,
+    check_begun,
+    parse_head,
+)
 from tests.support.checks.cases import for_each
 
 HOST = "Host: any\r\n"

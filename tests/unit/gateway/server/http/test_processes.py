@@ -12,10 +12,10 @@ from typing import cast
 
 import pytest
 
-from gateway.server.http import processes
-from gateway.server.http.processes import Processes
-from gateway.server.http.worker import _next
-from local.tcp_ports import free_port
+from graveler_embedded.tcp_ports import free_port
+from graveler_gateway.server.http import processes
+from graveler_gateway.server.http.processes import Processes
+from graveler_gateway.server.http.worker import _next
 from tests.support.servers.http_server import RawClient, until
 from tests.support.servers.served import FOLDER
 

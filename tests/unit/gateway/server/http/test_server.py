@@ -7,12 +7,12 @@ from contextvars import ContextVar
 
 import pytest
 
-from gateway.server.http.body import SlowBodyError
-from gateway.server.http.chunks import BrokenBodyError
-from gateway.server.http.client import ClientSocket
-from gateway.server.http.connection import Limits
-from gateway.server.http.exchange import ClientGoneError
-from gateway.server.http.server import HttpServer
+from graveler_gateway.server.http.body import SlowBodyError
+from graveler_gateway.server.http.chunks import BrokenBodyError
+from graveler_gateway.server.http.client import ClientSocket
+from graveler_gateway.server.http.connection import Limits
+from graveler_gateway.server.http.exchange import ClientGoneError
+from graveler_gateway.server.http.server import HttpServer
 from tests.support.servers.http_server import RawClient, read_whole, running, until
 
 HOST = b"Host: any\r\n"

@@ -1,0 +1,105 @@
+"""`graveler annotate`: which commit changed each object last."""
+
+import unicodedata
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec import Struct
+
+from graveler_cli.arguments import PathArgument
+from graveler_cli.commits import first_line
+from graveler_cli.output import local_time
+from graveler_cli.schemas import Commit, ObjectStats
+from graveler_cli.session import session_of
+from graveler_cli.uris import PathUri
+
+if TYPE_CHECKING:
+    from graveler_cli.client import LakeClient
+
+_PATH_WIDTH = 15
+_COMMITTER_WIDTH = 20
+_ID_LENGTH = 16
+_ID_WIDTH = 20
+_MESSAGE_BYTES_MAX = 200
+
+# The number of logs that are requested at a time.
+_AT_ONCE = 8
+
+
+class Annotation(Struct, frozen=True):
+    """An object or a folder, and its last commit; None if it is not committed."""
+
+    path: str
+    path_type: str
+    commit: Commit | None
+
+
+def command(
+    context: typer.Context,
+    uri: PathArgument,
+    *,
+    recursive: Annotated[
+        bool,
+        typer.Option(
+            "--recursive/--no-recursive", "-r", help="Show all objects below, not folders."
+        ),
+    ] = False,
+    first_parent: Annotated[
+        bool, typer.Option(help="Follow only the first parent of each merge.")
+    ] = False,
+) -> None:
+    """List objects and folders below a path, each with the commit that changed it last."""
+    session = session_of(context)
+    path = session.path(uri)
+    found = session.server.each(
+        "/repositories/{repository}/refs/{ref}/objects/ls",
+        {"repository": path.repository, "ref": path.ref},
+        ObjectStats,
+        {"prefix": path.path, "delimiter": "" if recursive else "/", "presign": False},
+    )
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        while some := list(islice(found, _AT_ONCE)):
+            annotated = pool.map(
+                lambda each: _annotated(session.server, path, each, first_parent=first_parent), some
+            )
+            session.output.items(annotated, _lines)
+
+
+def _annotated(
+    server: "LakeClient", path: PathUri, found: ObjectStats, *, first_parent: bool
+) -> Annotation:
+    kind = "prefixes" if found.path_type == "common_prefix" else "objects"
+    page = server.page(
+        "/repositories/{repository}/refs/{ref}/commits",
+        {"repository": path.repository, "ref": path.ref},
+        Commit,
+        {"amount": 1, "limit": True, "first_parent": first_parent, kind: [found.path]},
+    )
+    return Annotation(found.path, found.path_type, next(iter(page.results), None))
+
+
+def _lines(found: Annotation) -> Iterator[str]:
+    commit = found.commit
+    cells = (
+        _padded(found.path, _PATH_WIDTH),
+        _padded(commit.committer if commit else "", _COMMITTER_WIDTH),
+        _padded(commit.id[:_ID_LENGTH] if commit else "", _ID_WIDTH),
+        local_time(commit.creation_date) if commit else "",
+    )
+    yield f"{' '.join(cells)}  {_shortened(commit.message) if commit else ''}"
+
+
+def _padded(text: str, width: int) -> str:
+    """Return the text with spaces up to a width on the screen."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return text + " " * (width - len(text) - wide)
+
+
+def _shortened(message: str) -> str:
+    encoded = message.encode()
+    if len(encoded) > _MESSAGE_BYTES_MAX:
+        message = encoded[: _MESSAGE_BYTES_MAX - 3].decode(errors="ignore") + "..."
+    return first_line(message)

@@ -1,0 +1,74 @@
+"""Schemas of the API's answers about groups, policies and credentials."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from graveler_cli.output import local_time
+
+
+class Group(Struct, frozen=True, omit_defaults=True):
+    """A group of users."""
+
+    id: str
+    creation_date: int
+    name: str | None = None
+    description: str | None = None
+
+
+class Statement(Struct, frozen=True, omit_defaults=True):
+    """A statement of a policy: it allows or denies actions."""
+
+    effect: str
+    resource: str
+    action: list[str]
+    condition: dict[str, dict[str, list[str]]] | None = None
+
+
+class Policy(Struct, frozen=True, omit_defaults=True):
+    """A policy."""
+
+    id: str
+    statement: list[Statement]
+    creation_date: int | None = None
+    name: str | None = None
+    acl: Any = None
+
+
+class Credentials(Struct, frozen=True):
+    """A key pair, without its secret."""
+
+    access_key_id: str
+    creation_date: int
+
+
+class NewCredentials(Struct, frozen=True):
+    """A new key pair, with its secret."""
+
+    access_key_id: str
+    secret_access_key: str
+    creation_date: int
+
+
+class ExternalPrincipal(Struct, frozen=True):
+    """An identity of another system that may log in as a user."""
+
+    id: str
+    user_id: str
+
+
+class AccessControlList(Struct, frozen=True):
+    """The permission of a group's members, on servers with access control lists."""
+
+    permission: str
+
+
+STATEMENT_HEADS = ("Policy ID", "Creation Date", "Statement #", "Resource", "Effect", "Actions")
+
+
+def statement_rows(policy: Policy) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each statement of the policy."""
+    created = local_time(policy.creation_date or 0)
+    for number, each in enumerate(policy.statement):
+        yield policy.id, created, number, each.resource, each.effect, ", ".join(each.action)

@@ -1,0 +1,98 @@
+"""`graveler diff`: differences between two refs, or uncommitted changes."""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from graveler_cli import completion
+from graveler_cli.arguments import PrefixOption, RefArgument
+from graveler_cli.errors import UsageError
+from graveler_cli.output import Color, CommandOutput
+from graveler_cli.schemas import Diff
+from graveler_cli.session import CommandSession, session_of
+from graveler_cli.uris import RefUri
+
+_CHANGES: dict[str, tuple[str, Color]] = {
+    "added": ("+ added", "green"),
+    "removed": ("- removed", "red"),
+    "changed": ("~ modified", "yellow"),
+    "conflict": ("* conflict", "yellow"),
+}
+
+# No name of a branch or a tag has two dots, so the form is not ambiguous.
+_RANGE = re.compile(r"(?P<left>.+?[^.])(?P<dots>\.{2,3})(?P<right>[^./][^/]*)")
+
+
+def command(
+    context: typer.Context,
+    uri: RefArgument,
+    other_uri: Annotated[
+        str,
+        typer.Argument(
+            metavar="[REF_URI]",
+            help="The ref with the changes.",
+            show_default=False,
+            autocompletion=completion.refs,
+        ),
+    ] = "",
+    *,
+    two_way: Annotated[
+        bool,
+        typer.Option(help="Compare the refs with each other, not the second with their base."),
+    ] = False,
+    prefix: PrefixOption = "",
+) -> None:
+    """Show the uncommitted changes of a branch, or the differences between two refs.
+
+    For two refs, show the changes of the second since their common commit, like git's a...b. With
+    --two-way, show all differences, like git's a..b. Both refs may be one argument:
+    lakefs://REPO/main...dev.
+    """
+    session = session_of(context)
+    in_range = _RANGE.fullmatch(uri)
+    if not other_uri and in_range is None:
+        branch = session.branch(uri)
+        session.output.line(f"Ref: {branch}")
+        found = session.server.each(
+            "/repositories/{repository}/branches/{branch}/diff",
+            {"repository": branch.repository, "branch": branch.branch},
+            Diff,
+            {"prefix": prefix},
+        )
+        session.output.items(found, lambda each: _lines(each, session.output))
+        return
+    left, right, two_way = _refs(session, uri, other_uri, in_range, two_way=two_way)
+    session.output.line(f"Left ref: {left}")
+    session.output.line(f"Right ref: {right}")
+    if left.repository != right.repository:
+        raise UsageError("both refs must be of the same repository")
+    found = session.server.each(
+        "/repositories/{repository}/refs/{left}/diff/{right}",
+        {"repository": left.repository, "left": left.ref, "right": right.ref},
+        Diff,
+        {"prefix": prefix, "type": "two_dot" if two_way else "three_dot"},
+    )
+    session.output.items(found, lambda each: _lines(each, session.output))
+
+
+def _refs(
+    session: CommandSession,
+    uri: str,
+    other_uri: str,
+    in_range: re.Match[str] | None,
+    *,
+    two_way: bool,
+) -> tuple[RefUri, RefUri, bool]:
+    """Return both refs, and whether to compare them without their base."""
+    if other_uri:
+        return session.ref(uri), session.ref(other_uri), two_way
+    assert in_range is not None
+    left = session.ref(in_range["left"])
+    return left, RefUri(left.repository, in_range["right"]), two_way or in_range["dots"] == ".."
+
+
+def _lines(found: Diff, output: CommandOutput) -> Iterator[str]:
+    change, color = _CHANGES.get(found.type, (found.type, "blue"))
+    yield output.paint(f"{change} {found.path}", color)

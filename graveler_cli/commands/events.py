@@ -1,0 +1,105 @@
+"""`graveler events`: the events of a repository."""
+
+import time
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from graveler_cli.arguments import RepositoryArgument
+from graveler_cli.client import ApiRefusedError
+from graveler_cli.commits import first_line, short_id
+from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.events import EventDetail, EventFeed, is_gone
+from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.output import local_time
+from graveler_cli.session import CommandSession, session_of
+
+app = typer.Typer(cls=CommandGroup, help="Follow the events of a repository.")
+
+_INTERVAL_MIN_S = 0.1
+
+
+@app.callback()
+def _group() -> None:
+    """Follow the events of a repository."""  # with a callback, Typer keeps the name `tail`
+
+
+@app.command("tail", cls=Command)
+def tail(
+    context: typer.Context,
+    uri: RepositoryArgument,
+    *,
+    since: Annotated[
+        str,
+        typer.Option(
+            help="Begin with the commits since this time, such as 2024-08-02T10:13:33Z, or with "
+            "those that this ref does not have.",
+            show_default=False,
+        ),
+    ] = "",
+    interval: Annotated[
+        float, typer.Option(min=_INTERVAL_MIN_S, help="Seconds between two looks.")
+    ] = 5.0,
+    once: Annotated[bool, typer.Option(help="End after the commits of --since.")] = False,
+) -> None:
+    """Print events as they happen: commits, and changes of branches and tags.
+
+    With --json, each is the detail of the deployment's event bus, with the fields that the API
+    shows. Ctrl-C ends it.
+    """
+    session = session_of(context)
+    repository = session.repository(uri)
+    if once and not since:
+        raise UsageError("--once needs --since: without it there is nothing to print")
+    watch = EventFeed(session.server, repository.repository)
+    if since:
+        since_s = _unix_s(since)
+        ref = "" if since_s is not None else since
+        _print(session, watch.begin_at(ref=ref, since_s=since_s))
+    else:
+        watch.begin()
+    while not once:
+        time.sleep(interval)
+        if not _look(session, watch):
+            return
+
+
+def _look(session: CommandSession, watch: EventFeed) -> bool:
+    """Print the new events; return whether the repository still exists."""
+    try:
+        _print(session, watch.changes())
+    except ApiRefusedError as error:
+        if error.status == 404:
+            if is_gone(session.server, watch.repository):
+                _print(session, [watch.deleted()])
+                return False
+            return True  # a branch was deleted meanwhile: the next look reports it
+        if error.status < 500:
+            raise
+        session.output.warn(f"warning: {error.message}; the next look makes up for it")
+    except CommandError as error:
+        session.output.warn(f"warning: {error.message}; the next look makes up for it")
+    return True
+
+
+def _print(session: CommandSession, events: Iterable[EventDetail]) -> None:
+    session.output.items(events, _lines)
+
+
+def _lines(event: EventDetail) -> Iterator[str]:
+    at = int(datetime.fromisoformat(event.time).timestamp())
+    cells = [local_time(at), event.kind, event.branch or event.tag or event.repository]
+    if event.commit_id:
+        cells.append(short_id(event.commit_id))
+    if event.message is not None:
+        cells.append(first_line(event.message))
+    yield "\t".join(cells)
+
+
+def _unix_s(text: str) -> int | None:
+    """Parse a time; None if the text is a ref."""
+    from graveler.times import unix_s  # noqa: PLC0415 - of a few commands
+
+    return None if text.isdigit() else unix_s(text)

@@ -1,0 +1,46 @@
+"""`graveler find-merge-base`: a best common ancestor of two refs."""
+
+from collections.abc import Iterator
+
+import typer
+from msgspec import Struct
+
+from graveler_cli.arguments import RefArgument
+from graveler_cli.errors import UsageError
+from graveler_cli.output import CommandOutput
+from graveler_cli.session import session_of
+
+_MERGE = "/repositories/{repository}/refs/{source}/merge/{destination}"
+
+
+class MergeBase(Struct, frozen=True):
+    """The source, the destination and the base of a merge."""
+
+    source_commit_id: str
+    destination_commit_id: str
+    base_commit_id: str
+
+
+def command(context: typer.Context, source: RefArgument, destination: RefArgument) -> None:
+    """Show the merge base of two refs: a best common ancestor."""
+    session = session_of(context)
+    begins_at, ends_at = session.ref(source), session.ref(destination)
+    session.output.line(f"Source: {begins_at}")
+    session.output.line(f"Destination: {ends_at}")
+    if begins_at.repository != ends_at.repository:
+        raise UsageError("both references must belong to the same repository")
+    names = {
+        "repository": ends_at.repository,
+        "source": begins_at.ref,
+        "destination": ends_at.ref,
+    }
+    found = session.server.ask("GET", _MERGE, names, MergeBase)
+    session.output.item(found, lambda each: _lines(each, session.output))
+
+
+def _lines(found: MergeBase, output: CommandOutput) -> Iterator[str]:
+    base, source, destination = (
+        output.paint(each, "yellow")
+        for each in (found.base_commit_id, found.source_commit_id, found.destination_commit_id)
+    )
+    yield f'Found base "{base}" when merging "{source}" into "{destination}".'

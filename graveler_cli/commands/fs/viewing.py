@@ -1,0 +1,147 @@
+"""`graveler fs ls`, `stat`, `cat` and `presign`."""
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from graveler_cli import output
+from graveler_cli.arguments import PathArgument, PreSignOption
+from graveler_cli.commands.fs.options import (
+    OBJECT,
+    RecursiveOption,
+    names_of,
+    options_of,
+    runner_of,
+    stat_lines,
+)
+from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.schemas import Config, ObjectStats
+from graveler_cli.session import CommandSession, session_of
+from graveler_cli.uris import PathUri
+
+_RANGE = re.compile(r"(\d*)-(\d*)")
+
+
+def ls(
+    context: typer.Context,
+    uri: PathArgument,
+    *,
+    recursive: RecursiveOption = False,
+    pre_sign: Annotated[
+        bool, typer.Option("--pre-sign", help="With --json: show presigned URLs as addresses.")
+    ] = False,
+) -> None:
+    """List the objects and folders whose names begin with the path."""
+    session = session_of(context)
+    path = session.path(uri)
+    query = {
+        "prefix": path.path,
+        "delimiter": "" if recursive else "/",
+        "presign": pre_sign,
+    }
+    found = session.server.each(f"{OBJECT}/ls", names_of(path), ObjectStats, query)
+    # Only a recursive listing shows whole paths.
+    shown_from = 0 if recursive else path.path.rfind("/") + 1
+    session.output.items(found, lambda each: [_line(session, each, shown_from)])
+
+
+def _line(session: CommandSession, found: ObjectStats, shown_from: int) -> str:
+    name = session.output.paint(found.path[shown_from:], "yellow")
+    if found.path_type != "object":
+        return f"{found.path_type:<12}    {'':44}    {name}"
+    modified = output.local_time(found.mtime)
+    size = output.human_size(found.size_bytes or 0)
+    return f"{found.path_type:<12}    {modified:<29}    {size:<12}    {name}"
+
+
+def stat(
+    context: typer.Context,
+    uri: PathArgument,
+    *,
+    pre_sign: Annotated[
+        bool,
+        typer.Option(
+            "--pre-sign/--no-pre-sign", help="Show a presigned URL instead of the location."
+        ),
+    ] = False,
+) -> None:
+    """Show an object's metadata and the location of its bytes."""
+    session = session_of(context)
+    found = _stat(session, session.object(uri), pre_sign=pre_sign)
+    session.output.item(found, lambda each: stat_lines(session, each))
+
+
+def cat(
+    context: typer.Context,
+    uri: PathArgument,
+    *,
+    pre_sign: PreSignOption = None,
+    byte_range: Annotated[
+        str,
+        typer.Option(
+            "--range",
+            metavar="FIRST-LAST",
+            help="Only these bytes, from 0: FIRST-LAST, FIRST- or -AMOUNT.",
+            show_default=False,
+        ),
+    ] = "",
+) -> None:
+    """Print an object's content; with --range, read only these bytes."""
+    session = session_of(context)
+    path = session.object(uri)
+    if session.output.as_json:
+        raise UsageError("cat prints bytes: leave --json out")
+    # Small objects come through the API in one request; from large ones, the API redirects.
+    is_presigned = bool(pre_sign) and _config(session).storage_config.pre_sign_support
+    options = options_of(session, 1, is_presigned)
+    found = _stat(session, path, pre_sign=is_presigned)
+    first, length = _wanted(byte_range, found.size_bytes or 0)
+    stream = sys.stdout.buffer
+    runner = runner_of(session, path, options)
+    runner.read(path.path, found, first, length, stream.write)
+    stream.flush()
+
+
+def presign(context: typer.Context, uri: PathArgument) -> None:
+    """Print a presigned URL, from which anyone can read the object until it expires."""
+    session = session_of(context)
+    path = session.object(uri)
+    if not _config(session).storage_config.pre_sign_support:
+        raise CommandError("the server has no presigned URLs: use fs cat or fs download")
+    found = _stat(session, path, pre_sign=True)
+    session.output.item(found, lambda each: [each.physical_address])
+
+
+def _stat(session: CommandSession, path: PathUri, *, pre_sign: bool) -> ObjectStats:
+    query = {"path": path.path, "presign": pre_sign}
+    return session.server.ask("GET", f"{OBJECT}/stat", names_of(path), ObjectStats, query=query)
+
+
+def _config(session: CommandSession) -> Config:
+    return session.server.ask("GET", "/config", {}, Config)
+
+
+def _wanted(text: str, size_bytes: int) -> tuple[int, int]:
+    """Return the first byte of the range, and its length."""
+    if not text:
+        return 0, size_bytes
+    found = _RANGE.fullmatch(text)
+    if found is None or text == "-" or (found[1] and found[2] and int(found[1]) > int(found[2])):
+        raise UsageError(f"--range is {text!r}: write FIRST-LAST, FIRST- or -AMOUNT")
+    if not found[1]:
+        length = min(int(found[2]), size_bytes)
+        return size_bytes - length, length
+    first = int(found[1])
+    if first >= size_bytes:
+        raise CommandError(f"--range begins at {first}, but the object has {size_bytes} bytes")
+    last = min(int(found[2]), size_bytes - 1) if found[2] else size_bytes - 1
+    return first, last - first + 1
+
+
+def listed(session: CommandSession, path: PathUri) -> Iterator[ObjectStats]:
+    """Yield all objects below a path."""
+    query = {"prefix": path.path, "user_metadata": False}
+    return session.server.each(f"{OBJECT}/ls", names_of(path), ObjectStats, query)

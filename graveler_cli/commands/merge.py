@@ -1,0 +1,122 @@
+"""`graveler merge`: merge a ref into a branch."""
+
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+from graveler_cli import completion
+from graveler_cli.arguments import BranchArgument, pairs_of
+from graveler_cli.client import ApiRefusedError, LakeClient
+from graveler_cli.commits import (
+    AllowEmptyMessageOption,
+    MessageOption,
+    MetadataOption,
+    check_message,
+)
+from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.session import session_of
+from graveler_cli.uris import BranchUri, RefUri
+
+STRATEGIES = ("dest-wins", "source-wins")
+
+
+class MergeResult(Struct, frozen=True):
+    """The commit of a merge."""
+
+    reference: str
+
+
+def command(
+    context: typer.Context,
+    source_uri: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE_URI",
+            help="The ref to merge: lakefs://REPO/REF",
+            show_default=False,
+            autocompletion=completion.refs,
+        ),
+    ],
+    destination_uri: BranchArgument,
+    *,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="The side that wins a conflict: dest-wins or source-wins. Without it, a conflict "
+            "is an error.",
+            show_default=False,
+            autocompletion=lambda: list(STRATEGIES),
+        ),
+    ] = "",
+    force: Annotated[
+        bool, typer.Option(help="Also merge into a read-only branch, or without changes.")
+    ] = False,
+    allow_empty: Annotated[bool, typer.Option(help="Allow a merge without changes.")] = False,
+    squash: Annotated[
+        bool, typer.Option(help="Make a commit whose only parent is the destination's head.")
+    ] = False,
+    message: MessageOption = "",
+    allow_empty_message: AllowEmptyMessageOption = True,
+    meta: MetadataOption = None,
+) -> None:
+    """Merge a ref into a branch, as a new commit of the branch."""
+    session = session_of(context)
+    check_message(message, allow_empty=allow_empty_message)
+    metadata = pairs_of("--meta", meta)
+    source, destination = session.ref(source_uri), session.branch(destination_uri)
+    session.output.line(f"Source: {source}")
+    session.output.line(f"Destination: {destination}")
+    if source.repository != destination.repository:
+        raise UsageError("both refs must be of the same repository")
+    if strategy and strategy not in STRATEGIES:
+        raise UsageError(f"--strategy is {strategy!r}: write {' or '.join(STRATEGIES)}")
+    wanted = {
+        "message": message,
+        "metadata": metadata,
+        "strategy": strategy,
+        "force": force,
+        "allow_empty": allow_empty,
+        "squash_merge": squash,
+    }
+    merged = _merged(session.server, source, destination, wanted)
+    paint = session.output.paint
+    from_to = f'"{paint(source.ref, "yellow")}" into "{paint(destination.branch, "yellow")}"'
+    session.output.item(
+        merged, lambda made: [f'Merged {from_to} to get "{paint(made.reference, "green")}".']
+    )
+
+
+def _merged(
+    server: LakeClient, source: RefUri, destination: BranchUri, wanted: dict[str, object]
+) -> MergeResult:
+    """Merge; return the new commit.
+
+    Raises:
+        CommandError: both sides changed the same objects, or the server refused.
+    """
+    try:
+        return server.ask(
+            "POST",
+            "/repositories/{repository}/refs/{source}/merge/{destination}",
+            {
+                "repository": source.repository,
+                "source": source.ref,
+                "destination": destination.branch,
+            },
+            MergeResult,
+            wanted,
+        )
+    except ApiRefusedError as error:
+        if is_conflict(error):
+            raise CommandError(
+                f"conflict found: `graveler diff {destination} {source}` shows it, and --strategy "
+                "decides it"
+            ) from error
+        raise
+
+
+def is_conflict(error: ApiRefusedError) -> bool:
+    """Return whether a merge was refused because both sides changed the same objects."""
+    # lakeFS answers a conflict with a result instead of a message.
+    return error.status == 409 and (not error.text or "conflict" in error.text.lower())

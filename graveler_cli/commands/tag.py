@@ -1,0 +1,120 @@
+"""`graveler tag`: the tags of a repository."""
+
+from typing import Annotated
+
+import typer
+
+from graveler_cli import completion
+from graveler_cli.arguments import (
+    AMOUNT_DEFAULT,
+    AfterOption,
+    AmountOption,
+    PrefixOption,
+    RepositoryArgument,
+    YesOption,
+)
+from graveler_cli.errors import UsageError
+from graveler_cli.grammar import Command, CommandGroup
+from graveler_cli.schemas import Commit, Ref
+from graveler_cli.session import session_of
+from graveler_cli.uris import RefUri
+
+app = typer.Typer(cls=CommandGroup, help="Create and manage tags within a repository.")
+
+_TAGS = "/repositories/{repository}/tags"
+_TAG = f"{_TAGS}/{{tag}}"
+_COMMIT = "/repositories/{repository}/commits/{ref}"
+
+_NOT_FOUND = 404
+
+TagArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TAG_URI",
+        help="lakefs://REPO/TAG",
+        show_default=False,
+        autocompletion=completion.tags,
+    ),
+]
+
+
+@app.command("list", cls=Command)
+def list_(
+    context: typer.Context,
+    uri: RepositoryArgument,
+    *,
+    amount: AmountOption = AMOUNT_DEFAULT,
+    after: AfterOption = "",
+    prefix: PrefixOption = "",
+) -> None:
+    """List the tags of a repository, by name."""
+    session = session_of(context)
+    names = {"repository": session.repository(uri).repository}
+    query = {"prefix": prefix, "after": after, "amount": amount}
+    found = session.server.page(_TAGS, names, Ref, query)
+    session.output.listing(
+        ("Tag", "Commit ID"), found, lambda each: (each.id, each.commit_id), amount
+    )
+
+
+@app.command("create", cls=Command)
+def create(
+    context: typer.Context,
+    uri: TagArgument,
+    commit: Annotated[
+        str,
+        typer.Argument(
+            metavar="REF_URI",
+            help="The commit to tag: lakefs://REPO/REF, REF a commit, branch or tag.",
+            show_default=False,
+            autocompletion=completion.refs,
+        ),
+    ],
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", "-f", help="Move the tag if it exists.")
+    ] = False,
+) -> None:
+    """Create a tag: a fixed name of a commit."""
+    session = session_of(context)
+    tag, at = session.ref(uri), session.ref(commit)
+    if tag.repository != at.repository:
+        raise UsageError("both references must belong to the same repository")
+    names = {"repository": tag.repository}
+    ref = at.ref
+    if force:
+        # Check the ref first: if it does not exist, the old tag must stay.
+        ref = session.server.ask("GET", _COMMIT, {**names, "ref": at.ref}, Commit).id
+        from graveler_cli.client import ApiRefusedError  # noqa: PLC0415 - late, like the server
+
+        try:
+            session.server.ask("DELETE", _TAG, _names(tag), str)
+        except ApiRefusedError as error:
+            if error.status != _NOT_FOUND:
+                raise
+    created = session.server.ask("POST", _TAGS, names, Ref, {"id": tag.ref, "ref": ref})
+    # lakectl prints the whole answer in this form.
+    session.output.item(
+        created, lambda each: [f"Created tag '{each.id}' ({{{each.commit_id} {each.id}}})"]
+    )
+
+
+@app.command("delete", cls=Command)
+def delete(context: typer.Context, uri: TagArgument, *, yes: YesOption = False) -> None:
+    """Delete a tag; its commit stays."""
+    session = session_of(context)
+    tag = session.ref(uri)
+    session.output.confirm("Are you sure you want to delete tag", yes=yes)
+    session.server.ask("DELETE", _TAG, _names(tag), str)
+
+
+@app.command("show", cls=Command)
+def show(context: typer.Context, uri: TagArgument) -> None:
+    """Show the commit that a tag names."""
+    session = session_of(context)
+    found = session.server.ask("GET", _TAG, _names(session.ref(uri)), Ref)
+    session.output.item(found, lambda each: [f"{each.id} {each.commit_id}"])
+
+
+def _names(tag: RefUri) -> dict[str, str]:
+    return {"repository": tag.repository, "tag": tag.ref}

@@ -1,0 +1,109 @@
+"""Completes URIs in the shell with the server's repositories, branches, tags and paths.
+
+A failure completes nothing: the shell cannot show its message.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import typer
+
+from graveler_cli.errors import CommandError
+from graveler_cli.uris import SCHEME
+
+if TYPE_CHECKING:
+    from graveler_cli.client import LakeClient
+
+_AMOUNT = 100
+
+
+def repositories(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories."""
+    return _completed(context, incomplete, _repositories)
+
+
+def branches(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories, and of branches in a complete one."""
+    return _completed(context, incomplete, lambda server, parts: _refs(server, parts, "branches"))
+
+
+def refs(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories, and of branches and tags in a complete one."""
+    return _completed(
+        context, incomplete, lambda server, parts: _refs(server, parts, "branches", "tags")
+    )
+
+
+def tags(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories, and of tags in a complete one."""
+    return _completed(context, incomplete, lambda server, parts: _refs(server, parts, "tags"))
+
+
+def paths(context: typer.Context, incomplete: str) -> list[str]:
+    """Return URIs of repositories, then of refs, then of folders and objects."""
+    return _completed(context, incomplete, _paths)
+
+
+def _completed(
+    context: typer.Context,
+    incomplete: str,
+    find: Callable[["LakeClient", list[str]], Iterable[str]],
+) -> list[str]:
+    # The program's callback has not run, so there is no session: read the parsed options.
+    from graveler_cli.client import LakeClient  # noqa: PLC0415
+    from graveler_cli.configuration import Configuration, RequestRetries  # noqa: PLC0415
+
+    options = context.find_root().params
+    base = str(options.get("base_uri") or "")
+    text = incomplete if incomplete.startswith(SCHEME) else base + incomplete
+    if not text.startswith(SCHEME):
+        return [SCHEME] if SCHEME.startswith(text) else []
+    try:
+        known = Configuration.read(options.get("config"))
+        # No retries: the user waits at the prompt.
+        server = LakeClient(known.endpoint, known.key_pair, RequestRetries(attempts_max=0))
+        found = find(server, text.removeprefix(SCHEME).split("/", 2))
+        return [
+            f"{SCHEME}{each}".removeprefix(base if text != incomplete else "") for each in found
+        ]
+    except CommandError:
+        return []
+
+
+def _repositories(server: "LakeClient", parts: list[str]) -> Iterable[str]:
+    from graveler_cli.schemas import Repository  # noqa: PLC0415
+
+    query = {"prefix": parts[0], "amount": _AMOUNT}
+    return [each.id for each in server.page("/repositories", {}, Repository, query).results]
+
+
+def _refs(server: "LakeClient", parts: list[str], *kinds: str) -> Iterable[str]:
+    from graveler_cli.schemas import Ref  # noqa: PLC0415
+
+    if len(parts) == 1:
+        return [f"{each}/" for each in _repositories(server, parts)]
+    repository, prefix = parts[:2]
+    query = {"prefix": prefix, "amount": _AMOUNT}
+    return [
+        f"{repository}/{each.id}"
+        for kind in kinds
+        for each in server.page(
+            f"/repositories/{{repository}}/{kind}", {"repository": repository}, Ref, query
+        ).results
+    ]
+
+
+def _paths(server: "LakeClient", parts: list[str]) -> Iterable[str]:
+    from graveler_cli.schemas import ObjectStats  # noqa: PLC0415
+
+    if len(parts) < 3:
+        found = _refs(server, parts, "branches", "tags")
+        return [each if each.endswith("/") else f"{each}/" for each in found]
+    repository, ref, prefix = parts
+    listing = server.page(
+        "/repositories/{repository}/refs/{ref}/objects/ls",
+        {"repository": repository, "ref": ref},
+        ObjectStats,
+        {"prefix": prefix, "delimiter": "/", "amount": _AMOUNT},
+    )
+    return [f"{repository}/{ref}/{each.path}" for each in listing.results]

@@ -1,0 +1,154 @@
+"""The program `graveler`: its commands, and the options that all of them share."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graveler_cli.configuration import CONFIG_VARIABLE
+from graveler_cli.errors import CommandError
+from graveler_cli.grammar import Program
+from graveler_cli.output import CommandOutput
+from graveler_cli.session import CommandSession
+from graveler_cli.summaries import SUMMARIES
+
+_HIDDEN = True
+
+# By command: its module in graveler_cli.commands, and whether the help leaves it out. lakectl's
+# order.
+MODULES: dict[str, tuple[str, bool]] = {
+    "actions": ("actions", False),
+    "annotate": ("annotate", False),
+    "auth": ("auth", False),
+    "bisect": ("bisect", False),
+    "blame": ("annotate", _HIDDEN),
+    "branch": ("branch", False),
+    "branch-protect": ("branch_protect", False),
+    "cat-hook-output": ("cat_hook_output", _HIDDEN),
+    "cat-sst": ("cat_sst", _HIDDEN),
+    "cherry-pick": ("cherry_pick", False),
+    "commit": ("commit", False),
+    "completion": ("completion", False),
+    "config": ("config", False),
+    "diff": ("diff", False),
+    "doctor": ("doctor", False),
+    "drill": ("drill", False),
+    "events": ("events", False),
+    "export": ("export", False),
+    "find-merge-base": ("find_merge_base", _HIDDEN),
+    "fs": ("fs", False),
+    "gateway": ("gateway", False),
+    "gc": ("gc", False),
+    "identity": ("identity", False),
+    "import": ("import_", False),
+    "local": ("local", False),
+    "log": ("log", False),
+    "merge": ("merge", False),
+    "plugin": ("plugin", False),
+    "pr": ("pr", False),
+    "refs-dump": ("refs_dump", False),
+    "refs-restore": ("refs_restore", False),
+    "repo": ("repo", False),
+    "show": ("show", False),
+    "sst": ("sst", False),
+    "tag": ("tag", False),
+    "tasks": ("tasks", False),
+    "usage": ("usage", _HIDDEN),
+}
+
+
+class _Graveler(Program):
+    modules = MODULES
+    summaries = SUMMARIES
+
+
+app = typer.Typer(
+    name="graveler",
+    cls=_Graveler,
+    add_completion=False,  # there is a command for it
+    invoke_without_command=True,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def begin(
+    context: typer.Context,
+    *,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            "-c",
+            envvar=CONFIG_VARIABLE,
+            help="Configuration file of lakectl.",
+            show_default="~/.lakectl.yaml",
+        ),
+    ] = None,
+    base_uri: Annotated[
+        str,
+        typer.Option(
+            envvar="LAKECTL_BASE_URI",
+            help="Prefix of URIs without lakefs://, such as lakefs://REPO/",
+        ),
+    ] = "",
+    no_color: Annotated[bool, typer.Option("--no-color", help="Use no colors.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, or one a line.")
+    ] = False,
+    debug: Annotated[  # noqa: ARG001 - `Program` looks at it
+        bool, typer.Option("--debug", "--verbose", "-d", help="Show the traceback of a failure.")
+    ] = False,
+    # Accepted and ignored: this program does not write lakectl's logs.
+    log_level: Annotated[str, typer.Option("--log-level", hidden=True)] = "",  # noqa: ARG001
+    log_format: Annotated[str, typer.Option("--log-format", hidden=True)] = "",  # noqa: ARG001
+    log_output: Annotated[str, typer.Option("--log-output", hidden=True)] = "",  # noqa: ARG001
+    version: Annotated[
+        bool, typer.Option("--version", "-v", help="Show the program's and the server's version.")
+    ] = False,
+) -> None:
+    """Work with Graveler, the serverless lakeFS, from the command line.
+
+    Endpoint and credentials are lakectl's: ~/.lakectl.yaml, or the
+    variables LAKECTL_SERVER_ENDPOINT_URL, LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
+    LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY.
+    """
+    session = context.obj = CommandSession(config, base_uri, CommandOutput(as_json, not no_color))
+    if version:
+        session.output.item(_versions(session), _version_lines)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        session.output.line(context.get_help())
+
+
+def _versions(session: CommandSession) -> dict[str, str]:
+    """Return the version of the program, and that of the server if it can be reached."""
+    # Imported late, because it takes as long as a whole command.
+    from importlib import metadata  # noqa: PLC0415
+
+    found = {"graveler": metadata.version("graveler")}
+    if version := _server_version(session):
+        found["lakeFS"] = version
+    return found
+
+
+def _version_lines(versions: dict[str, str]) -> Iterator[str]:
+    """Yield a line for each version."""
+    for name, version in versions.items():
+        yield f"{name} version: {version}"
+
+
+def _server_version(session: CommandSession) -> str:
+    """Return the version of lakeFS's API that the server has; "" if it does not say."""
+    from graveler_cli.client import LakeClient  # noqa: PLC0415
+    from graveler_cli.configuration import RequestRetries  # noqa: PLC0415
+    from graveler_cli.schemas import Config  # noqa: PLC0415
+
+    try:
+        known = session.configuration
+        server = LakeClient(known.endpoint, known.key_pair, RequestRetries(attempts_max=0))
+        return server.ask("GET", "/config", {}, Config).version_config.version
+    except CommandError:
+        return ""

@@ -1,0 +1,57 @@
+"""The processes that serve the API, the web page and the S3 gateway on one port.
+
+Started by the supervisor as `python -m graveler_embedded.api PORT`.
+"""
+
+import os
+import sys
+
+from graveler_embedded.api_gateway import ApiRoutes, application
+from graveler_embedded.lambda_runtime import LocalFunction
+from graveler_embedded.processes import die_with_parent, parent_pid
+from graveler_embedded.serving import one_port, wsgi
+from graveler_embedded.tcp_ports import HOST
+from graveler_functions.web import paths
+from graveler_gateway.server.http import processes
+from graveler_gateway.server.http.connection import Limits
+from graveler_gateway.server.http.server import Handler
+
+# For two cores, which the stores use as well. On a busy machine, one to three processes and eight
+# or sixteen requests at once had the same speed. Only branch reads were faster with eight.
+PROCESSES = 2
+REQUESTS_AT_ONCE = 8
+STOP_S = 2.0
+
+# As in a deployment. API Gateway waits for a second more.
+API_TIMEOUT_S = 29.0
+WEB_TIMEOUT_S = 10.0
+
+
+def api() -> tuple[Handler, Limits]:
+    """Return the handler of one process; called in that process."""
+    die_with_parent(parent_pid())
+    from graveler_functions.api.handler import handler  # noqa: PLC0415 - connects to the stores
+    from graveler_functions.web.handler import handler as web_handler  # noqa: PLC0415 - lists its files
+    from graveler_gateway.server.program import gateway  # noqa: PLC0415 - the same
+    from graveler_gateway.server.settings import GatewaySettings  # noqa: PLC0415 - the same
+
+    settings = GatewaySettings.from_environment(os.environ)
+    web = LocalFunction("graveler-web", web_handler, WEB_TIMEOUT_S)
+    routes = ApiRoutes(
+        LocalFunction("graveler-api", handler, API_TIMEOUT_S),
+        {" ".join(route): web for route in paths.routes()},
+    )
+    both = one_port(
+        wsgi(application(routes), REQUESTS_AT_ONCE),
+        gateway(settings, beside_api=True),
+        settings.domains,
+    )
+    return both, Limits(idle_s=settings.idle_s)
+
+
+if __name__ == "__main__":
+    sys.exit(
+        processes.serve(
+            "graveler_embedded.api:api", HOST, int(sys.argv[1]), workers=PROCESSES, stop_s=STOP_S
+        )
+    )

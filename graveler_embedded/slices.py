@@ -1,0 +1,61 @@
+"""The processes that apply slices of large changes: one Lambda function behind its Invoke API.
+
+Started by the supervisor as `python -m graveler_embedded.slices PORT`.
+"""
+
+import logging
+import sys
+from collections.abc import Iterable
+
+import msgspec
+
+from graveler_embedded.api_gateway import Application, Environ, StartResponse
+from graveler_embedded.background import TIMEOUT_S
+from graveler_embedded.config import SLICE_FUNCTION, SLICES_AT_ONCE
+from graveler_embedded.lambda_runtime import LocalFunction
+from graveler_embedded.processes import die_with_parent, parent_pid
+from graveler_embedded.serving import wsgi
+from graveler_embedded.tcp_ports import HOST
+from graveler_gateway.server.http import processes
+from graveler_gateway.server.http.connection import Limits
+from graveler_gateway.server.http.server import Handler
+
+logger = logging.getLogger(__name__)
+
+_STOP_S = 2.0
+
+
+def slices() -> tuple[Handler, Limits]:
+    """Return the handler of one process; called in that process."""
+    die_with_parent(parent_pid())
+    from graveler_functions.slices.handler import handler  # noqa: PLC0415 - connects to the stores
+
+    # As Lambda does, a process serves one invocation at a time.
+    return wsgi(invocations(LocalFunction(SLICE_FUNCTION, handler, TIMEOUT_S)), at_once=1), Limits()
+
+
+def invocations(function: LocalFunction) -> Application:
+    """Return an application that invokes the function and passes its answer on, as Lambda does."""
+
+    def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+        headers = [("Content-Type", "application/json")]
+        try:
+            content = function.invoke(msgspec.json.decode(environ["wsgi.input"].read(length)))
+        except Exception as error:  # as on Lambda, a failed handler does not end the process
+            logger.exception("%s failed", function.name)
+            headers.append(("X-Amz-Function-Error", "Unhandled"))
+            content = msgspec.json.encode({"errorMessage": str(error)})
+        start_response("200 OK", headers)
+        return [content]
+
+    return answer
+
+
+if __name__ == "__main__":
+    port = int(sys.argv[1])
+    sys.exit(
+        processes.serve(
+            "graveler_embedded.slices:slices", HOST, port, workers=SLICES_AT_ONCE, stop_s=_STOP_S
+        )
+    )

@@ -1,0 +1,66 @@
+"""All operations: a process imports them at its first request for one that is not frequent."""
+
+from functools import cache
+
+from graveler.http.json_bodies import encode
+from graveler_functions.api import openapi
+from graveler_functions.api.frequent_operations import FREQUENT
+from graveler_functions.api.routes import (
+    accounts,
+    actions,
+    collection_runs,
+    credentials,
+    dumps,
+    exports,
+    groups,
+    imports,
+    metadata,
+    policies,
+    prefixes,
+    principals,
+    protection,
+    pulls,
+    retention,
+    rights,
+    sessions,
+    tasks,
+    users,
+)
+from graveler_functions.api.routes.configuration import VERSION
+from graveler_functions.api.routing import ApiOperation, Template
+
+_RESOURCES = (
+    accounts,
+    protection,
+    retention,
+    collection_runs,
+    metadata,
+    exports,
+    dumps,
+    imports,
+    tasks,
+    users,
+    sessions,
+    groups,
+    policies,
+    credentials,
+    principals,
+    rights,
+    pulls,
+    prefixes,
+    actions,
+)
+OTHERS: tuple[ApiOperation, ...] = tuple(
+    operation for resource in _RESOURCES for operation in resource.operations.table
+)
+OPERATIONS = (*FREQUENT, *OTHERS)
+
+# Outside of the API's prefix, where browsers go.
+LOG_OUT = Template("GET", "/logout", "logout", public=True)
+log_out = accounts.log_out
+
+
+@cache
+def document(prefix: str) -> str:
+    """Return the OpenAPI document of the operations, which are below the prefix."""
+    return encode(openapi.document(OPERATIONS, prefix, VERSION))

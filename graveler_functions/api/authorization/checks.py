@@ -1,0 +1,122 @@
+"""What an operation needs, as rows of a table: each is a check, and its words.
+
+A row finds its resources in the path, the query or the body, exactly as the route will read them.
+So a request cannot name one resource to the check and another one to the route. Permissions are
+checked in order, so the body is read only for a user who has those of the path.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from graveler.access.actions import Action
+from graveler.access.needs import Permission
+from graveler_functions.api.authorization.named_resources import NamedResources
+from graveler_functions.api.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """An action on the resources that a request names in one place."""
+
+    action: Action
+    resources: NamedResources
+
+    def permissions(self, request: Request) -> Iterator[Permission]:
+        for resource in self.resources.of(request):
+            yield Permission(self.action, resource)
+
+    def __str__(self) -> str:
+        return f"`{self.action}` on {' and '.join(f'`{form}`' for form in self.resources.forms)}"
+
+
+class Check(Protocol):
+    """What an operation needs: a check, and its words for docs/access.md."""
+
+    def check(self, request: Request) -> None:
+        """Check that the request's user may do what it asks.
+
+        Raises:
+            AccessDeniedError: the user may not.
+            InvalidInputError: the request lacks the name of a resource.
+        """
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """No credential is needed."""
+
+    def check(self, request: Request) -> None:
+        pass
+
+    def __str__(self) -> str:
+        return "nothing; public"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A credential of any user is needed, and no permission."""
+
+    def check(self, request: Request) -> None:
+        pass
+
+    def __str__(self) -> str:
+        return "nothing; any user"
+
+
+class Needs:
+    """All of the permissions, in this order; `then` describes what the route checks as well."""
+
+    def __init__(self, *all_of: On, then: str = "") -> None:
+        self.all_of = all_of
+        self.then = then
+
+    def check(self, request: Request) -> None:
+        for each in self.all_of:
+            for permission in each.permissions(request):
+                request.rights.require(permission)
+
+    def __str__(self) -> str:
+        return " and ".join([*map(str, self.all_of), *([self.then] if self.then else [])])
+
+
+class NeedsOfOthers:
+    """The needs if the path names another user; nothing if it names the user of the request."""
+
+    def __init__(self, needs: "Needs") -> None:
+        self.needs = needs
+
+    def check(self, request: Request) -> None:
+        if request.name("user_id") != request.user:
+            self.needs.check(request)
+
+    def __str__(self) -> str:
+        return f"{self.needs}; nothing for oneself"
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsOneOf:
+    """The permission for one of the resources at least; the route leaves out the others."""
+
+    each: On
+
+    def check(self, request: Request) -> None:
+        request.rights.allows_each(self.each.permissions(request))
+
+    def __str__(self) -> str:
+        return f"{self.each}; others are reported as errors"
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsSomewhere:
+    """The action on any resource at all; the route leaves out the resources without it."""
+
+    action: Action
+
+    def check(self, request: Request) -> None:
+        request.rights.require_somewhere(self.action)
+
+    def __str__(self) -> str:
+        return f"`{self.action}` on any resource; others are left out"

@@ -1,0 +1,79 @@
+"""All actions of access control, with the resources they are about and the operations they allow.
+
+They come from the table of needs, against which requests are checked.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graveler.access.actions import Action
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import (
+    Check,
+    Needs,
+    NeedsOfOthers,
+    NeedsOneOf,
+    NeedsSomewhere,
+)
+from graveler_functions.api.authorization.table import NEEDS
+
+# A name that a request fills in, behind the kind of its resource.
+_FILLED_IN = re.compile(r"([a-zA-Z]+)/[^/]*\{[^}]*\}")
+_NAMES = {
+    "repository": "{repository}",
+    "object": "{path}",
+    "branch": "{branch}",
+    "tag": "{tag}",
+    "namespace": "{uri}",
+}
+_NAME = "{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAction:
+    """An action; braces in the forms of its resources mark the names to fill in."""
+
+    action: Action
+    resources: tuple[str, ...]
+    operations: tuple[str, ...]
+
+
+def known_actions() -> Iterator[KnownAction]:
+    """Yield every action, also those that no operation needs."""
+    for action in Action:
+        needed = [
+            (name, form)
+            for name, row in NEEDS.items()
+            for of_row, forms in _actions_of(row)
+            if of_row is action
+            for form in forms
+        ]
+        yield KnownAction(
+            action,
+            tuple(sorted({_general(form) for _, form in needed})),
+            tuple(dict.fromkeys(name for name, _ in needed)),
+        )
+
+
+def _actions_of(row: Check) -> Iterator[tuple[Action, tuple[str, ...]]]:
+    """Yield the actions of a row, each with the forms of its resources."""
+    if isinstance(row, NeedsOfOthers):
+        yield from _actions_of(row.needs)
+    elif isinstance(row, Needs):
+        yield from ((on.action, on.resources.forms) for on in row.all_of)
+    elif isinstance(row, NeedsOneOf):
+        yield row.each.action, row.each.resources.forms
+    elif isinstance(row, NeedsSomewhere):
+        # Only the list of repositories has such a row.
+        yield row.action, named.REPOSITORY.forms
+
+
+def _general(form: str) -> str:
+    """Return the form with one name for each kind of resource, without a wildcard at its end."""
+
+    def renamed(match: re.Match[str]) -> str:
+        kind = match[1]
+        return f"{kind}/{_NAMES.get(kind, _NAME)}"
+
+    return _FILLED_IN.sub(renamed, form).removesuffix("*") or form

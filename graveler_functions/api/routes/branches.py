@@ -1,0 +1,180 @@
+"""Branches: create, read, list, delete, reset, revert, cherry-pick."""
+
+from graveler.http.schemas import branches as schemas
+from graveler.http.schemas.commits import CommitRow, commit_row
+from graveler.http.schemas.listings import Listing, listing
+from graveler.http.schemas.refs import Ref, ref_row
+from graveler.operations import branches, replays
+from graveler_functions.api import answers
+from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.contract import (
+    CHANGE,
+    FORCE,
+    GUARDED,
+    HTML,
+    PAGE,
+    WAITING,
+    flag,
+    required_text,
+)
+from graveler_functions.api.request import Request
+from graveler_functions.api.routing import Operations
+
+operations = Operations()
+
+_BRANCHES = "/repositories/<repository>/branches"
+_BRANCH = f"{_BRANCHES}/<branch>"
+
+
+@operations.add("GET", _BRANCH, "getBranch", answers={200: Ref})
+def get_branch(request: Request) -> ApiAnswer:
+    branch = branches.get(request.engine, request.repository, request.branch)
+    return answers.of_json(ref_row(branch))
+
+
+@operations.add(
+    "GET",
+    _BRANCHES,
+    "listBranches",
+    parameters=(*PAGE, flag("show_hidden")),
+    answers={200: Listing[Ref]},
+)
+def list_branches(request: Request) -> ApiAnswer:
+    query = request.query
+    page = branches.list_page(
+        request.engine,
+        request.repository,
+        prefix=query.text("prefix"),
+        after=query.text("after"),
+        amount=query.amount(),
+        show_hidden=query.flag("show_hidden"),
+    )
+    rows = [ref_row(record) for record in page.results]
+    return answers.of_json(listing(rows, page.next_after))
+
+
+@operations.add(
+    "POST",
+    _BRANCHES,
+    "createBranch",
+    body=schemas.BranchCreation,
+    answers={201: HTML},
+    errors=GUARDED,
+)
+def create_branch(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.BranchCreation)
+    branch = branches.create(
+        request.engine,
+        request.repository,
+        name=body.name,
+        source=body.source,
+        hidden=body.hidden,
+        force=body.force,
+        user=request.user,
+    )
+    # Clients expect the bare commit ID, with this content type.
+    return answers.of_text(branch.commit_id, "text/html", 201)
+
+
+@operations.add(
+    "DELETE", _BRANCH, "deleteBranch", parameters=(FORCE,), answers={204: None}, errors=GUARDED
+)
+def delete_branch(request: Request) -> ApiAnswer:
+    branches.delete(
+        request.engine,
+        request.repository,
+        request.branch,
+        force=request.query.flag("force"),
+        user=request.user,
+    )
+    return answers.empty()
+
+
+@operations.add(
+    "PUT", _BRANCH, "resetBranch", body=schemas.ResetCreation, answers={204: None}, errors=CHANGE
+)
+def reset_branch(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.ResetCreation)
+    branches.reset(
+        request.engine,
+        request.repository,
+        request.branch,
+        kind=body.type,
+        path=body.path.encode(),
+        force=body.force,
+    )
+    return answers.empty()
+
+
+@operations.add(
+    "PUT",
+    f"{_BRANCH}/hard_reset",
+    "hardResetBranch",
+    parameters=(required_text("ref"), FORCE),
+    answers={204: None},
+    errors=CHANGE,
+)
+def hard_reset_branch(request: Request) -> ApiAnswer:
+    branches.hard_reset(
+        request.engine,
+        request.repository,
+        request.branch,
+        ref=request.query.required_text("ref"),
+        force=request.query.flag("force"),
+    )
+    return answers.empty()
+
+
+@operations.add(
+    "POST",
+    f"{_BRANCH}/revert",
+    "revertBranch",
+    body=schemas.RevertCreation,
+    answers={204: None, **WAITING},
+    errors=GUARDED,
+)
+def revert_branch(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.RevertCreation)
+    replays.revert(
+        request.engine,
+        request.repository,
+        request.branch,
+        replays.RevertRequest(
+            ref=body.ref,
+            committer=request.user,
+            parent_number=body.parent_number,
+            message=body.commit_overrides.message,
+            metadata=body.commit_overrides.metadata,
+            force=body.force,
+            allow_empty=body.allow_empty,
+        ),
+        request.client_wait,
+    )
+    return answers.empty()
+
+
+@operations.add(
+    "POST",
+    f"{_BRANCH}/cherry-pick",
+    "cherryPick",
+    body=schemas.CherryPickCreation,
+    answers={201: CommitRow, **WAITING},
+    errors=GUARDED,
+)
+def cherry_pick(request: Request) -> ApiAnswer:
+    body = request.decode(schemas.CherryPickCreation)
+    made = replays.cherry_pick(
+        request.engine,
+        request.repository,
+        request.branch,
+        replays.CherryPickRequest(
+            ref=body.ref,
+            committer=request.user,
+            parent_number=body.parent_number,
+            message=body.commit_overrides.message,
+            metadata=body.commit_overrides.metadata,
+            force=body.force,
+        ),
+        request.client_wait,
+    )
+    return answers.of_json(commit_row(made), 201)

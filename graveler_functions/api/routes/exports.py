@@ -1,0 +1,86 @@
+"""Continuous export of a branch: its configuration and its runs.
+
+These are the operations of lakeFS 0.16 to 0.30, which later versions dropped. Three are new: they
+return a run's status, return the last runs, and delete the configuration.
+"""
+
+from graveler.http.schemas import exports as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.operations.exports import requests
+from graveler_functions.api import answers
+from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.contract import CHANGE, FORCE
+from graveler_functions.api.request import Request
+from graveler_functions.api.routing import Operations
+
+operations = Operations()
+
+_BRANCH = "/repositories/<repository>/branches/<branch>"
+_CONFIGURATION = f"{_BRANCH}/continuous-export"
+
+
+@operations.add(
+    "GET", _CONFIGURATION, "getContinuousExport", answers={200: schemas.ConfigurationBody}
+)
+def get_configuration(request: Request) -> ApiAnswer:
+    configuration = requests.get(request.engine, request.repository, request.branch)
+    return answers.of_json(schemas.configuration_body(configuration))
+
+
+@operations.add(
+    "PUT",
+    _CONFIGURATION,
+    "setContinuousExport",
+    parameters=(FORCE,),
+    body=schemas.ConfigurationBody,
+    answers={201: None},
+    errors=CHANGE,
+)
+def set_configuration(request: Request) -> ApiAnswer:
+    configuration = schemas.configuration_of(request.decode(schemas.ConfigurationBody))
+    requests.configure(
+        request.engine,
+        request.repository,
+        request.branch,
+        configuration,
+        force=request.query.flag("force"),
+    )
+    return answers.empty(201)
+
+
+@operations.add(
+    "DELETE", _CONFIGURATION, "deleteContinuousExport", answers={204: None}, errors=CHANGE
+)
+def delete_configuration(request: Request) -> ApiAnswer:
+    requests.forget(request.engine, request.repository, request.branch)
+    return answers.empty()
+
+
+@operations.add("POST", f"{_BRANCH}/export-hook", "runExport", answers={201: str}, errors=CHANGE)
+def run(request: Request) -> ApiAnswer:
+    export_id = requests.run(request.engine, request.repository, request.branch)
+    return answers.of_json(export_id, 201)
+
+
+@operations.add(
+    "POST", f"{_BRANCH}/repair-export", "repairExport", answers={201: None}, errors=CHANGE
+)
+def repair(request: Request) -> ApiAnswer:
+    requests.repair(request.engine, request.repository, request.branch)
+    return answers.empty(201)
+
+
+@operations.add(
+    "GET", f"{_BRANCH}/export-status", "getExportStatus", answers={200: schemas.StatusBody}
+)
+def get_status(request: Request) -> ApiAnswer:
+    status = requests.status(request.engine, request.repository, request.branch)
+    return answers.of_json(schemas.status_body(status))
+
+
+@operations.add(
+    "GET", f"{_BRANCH}/export-runs", "listExportRuns", answers={200: Listing[schemas.EndedRunRow]}
+)
+def list_runs(request: Request) -> ApiAnswer:
+    ended = requests.ended_runs(request.engine, request.repository, request.branch)
+    return answers.of_json(listing([schemas.ended_run_row(run) for run in ended], ""))

@@ -1,0 +1,62 @@
+"""Imports of objects that stay where they are: start one, see its status, cancel it."""
+
+from graveler.http.schemas import imports as schemas
+from graveler.operations import imports
+from graveler_functions.api import answers
+from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization.deferred_checks import cancellation_need, status_need
+from graveler_functions.api.contract import required_text
+from graveler_functions.api.request import Request
+from graveler_functions.api.routing import Operations
+
+operations = Operations()
+
+_IMPORT = "/repositories/<repository>/branches/<branch>/import"
+
+
+@operations.add(
+    "POST",
+    _IMPORT,
+    "importStart",
+    body=schemas.ImportCreation,
+    answers={202: schemas.ImportCreated},
+    errors=(403,),
+)
+def import_start(request: Request) -> ApiAnswer:
+    asked = schemas.request_of(request.decode(schemas.ImportCreation), request.user)
+    task = imports.start_import(request.engine, request.repository, request.branch, asked)
+    return answers.of_json(schemas.ImportCreated(task.id), 202)
+
+
+# As in lakeFS, the branch in the path is not compared with the import's. The user needs the same
+# rights on both.
+
+
+@operations.add(
+    "GET",
+    _IMPORT,
+    "importStatus",
+    parameters=(required_text("id"),),
+    answers={200: schemas.ImportStatusBody},
+)
+def import_status(request: Request) -> ApiAnswer:
+    task_id = request.query.required_text("id")
+    status = imports.status(request.engine, request.repository, task_id)
+    request.rights.require(status_need(request, status.task))
+    return answers.of_json(schemas.status_body(status))
+
+
+@operations.add(
+    "DELETE",
+    _IMPORT,
+    "importCancel",
+    parameters=(required_text("id"),),
+    answers={204: None},
+    errors=(409,),
+)
+def import_cancel(request: Request) -> ApiAnswer:
+    task_id = request.query.required_text("id")
+    task = imports.status(request.engine, request.repository, task_id).task
+    request.rights.require(cancellation_need(request, task))
+    imports.cancel(request.engine, request.repository, task_id)
+    return answers.empty()

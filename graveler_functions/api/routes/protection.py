@@ -1,0 +1,110 @@
+"""Branch protection rules, and lakeFS's deprecated operations on single rules."""
+
+from graveler.errors import NotFoundError
+from graveler.http.schemas import protection as schemas
+from graveler.http.write_conditions import non_empty_header
+from graveler.model import ProtectionRule
+from graveler.operations import repositories
+from graveler_functions.api import answers
+from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.contract import header
+from graveler_functions.api.request import Request
+from graveler_functions.api.routing import Operations
+
+operations = Operations()
+
+_RULES = "/repositories/<repository>/settings/branch_protection"
+_SINGLE_RULES = "/repositories/<repository>/branch_protection"
+
+
+@operations.add(
+    "GET", _RULES, "getBranchProtectionRules", answers={200: list[schemas.ProtectionRuleRow]}
+)
+def get_rules(request: Request) -> ApiAnswer:
+    rules, checksum = repositories.protection_rules(request.engine, request.repository)
+    return answers.of_json(_rows(rules), headers={"ETag": f'"{checksum}"'})
+
+
+@operations.add(
+    "PUT",
+    _RULES,
+    "setBranchProtectionRules",
+    parameters=(header("If-Match"),),
+    body=list[schemas.ProtectionRuleBody],
+    answers={204: None},
+    errors=(403, 412),
+)
+def set_rules(request: Request) -> ApiAnswer:
+    rules = request.decode(list[schemas.ProtectionRuleBody])
+    # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
+    patterns = dict.fromkeys(rule.pattern for rule in rules)
+    if_match = non_empty_header(request.headers, "If-Match")
+    repositories.set_protection_rules(
+        request.engine,
+        request.repository,
+        [ProtectionRule(pattern) for pattern in patterns],
+        None if if_match is None else if_match.strip().strip('"'),
+    )
+    return answers.empty()
+
+
+@operations.add(
+    "GET",
+    f"{_SINGLE_RULES}/set_allowed",
+    "createBranchProtectionRulePreflight",
+    answers={204: None},
+)
+def set_rules_preflight(request: Request) -> ApiAnswer:
+    repositories.get(request.engine, request.repository)
+    return answers.empty()
+
+
+@operations.add(
+    "GET",
+    _SINGLE_RULES,
+    "internalGetBranchProtectionRules",
+    answers={200: list[schemas.ProtectionRuleRow]},
+)
+def get_single_rules(request: Request) -> ApiAnswer:
+    rules, _ = repositories.protection_rules(request.engine, request.repository)
+    return answers.of_json(_rows(rules))
+
+
+@operations.add(
+    "POST",
+    _SINGLE_RULES,
+    "internalCreateBranchProtectionRule",
+    body=schemas.ProtectionRuleBody,
+    answers={204: None},
+    errors=(403, 412),
+)
+def create_single_rule(request: Request) -> ApiAnswer:
+    pattern = request.decode(schemas.ProtectionRuleBody).pattern
+    rules, checksum = repositories.protection_rules(request.engine, request.repository)
+    if all(rule.pattern != pattern for rule in rules):
+        repositories.set_protection_rules(
+            request.engine, request.repository, [*rules, ProtectionRule(pattern)], checksum
+        )
+    return answers.empty()
+
+
+@operations.add(
+    "DELETE",
+    _SINGLE_RULES,
+    "internalDeleteBranchProtectionRule",
+    body=schemas.ProtectionRuleBody,
+    answers={204: None},
+    errors=(403, 412),
+)
+def delete_single_rule(request: Request) -> ApiAnswer:
+    pattern = request.decode(schemas.ProtectionRuleBody).pattern
+    rules, checksum = repositories.protection_rules(request.engine, request.repository)
+    kept = [rule for rule in rules if rule.pattern != pattern]
+    if len(kept) == len(rules):
+        raise NotFoundError(f"no branch protection rule has the pattern {pattern!r}")
+    repositories.set_protection_rules(request.engine, request.repository, kept, checksum)
+    return answers.empty()
+
+
+def _rows(rules: tuple[ProtectionRule, ...]) -> list[schemas.ProtectionRuleRow]:
+    return [schemas.ProtectionRuleRow(rule.pattern) for rule in rules]

@@ -1,0 +1,27 @@
+"""The end of all sessions of a user. lakeFS has no such operations."""
+
+from graveler.operations.accounts import users
+from graveler_functions.api import answers, session_cookie
+from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.request import Request
+from graveler_functions.api.routing import Operations
+
+operations = Operations()
+
+
+@operations.add("DELETE", "/user/sessions", "endSessions", answers={204: None}, errors=(404,))
+def end_sessions(request: Request) -> ApiAnswer:
+    answer = _end(request, request.user)
+    answer.cookies.append(session_cookie.without_session(request))
+    return answer
+
+
+@operations.add("DELETE", "/auth/users/<user_id>/sessions", "endUserSessions", answers={204: None})
+def end_user_sessions(request: Request) -> ApiAnswer:
+    return _end(request, request.name("user_id"))
+
+
+def _end(request: Request, user: str) -> ApiAnswer:
+    users.end_sessions(request.services.accounts, user, request.engine.now_s())
+    request.services.authenticator.forget_sessions()  # at once here, within MEMORY_S elsewhere
+    return answers.empty()

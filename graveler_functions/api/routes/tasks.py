@@ -1,0 +1,49 @@
+"""Tasks of any kind: list, show and cancel them. lakeFS has no such operations."""
+
+from graveler.http.schemas import tasks as schemas
+from graveler.http.schemas.listings import Listing, listing
+from graveler.operations.tasks import requests as tasks
+from graveler_functions.api import answers
+from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization.deferred_checks import cancellation_need, status_need
+from graveler_functions.api.contract import AFTER, AMOUNT
+from graveler_functions.api.request import Request
+from graveler_functions.api.routing import Operations
+
+operations = Operations()
+
+_TASKS = "/repositories/<repository>/tasks"
+_TASK = f"{_TASKS}/<task_id>"
+
+
+@operations.add(
+    "GET",
+    _TASKS,
+    "listTasks",
+    parameters=(AFTER, AMOUNT),
+    answers={200: Listing[schemas.TaskRow]},
+)
+def list_tasks(request: Request) -> ApiAnswer:
+    query = request.query
+    page = tasks.list_page(request.engine, request.repository, query.text("after"), query.amount())
+    rows = [
+        schemas.task_row(task)
+        for task in page.results
+        if request.rights.allows(status_need(request, task))
+    ]
+    return answers.of_json(listing(rows, page.next_after))
+
+
+@operations.add("GET", _TASK, "getTask", answers={200: schemas.TaskRow})
+def get_task(request: Request) -> ApiAnswer:
+    task = tasks.status(request.engine, request.repository, request.name("task_id"))
+    request.rights.require(status_need(request, task))
+    return answers.of_json(schemas.task_row(task))
+
+
+@operations.add("DELETE", _TASK, "cancelTask", answers={200: schemas.TaskRow}, errors=(409,))
+def cancel_task(request: Request) -> ApiAnswer:
+    task = tasks.status(request.engine, request.repository, request.name("task_id"))
+    request.rights.require(cancellation_need(request, task))
+    task = tasks.cancel(request.engine, request.repository, task.id)
+    return answers.of_json(schemas.task_row(task))

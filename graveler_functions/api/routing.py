@@ -1,0 +1,144 @@
+"""Tables of operations: a route module declares each of its operations with a decorator.
+
+`app.py` binds the tables to an engine, and a `RouteTable` finds the operation of a request. A
+template's path is relative to /api/v1 and has parameters as `<name>`. A template's name is the
+operationId of lakeFS's specification. The rest of a declaration is the operation's contract, which
+`openapi.py` describes to clients.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.contract import Answers, Contract, Parameter, Shape
+from graveler_functions.api.request import Request
+
+Route = Callable[[Request], ApiAnswer]
+
+
+# Parameters that lakeFS's specification writes with an underscore; it writes others as `uploadId`.
+_WITH_UNDERSCORE = frozenset({"hook_run_id", "meta_range", "object_id", "pull_request", "run_id"})
+
+
+def _lakefs_name(parameter: str) -> str:
+    first, *others = parameter.split("_")
+    if parameter in _WITH_UNDERSCORE:
+        return parameter
+    return first + "".join(other.title() for other in others)
+
+
+@dataclass(frozen=True)
+class Template:
+    """One operation's method and path; a public one needs no credentials."""
+
+    method: str
+    path: str
+    name: str
+    public: bool = False
+
+    @cached_property
+    def _segments(self) -> tuple[str, ...]:
+        return tuple(self.path.split("/"))
+
+    @cached_property
+    def path_parameters(self) -> Mapping[str, str]:
+        """The parameters of the path, and lakeFS's names for them."""
+        names = (segment[1:-1] for segment in self._segments if segment.startswith("<"))
+        return {name: _lakefs_name(name) for name in names}
+
+    def missing_parameter(self, segments: list[str]) -> str | None:
+        """Return lakeFS's name of the first parameter that is empty in a path that matches."""
+        for ours, theirs in zip(self._segments, segments, strict=True):
+            if ours.startswith("<") and not theirs:
+                return _lakefs_name(ours[1:-1])
+        return None
+
+    def matches(self, segments: list[str]) -> bool:
+        """Whether the template describes a path, given as its segments between slashes."""
+        return len(segments) == len(self._segments) and all(
+            ours.startswith("<") or ours == theirs
+            for ours, theirs in zip(self._segments, segments, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class ApiOperation:
+    """A template, the function that serves it, and what it takes and answers."""
+
+    template: Template
+    route: Route
+    contract: Contract
+
+
+T = TypeVar("T")
+
+
+class RouteTable(Generic[T]):
+    """Maps methods and paths to what serves them; of several matches, the first one added wins."""
+
+    def __init__(self) -> None:
+        # By the method and the number of segments. The last text, which differs most, is compared
+        # first.
+        self._routes: dict[tuple[str, int], list[_Shape[T]]] = {}
+
+    def add(self, method: str, path: str, served: T) -> None:
+        """Add a path with parameters as `<name>`."""
+        segments = path.split("/")
+        texts = [(at, text) for at, text in enumerate(segments) if not text.startswith("<")]
+        names = [(at, text[1:-1]) for at, text in enumerate(segments) if text.startswith("<")]
+        shape = _Shape(tuple(reversed(texts)), tuple(names), served)
+        self._routes.setdefault((method, len(segments)), []).append(shape)
+
+    def find(self, method: str, path: str) -> tuple[T, dict[str, str]] | None:
+        """Return what serves the path, and its parameters; None if nothing does or one is empty."""
+        segments = path.split("/")
+        for shape in self._routes.get((method, len(segments)), ()):
+            if all(segments[at] == text for at, text in shape.texts):
+                parameters = {name: segments[at] for at, name in shape.names}
+                if all(parameters.values()):
+                    return shape.served, parameters
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape(Generic[T]):
+    """A path: texts and parameters, each with the number of its segment."""
+
+    texts: tuple[tuple[int, str], ...]
+    names: tuple[tuple[int, str], ...]
+    served: T
+
+
+class Operations:
+    """The operations of one resource, in the order in which they are matched."""
+
+    def __init__(self) -> None:
+        self.table: list[ApiOperation] = []
+
+    def add(
+        self,
+        method: str,
+        path: str,
+        name: str,
+        *,
+        answers: Answers,
+        public: bool = False,
+        parameters: Sequence[Parameter] = (),
+        body: Shape = None,
+        is_body_optional: bool = False,
+        errors: Sequence[int] = (),
+    ) -> Callable[[Route], Route]:
+        """Return a decorator that declares the function as the operation's route.
+
+        A public operation needs no credentials. `Contract` describes the other arguments.
+        """
+        contract = Contract(answers, parameters, body, is_body_optional, errors)
+
+        def declare(route: Route) -> Route:
+            template = Template(method, path, name, public)
+            self.table.append(ApiOperation(template, route, contract))
+            return route
+
+        return declare
