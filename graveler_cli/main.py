@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from graveler_cli.grammar import Program
 from graveler_cli.output import CommandOutput
 from graveler_cli.session import CommandSession
 from graveler_cli.summaries import SUMMARIES
+
+if TYPE_CHECKING:
+    from graveler_cli.schemas import VersionConfig
 
 _HIDDEN = True
 
@@ -124,31 +127,31 @@ def begin(
 
 
 def _versions(session: CommandSession) -> dict[str, str]:
-    """Return the version of the program, and that of the server if it can be reached."""
-    # Imported late, because it takes as long as a whole command.
-    from importlib import metadata  # noqa: PLC0415
+    """Return the version of the program, and those of the server if it can be reached."""
+    # Imported late, because the engine is not needed otherwise.
+    from graveler.version import VERSION  # noqa: PLC0415
 
-    found = {"graveler": metadata.version("graveler")}
-    if version := _server_version(session):
-        found["lakeFS"] = version
-    return found
+    asked = _server_version(session)
+    found = {"graveler": VERSION, "server": asked.graveler_version, "lakeFS": asked.version}
+    return {name: version for name, version in found.items() if version}
 
 
 def _version_lines(versions: dict[str, str]) -> Iterator[str]:
-    """Yield a line for each version."""
+    """Yield a line for each version; beside Graveler's server, lakeFS's is that of the API."""
     for name, version in versions.items():
-        yield f"{name} version: {version}"
+        is_api = name == "lakeFS" and "server" in versions
+        yield f"{name} {'API' if is_api else 'version'}: {version}"
 
 
-def _server_version(session: CommandSession) -> str:
-    """Return the version of lakeFS's API that the server has; "" if it does not say."""
+def _server_version(session: CommandSession) -> "VersionConfig":
+    """Return what the server says of its version, without any if it does not answer."""
     from graveler_cli.client import LakeClient  # noqa: PLC0415
     from graveler_cli.configuration import RequestRetries  # noqa: PLC0415
-    from graveler_cli.schemas import Config  # noqa: PLC0415
+    from graveler_cli.schemas import Config, VersionConfig  # noqa: PLC0415
 
     try:
         known = session.configuration
         server = LakeClient(known.endpoint, known.key_pair, RequestRetries(attempts_max=0))
-        return server.ask("GET", "/config", {}, Config).version_config.version
+        return server.ask("GET", "/config", {}, Config).version_config
     except CommandError:
-        return ""
+        return VersionConfig()

@@ -85,10 +85,11 @@ class Diff(Struct, frozen=True):
 
 
 class VersionConfig(Struct, frozen=True):
-    """The server's version."""
+    """The version of the server's API; Graveler's server has a version of its own as well."""
 
     version: str = ""
     version_context: str = ""
+    graveler_version: str = ""
 
 
 class StorageConfig(Struct, frozen=True):

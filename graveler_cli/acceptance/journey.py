@@ -29,7 +29,7 @@ class JourneyStep:
 def read_configuration(world: AcceptanceWorld) -> None:
     """Read the server's configuration, and the current user."""
     config = world.api.send("GET", "/config").expect(200)
-    world.version = config.text("version_config", "version")
+    world.version = config.text("version_config", "graveler_version")
     world.can_import = config.value("storage_config", "import_support") is True
     for needed in ("pre_sign_support", "pre_sign_multipart_upload"):
         expect_equal(needed, config.value("storage_config", needed), True)  # noqa: FBT003

@@ -16,7 +16,14 @@ from graveler_cli.client import ApiRefusedError, LakeClient
 from graveler_cli.configuration import Configuration, RequestRetries
 from graveler_cli.errors import CommandError
 from graveler_cli.findings import Finding, error, ok, skipped, warning
-from graveler_cli.schemas import Config, CurrentUser, ObjectStats, Repository, ResultPage
+from graveler_cli.schemas import (
+    Config,
+    CurrentUser,
+    ObjectStats,
+    Repository,
+    ResultPage,
+    VersionConfig,
+)
 from graveler_cli.transport import KeptConnections, WholeAnswer, proxy_of, reason_of
 
 # S3 refuses requests that differ by 15 minutes; presigned URLs may live for less.
@@ -198,7 +205,7 @@ def _as_user(server: LakeClient) -> Iterator[Finding]:
         user = server.ask("GET", "/user", {}, CurrentUser).user
         yield ok("key pair", f"belongs to the user {user.id}")
         config = server.ask("GET", "/config", {}, Config)
-        yield ok("server", f"{_name_of(server)}, version {config.version_config.version}")
+        yield ok("server", _name_of(config.version_config))
         if config.storage_config.pre_sign_support:
             yield from _object_store(server)
         else:
@@ -208,15 +215,11 @@ def _as_user(server: LakeClient) -> Iterator[Finding]:
         yield error("server", str(failure), "ask the operator of the server")
 
 
-def _name_of(server: LakeClient) -> str:
-    """Return which system answers; only Graveler has this operation."""
-    try:
-        server.request("GET", "/repositories/{repository}/tasks", {"repository": "any-name"})
-    except ApiRefusedError as refused:
-        # Graveler says that the repository does not exist, or that the user may not see it.
-        if refused.text == "invalid API endpoint":
-            return "lakeFS"
-    return "Graveler"
+def _name_of(server: VersionConfig) -> str:
+    """Return which system answers, and its version."""
+    if server.graveler_version:
+        return f"Graveler, version {server.graveler_version}, API of lakeFS {server.version}"
+    return f"lakeFS, version {server.version}"
 
 
 def _object_store(server: LakeClient) -> Iterator[Finding]:

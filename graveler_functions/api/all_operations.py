@@ -26,7 +26,7 @@ from graveler_functions.api.routes import (
     tasks,
     users,
 )
-from graveler_functions.api.routes.configuration import VERSION
+from graveler_functions.api.routes.configuration import API_VERSION
 from graveler_functions.api.routing import ApiOperation, Template
 
 _RESOURCES = (
@@ -63,4 +63,4 @@ log_out = accounts.log_out
 @cache
 def document(prefix: str) -> str:
     """Return the OpenAPI document of the operations, which are below the prefix."""
-    return encode(openapi.document(OPERATIONS, prefix, VERSION))
+    return encode(openapi.document(OPERATIONS, prefix, API_VERSION))

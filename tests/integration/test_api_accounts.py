@@ -7,6 +7,7 @@ import jwt
 import pytest
 from lakefs_sdk import models
 
+from graveler.version import VERSION
 from graveler_functions.api.settings import ApiSettings
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET, SETUP_TOKEN, ApiClient, event
 
@@ -184,6 +185,7 @@ def test_the_configuration_shows_what_the_server_supports():
     models.Config.from_dict(config)
     assert [int(part) for part in config["version_config"]["version"].split(".")] >= [1, 3, 1]
     assert config["version_config"]["version_context"] == "lakeFS"
+    assert config["version_config"]["graveler_version"] == VERSION
     storage = config["storage_config"]
     assert storage["blockstore_type"] == "s3"
     assert storage["blockstore_namespace_ValidityRegex"] == "^s3://"

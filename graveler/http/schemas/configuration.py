@@ -11,6 +11,8 @@ from graveler.http.schemas.fields import Count
 class VersionConfig(Struct, frozen=True):
     version: str
     version_context: str
+    # Not in lakeFS's API. Its clients ignore fields that they do not know.
+    graveler_version: str
 
 
 class StorageConfig(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from graveler.http.schemas import configuration as schemas
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
+from graveler.version import VERSION
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.contract import TEXT, header
@@ -12,8 +13,8 @@ operations = Operations()
 
 # The version of lakeFS whose API this is. lakefs-spec parses each part as an integer, and lakectl
 # prints a warning for any other context.
-VERSION = "1.84.0"
-_VERSION = schemas.VersionConfig(VERSION, "lakeFS")
+API_VERSION = "1.84.0"
+_VERSION = schemas.VersionConfig(API_VERSION, "lakeFS", VERSION)
 
 
 @operations.add("GET", "/config", "getConfig", answers={200: schemas.Config})

@@ -20,7 +20,8 @@ GOOD_KEYS = {KEY: "AKIAIOSFOLKFSSAMPL3Q", SECRET: "wJalrXUtnFEMIK7MDENGbPxRfiCYE
 PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 
 USER = {"user": {"id": "amelie"}}
-CONFIG = {"version_config": {"version": "1.2"}, "storage_config": {"pre_sign_support": False}}
+VERSIONS = {"version": "1.2", "version_context": "lakeFS", "graveler_version": "0.3"}
+CONFIG = {"version_config": VERSIONS, "storage_config": {"pre_sign_support": False}}
 SIGNED_CONFIG = {**CONFIG, "storage_config": {"pre_sign_support": True}}
 REPOSITORY = {
     "id": "lake",
@@ -54,7 +55,6 @@ def one(graveler, code, *args, **environment):
 
 def will_be_well(server, config=CONFIG):
     server.will_answer(USER, USER, config)
-    server.will_answer({"message": "repository not found"}, status=404)
 
 
 def test_a_good_set_up_is_valid(graveler, server):
@@ -63,12 +63,11 @@ def test_a_good_set_up_is_valid(graveler, server):
     assert shown[-1] == "Valid configuration"
     assert f"ok       endpoint: {server.endpoint}/api/v1 answers" in shown
     assert "ok       key pair: belongs to the user amelie" in shown
-    assert "ok       server: Graveler, version 1.2" in shown
+    assert "ok       server: Graveler, version 0.3, API of lakeFS 1.2" in shown
 
 
 def test_lakefs_is_told_from_graveler(graveler, server):
-    server.will_answer(USER, USER, CONFIG)
-    server.will_answer({"message": "invalid API endpoint"}, status=404)
+    server.will_answer(USER, USER, {"version_config": {"version": "1.2"}})
     assert "server: lakeFS, version 1.2" in graveler.prints("doctor", **GOOD_KEYS)
 
 

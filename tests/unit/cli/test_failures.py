@@ -6,11 +6,11 @@ import signal
 import socket
 import subprocess
 import sys
-from importlib import metadata
 
 import pytest
 
 import graveler_cli.transport
+from graveler.version import VERSION
 from graveler_cli.client import LakeClient
 from tests.architecture.test_portability import ROOT
 from tests.unit.cli.conftest import ACCESS_KEY_ID, ENDPOINT, SECRET
@@ -125,28 +125,33 @@ def test_a_group_explains_itself(graveler, args):
         assert f" {command} " in shown
 
 
-VERSION = f"graveler version: {metadata.version('graveler')}\n"
+SHOWN = f"graveler version: {VERSION}\n"
 
 
 @pytest.mark.parametrize("flag", ["--version", "-v"])
-def test_the_version_is_that_of_the_package_and_of_the_server(graveler, server, flag):
-    server.will_answer({"version_config": {"version": "1.84.0"}})
-    assert graveler.prints(flag) == f"{VERSION}lakeFS version: 1.84.0\n"
+def test_the_version_is_that_of_the_program_of_the_server_and_of_its_api(graveler, server, flag):
+    server.will_answer({"version_config": {"version": "1.84.0", "graveler_version": "0.0.9"}})
+    assert graveler.prints(flag) == f"{SHOWN}server version: 0.0.9\nlakeFS API: 1.84.0\n"
     assert [asked.path for asked in server.asked] == ["/api/v1/config"]
+
+
+def test_lakefs_itself_has_one_version(graveler, server):
+    server.will_answer({"version_config": {"version": "1.84.0"}})
+    assert graveler.prints("--version") == f"{SHOWN}lakeFS version: 1.84.0\n"
 
 
 def test_the_version_needs_no_server(graveler, server):
     server.will_answer({"message": "later"}, status=503)
-    assert graveler.prints("--version") == VERSION
+    assert graveler.prints("--version") == SHOWN
     assert len(server.asked) == 1
-    assert graveler.prints("--version", LAKECTL_SERVER_ENDPOINT_URL=None) == VERSION
-    assert graveler.prints("--version", LAKECTL_SERVER_ENDPOINT_URL="http://127.0.0.1:9") == VERSION
+    assert graveler.prints("--version", LAKECTL_SERVER_ENDPOINT_URL=None) == SHOWN
+    assert graveler.prints("--version", LAKECTL_SERVER_ENDPOINT_URL="http://127.0.0.1:9") == SHOWN
 
 
 def test_the_versions_are_json_too(graveler, server):
-    server.will_answer({"version_config": {"version": "1.84.0"}})
+    server.will_answer({"version_config": {"version": "1.84.0", "graveler_version": "0.0.9"}})
     found = json.loads(graveler.prints("--version", "--json"))
-    assert found == {"graveler": metadata.version("graveler"), "lakeFS": "1.84.0"}
+    assert found == {"graveler": VERSION, "server": "0.0.9", "lakeFS": "1.84.0"}
 
 
 # The server

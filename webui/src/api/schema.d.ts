@@ -3004,6 +3004,7 @@ export interface components {
         };
         /** VersionConfig */
         VersionConfig: {
+            graveler_version: string;
             version: string;
             version_context: string;
         };

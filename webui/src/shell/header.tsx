@@ -60,7 +60,8 @@ export function Header() {
         <div class="small quiet" style={{ padding: '6px 10px' }}>
           {location.origin}
           <br />
-          API of lakeFS {configuration.value?.version_config.version}
+          Graveler {configuration.value?.version_config.graveler_version}, API of lakeFS{' '}
+          {configuration.value?.version_config.version}
         </div>
       </Menu>
     </header>
