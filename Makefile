@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve accept gc export-job test test-long check durations simulate fuzz torture bench lock page browser layer synth dist format install jars
+.PHONY: help serve accept gc export-job test test-long check durations simulate fuzz torture bench lock page wheel browser layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -97,6 +97,13 @@ page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into graveler_fu
 	@$(PYTHON) -c 'from graveler_functions.api.all_operations import document as of; print(of("/api/v1"))' >build/openapi.json
 	@cd webui && npx openapi-typescript ../build/openapi.json --output src/api/schema.d.ts
 	@npm --prefix webui run build
+
+# setuptools takes all of build/lib into a wheel, and would keep modules that were deleted.
+wheel: ## Build the package that users install: dist/graveler-<version>-py3-none-any.whl
+	@test -x $(PYTHON) || python3 -m venv $(VENV)
+	@rm -rf build/lib dist/graveler-*.whl
+	@$(PYTHON) -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir dist .
+	@ls dist/graveler-*.whl
 
 # Without windows, a page costs a quarter of the processor time; the tests take the other one as well.
 CHROMIUM := apt-get install --yes chromium-headless-shell

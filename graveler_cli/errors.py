@@ -16,7 +16,10 @@ class UsageError(CommandError):
 
 
 class NotInstalledError(CommandError):
-    """A command needs packages that `pip install graveler` does not install."""
+    """A command needs packages that only an extra of the package installs."""
 
     def __init__(self, missing: ImportError, extra: str) -> None:
-        super().__init__(f"{missing.name} is not installed: run pip install 'graveler[{extra}]'")
+        super().__init__(
+            f"{missing.name} is not installed: "
+            f"install the extra '{extra}' (docs/cli.md, Installation)"
+        )

@@ -71,7 +71,7 @@ def check(api: ApiAccess, host: str, port: int) -> str:
         import anycrc  # noqa: F401, PLC0415
     except ImportError as error:
         raise CannotServeError(
-            "anycrc is not installed: run pip install 'graveler[gateway]'"
+            "anycrc is not installed: install the extra 'gateway' (docs/cli.md, Installation)"
         ) from error
     _check_address(host, port)
     try:

@@ -268,4 +268,4 @@ def test_without_the_server_s_packages_the_remedy_is_named():
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 1
-    assert "pip install 'graveler[server]'" in done.stderr
+    assert "install the extra 'server' (docs/cli.md, Installation)" in done.stderr
