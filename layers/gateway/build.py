@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from layers.graveler.archive import copy_sources
-from layers.graveler.build import OUTPUT, ROOT
+from layers.graveler.build import LICENCE, OUTPUT, ROOT
 
 DOCKERFILE = Path(__file__).with_name("Dockerfile")
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
@@ -21,7 +21,7 @@ def write_folder(folder: Path) -> None:
     """Write the folder from this checkout's sources; equal sources give equal files."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for path in (DOCKERFILE, REQUIREMENTS):
+    for path in (DOCKERFILE, REQUIREMENTS, LICENCE):
         shutil.copyfile(path, folder / path.name)
     for name in _PACKAGES:
         copy_sources(ROOT / name, folder / name)

@@ -19,6 +19,7 @@ from layers.graveler.archive import (
 from layers.graveler.wheels import REQUIREMENTS, install
 
 ROOT = Path(__file__).parents[2]
+LICENCE = ROOT / "LICENSE"
 OUTPUT = Path(os.environ.get("GRAVELER_BUILD", ROOT / "build"))
 
 # The runtime of the functions.
@@ -68,8 +69,9 @@ def build(
 
 
 def copy_engine(target: Path) -> None:
-    """Copy this checkout's part of the layer: the engine, and its requirements."""
+    """Copy this checkout's part of the layer: the engine, its licence and its requirements."""
     copy_sources(ROOT / "graveler", target / "graveler")
+    copy_sources(LICENCE, target / "graveler" / LICENCE.name)
     copy_sources(REQUIREMENTS, target / REQUIREMENTS.name)
 
 

@@ -153,6 +153,14 @@ def test_the_layer_for_lambda_is_small_and_compiled_for_its_processor(
     assert not [line for line in listed if line.endswith("unknown")]
 
 
+def test_the_layer_has_the_text_of_each_licence(unpacked):
+    assert (unpacked / "graveler" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    packages = list(unpacked.glob("*.dist-info"))
+    assert len(packages) > 10
+    texts = {folder.name: list(folder.rglob("LICEN[CS]E*")) for folder in packages}
+    assert [name for name, found in texts.items() if not found] == []
+
+
 def test_the_layer_has_only_services_that_are_called(unpacked):
     data = unpacked / "botocore" / "data"
     assert {path.name for path in data.iterdir() if path.is_dir()} == service_models.SERVICES
