@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from graveler.version import VERSION
 from layers import requirements
 from layers.graveler import wheels
 from layers.graveler.archive import copy_sources
+from tests.architecture.test_portability import tracked_files
 from tests.infra.conftest import ROOT
 
 SERVER_ONLY = (
@@ -42,6 +44,12 @@ def test_the_layers_requirements_are_those_of_the_server_alone():
 def test_the_gateway_has_what_the_server_has_and_more():
     more = set(requirements.of_extra("gateway")) - set(requirements.of_extra("server"))
     assert names(more) == {"anycrc"}
+
+
+def test_documents_name_the_wheel_that_make_wheel_builds():
+    texts = [(ROOT / name).read_text() for name in tracked_files() if name.endswith(".md")]
+    named = re.findall(r"graveler-([\d.]+)-py3-none-any\.whl", "".join(texts))
+    assert set(named) == {VERSION}
 
 
 @pytest.fixture(scope="module")
