@@ -41,4 +41,5 @@ def test_the_first_session_of_the_readme_does_what_it_shows(stack, tmp_path):
     page = ROOT / "README.md"
     text = page.read_text()
     session = re.search(r"^## A first session\n.*?(?=^## )", text, re.DOTALL | re.MULTILINE)
+    assert session
     judge(page, session[0], 1 + text.count("\n", 0, session.start()), tmp_path, stack)
