@@ -7,7 +7,7 @@ from importlib import metadata
 
 from packaging.requirements import Requirement
 
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 NAMED = re.compile(r"`([\w./-]+)`:$")
 FAILS = re.compile(r"# fails$")
 LONG = "<!-- long -->"
@@ -68,7 +68,8 @@ def steps(text: str, first_line: int = 1) -> list[Step]:
     """Return the steps of a page, in order; raises PageError for a block that is none."""
     found: list[Step] = []
     for block in BLOCK.finditer(text):
-        language, body = block.groups()
+        indentation, language, body = block.groups()
+        body = re.sub(f"^{indentation}", "", body, flags=re.MULTILINE)
         line = first_line + text.count("\n", 0, block.start())
         if language == "console":
             found += _commands(body, line + 1)
@@ -103,9 +104,11 @@ def _commands(body: str, line: int) -> list[Step]:
 def require_shown(step: Step, printed: str) -> None:
     """Raise PageError if a command printed something else than its page shows."""
     pattern = "".join(
-        "(?:.*\n)*" if line == "..." else re.escape(line) + "\n" for line in _common(step.output)
+        "(?:.*\n)*" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + "\n"
+        for line in _common(step.output)
     )
-    text = "".join(line + "\n" for line in _common(printed.splitlines()))
+    left = re.sub(r"[^\n]*\r(?!\n)", "", printed)  # what a terminal shows of progress in the end
+    text = "".join(line + "\n" for line in _common(left.splitlines()))
     if step.output and not re.fullmatch(pattern, text):
         shown = "\n".join(step.output)
         raise PageError(f"{step.line}: {step.command}\nexpected:\n{shown}\ngot:\n{printed}")

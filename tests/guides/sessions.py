@@ -71,7 +71,7 @@ def _outputs(steps: list[Step], folder: Path, environment: dict[str, str]) -> li
             f". {shlex.quote(str(file))} </dev/null; code=$?; echo; echo '{_ENDS}' $code",
             f"[ $code = 0 ] {failed} exit",
         ]
-    with (folder / "printed").open("w+") as printed:
+    with (folder / "printed").open("w+", newline="") as printed:
         shell = subprocess.Popen(
             ["bash", "-c", "\n".join(script)],
             cwd=home,

@@ -49,6 +49,11 @@ def test_a_page_is_read_as_steps_with_their_lines():
     assert session.output == ["1", "2"]
 
 
+def test_a_block_in_a_list_is_read_without_its_indentation():
+    (step,) = steps("1. Text\n\n   ```console\n   $ cat <<END\n   >  a\n   > END\n    a\n   ```\n")
+    assert (step.line, step.command, step.output) == (4, "cat <<END\n a\nEND", [" a"])
+
+
 def test_a_page_runs_in_one_shell_with_its_files(tmp_path):
     do(PAGE + page("$ echo $x $(basename $PWD)", "1 a", "$ cat b.sql", "SELECT 'it''s';"), tmp_path)
 
@@ -61,6 +66,8 @@ def test_a_page_runs_in_one_shell_with_its_files(tmp_path):
         (["a", "...", "b"], "a\nb\n\n"),
         (["s3://b/lake/data/x/y", "http://127.0.0.1:8000"], "s3://c/data/z\nhttp://127.0.0.1:1"),
         (["in 20 ms"], "in  3.5s"),
+        (["no: ... (it)"], "no: because of this (it)"),
+        (["done"], "1 of 2\r2 of 2\rdone\n"),
     ],
 )
 def test_what_each_run_has_of_its_own_may_differ(shown, printed):
@@ -78,6 +85,7 @@ def test_what_each_run_has_of_its_own_may_differ(shown, printed):
         (["12 files"], "13 files"),
         (["4fe4f7abbcf"], "0fe4f7abbcf"),
         (["a.c"], "abc"),
+        (["no: ... (it)"], "no: because\nof this (it)"),
     ],
 )
 def test_other_output_is_found(shown, printed):
@@ -99,6 +107,10 @@ def test_other_output_is_found(shown, printed):
 def test_a_wrong_step_is_found_at_its_line(tmp_path, lines, message):
     with pytest.raises(PageError, match=message):
         do(page(*lines), tmp_path)
+
+
+def test_progress_that_a_terminal_overwrites_is_not_compared(tmp_path):
+    do(page(r"$ printf '1 of 2\r2 of 2\rdone\n'", "done"), tmp_path)
 
 
 def test_a_python_session_that_prints_something_else_is_found(tmp_path):
