@@ -18,7 +18,7 @@ OWN = [
     (re.compile(r"\b[0-9a-v]{19}[0g]\b"), "<xid>"),
     (re.compile(r"\b[0-9a-f]{12,}\b"), "<id>"),
     (re.compile(r"\bAKIA[0-9A-Z]{12,}\b"), "<key>"),
-    (re.compile(r"(?i)(secret[ _]?access[ _]?key\"?[:= ]+)\S+"), r"\1<secret>"),
+    (re.compile(r"(?i)(secret[ _]access[ _]key\"?: *)\S+"), r"\1<secret>"),
     (
         re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d[\d.]*(?: ?[+-]\d{4} [A-Z]+|Z)?)?"),
         "<time>",
