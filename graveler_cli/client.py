@@ -61,6 +61,10 @@ class ApiRefusedError(CommandError):
         self.text = message
         self.request_id = request_id
 
+    def in_words(self, line: str) -> "ApiRefusedError":
+        """Return the refusal with another line for the user."""
+        return ApiRefusedError(line, self.status, self.text, self.request_id)
+
 
 class NoDataError(ApiRefusedError):
     """The object's data do not exist any more: no other attempt will find them."""

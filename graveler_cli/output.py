@@ -77,10 +77,12 @@ class CommandOutput:
         for line in lines(value):
             self.line(line)
 
-    def items(self, values: Iterable[T], lines: Callable[[T], Iterable[str]]) -> None:
-        """Print objects as they arrive: as JSON, one a line, or each as these lines."""
-        for value in values:
+    def items(self, values: Iterable[T], lines: Callable[[T], Iterable[str]]) -> int:
+        """Print objects as they arrive: as JSON, one a line, or each as these lines; count them."""
+        count = 0
+        for count, value in enumerate(values, 1):  # noqa: B007 - the last number is the count
             self.item(value, lines)
+        return count
 
     def table(
         self,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from graveler_cli import completion
+from graveler_cli import completion, uncommitted
 from graveler_cli.arguments import PrefixOption, RefArgument
 from graveler_cli.errors import UsageError
 from graveler_cli.output import Color, CommandOutput
@@ -74,7 +74,10 @@ def command(
         Diff,
         {"prefix": prefix, "type": "two_dot" if two_way else "three_dot"},
     )
-    session.output.items(found, lambda each: _lines(each, session.output))
+    if not session.output.items(found, lambda each: _lines(each, session.output)):
+        for ref in (right, left) if two_way else (right,):
+            if hint := uncommitted.hint(session.server, ref, prefix):
+                session.output.warn(f"hint: {hint}")
 
 
 def _refs(

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from graveler_cli import completion
+from graveler_cli import completion, uncommitted
 from graveler_cli.arguments import BranchArgument, pairs_of
 from graveler_cli.client import ApiRefusedError, LakeClient
 from graveler_cli.commits import (
@@ -93,7 +93,8 @@ def _merged(
     """Merge; return the new commit.
 
     Raises:
-        CommandError: both sides changed the same objects, or the server refused.
+        CommandError: both sides changed the same objects, the source has no committed changes, or
+            the server refused.
     """
     try:
         return server.ask(
@@ -113,7 +114,14 @@ def _merged(
                 f"conflict found: `graveler diff {destination} {source}` shows it, and --strategy "
                 "decides it"
             ) from error
+        if is_empty(error) and (hint := uncommitted.hint(server, source)):
+            raise error.in_words(f"nothing to merge: {hint}") from error
         raise
+
+
+def is_empty(error: ApiRefusedError) -> bool:
+    """Return whether a merge was refused because its source has no committed changes."""
+    return error.text.endswith("no changes")
 
 
 def is_conflict(error: ApiRefusedError) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
+from graveler_cli import uncommitted
 from graveler_cli.arguments import (
     AMOUNT_DEFAULT,
     AfterOption,
@@ -16,12 +17,12 @@ from graveler_cli.arguments import (
     RepositoryArgument,
 )
 from graveler_cli.client import ApiRefusedError
-from graveler_cli.commands.merge import MergeResult, is_conflict
+from graveler_cli.commands.merge import MergeResult, is_conflict, is_empty
 from graveler_cli.errors import CommandError, UsageError
 from graveler_cli.grammar import Command, CommandGroup
 from graveler_cli.output import fields, local_time
 from graveler_cli.session import CommandSession, session_of
-from graveler_cli.uris import RepositoryUri
+from graveler_cli.uris import RefUri, RepositoryUri
 
 app = typer.Typer(cls=CommandGroup, help="Create, merge and close pull requests.")
 
@@ -150,13 +151,18 @@ def merge(context: typer.Context, uri: RepositoryArgument, pull_id: PullArgument
     try:
         made = session.server.ask("PUT", f"{_PULL}/merge", _names(repository, pull_id), MergeResult)
     except ApiRefusedError as error:
+        if not is_conflict(error) and not is_empty(error):
+            raise
+        pull = _pull(session, repository, pull_id)
         if is_conflict(error):
-            pull = _pull(session, repository, pull_id)
             raise CommandError(
                 f"conflict found: `graveler diff {repository}/{pull.destination_branch} "
                 f"{repository}/{pull.source_branch}` shows it; `graveler merge` with --strategy "
                 "decides it"
             ) from error
+        source = RefUri(repository.repository, pull.source_branch)
+        if hint := uncommitted.hint(session.server, source):
+            raise error.in_words(f"nothing to merge: {hint}") from error
         raise
     session.output.item(made, lambda each: [f"merged pull request '{pull_id}' {each.reference}"])
 

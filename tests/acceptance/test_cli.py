@@ -118,6 +118,46 @@ def test_stat_can_show_a_url_that_opens_the_object(prints, repository, main):
     assert "Physical Address Expires" in found
 
 
+# Uncommitted changes
+
+
+def test_uncommitted_changes_explain_a_diff_and_a_merge_of_nothing(run, repository, main):
+    main.object("a").upload("1")
+    main.commit("first")
+    dev = repository.branch("dev").create(main)
+    for path in ("a", "b"):
+        dev.object(path).upload("2")
+    refs = f"lakefs://{repository.id}/main", f"lakefs://{repository.id}/dev"
+    done = run("diff", *refs)
+    assert (done.returncode, done.stdout) == (0, f"Left ref: {refs[0]}\nRight ref: {refs[1]}\n")
+    assert done.stderr == "hint: dev has 2 uncommitted changes: commit them first\n"
+    done = run("merge", *reversed(refs))
+    assert (done.returncode, done.stdout) == (1, f"Source: {refs[1]}\nDestination: {refs[0]}\n")
+    assert done.stderr == (
+        "error: nothing to merge: dev has 2 uncommitted changes: commit them first\n"
+    )
+    dev.commit("second")
+    assert run("merge", *reversed(refs)).returncode == 0
+    assert run("diff", *refs).stderr == ""
+
+
+def test_annotate_names_no_commit_for_a_restored_object_until_it_is_committed(
+    prints, repository, main
+):
+    for path in ("dir/a", "b"):
+        main.object(path).upload("1")
+    first = main.commit("first").id
+    main.object("dir/a").delete()
+    main.commit("deleted")
+    lake = f"lakefs://{repository.id}"
+    prints("fs", "cp", f"{lake}/{first}/dir/a", f"{lake}/main/dir/a")
+    shown = [line.split() for line in prints("annotate", f"{lake}/main/").splitlines()]
+    assert [row[:3] for row in shown] == [["b", "admin", first[:16]], ["dir/", "uncommitted"]]
+    assert prints("annotate", "-r", f"{lake}/main/dir/").split() == ["dir/a", "uncommitted"]
+    restored = main.commit("restored").id
+    assert prints("annotate", f"{lake}/main/dir/").split()[:3] == ["dir/a", "admin", restored[:16]]
+
+
 # export, after the seed document on continuous export
 
 

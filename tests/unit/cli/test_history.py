@@ -7,6 +7,7 @@ import pytest
 from tests.support.clients.answers import IDS, commit, page
 
 API = "/api/v1/repositories/foo"
+MAIN = "lakefs://foo/main/"
 CONFLICT = {"message": "update branch: conflict found"}
 MADE = """\
 Branch: lakefs://foo/main
@@ -305,6 +306,51 @@ def test_a_difference_is_one_object_a_line_as_json(graveler, server):
     assert "prefix=x%2F" in server.asked[0].path
 
 
+@pytest.mark.parametrize(
+    ("amount", "has_more", "said"),
+    [
+        (1, False, "1 uncommitted change: commit it first"),
+        (2, False, "2 uncommitted changes: commit them first"),
+        (2, True, "more than 2 uncommitted changes: commit them first"),
+    ],
+)
+def test_a_difference_without_changes_says_what_is_not_committed(
+    graveler, server, amount, has_more, said
+):
+    changes = [{"type": "added", "path": str(n), "path_type": "object"} for n in range(amount)]
+    server.will_answer(page(), page(*changes, next_offset="1" if has_more else ""))
+    result = graveler.run("diff", "lakefs://foo/main", "lakefs://foo/dev")
+    assert result.stdout == "Left ref: lakefs://foo/main\nRight ref: lakefs://foo/dev\n"
+    assert (result.exit_code, result.stderr) == (0, f"hint: dev has {said}\n")
+    assert [asked.path.partition("?")[0] for asked in server.asked] == [
+        f"{API}/refs/main/diff/dev",
+        f"{API}/branches/dev/diff",
+    ]
+
+
+def test_a_difference_that_finds_nothing_below_a_prefix_speaks_of_the_prefix(graveler, server):
+    server.will_answer(page(), CHANGES)
+    result = graveler.run("diff", "lakefs://foo/main..dev", "--prefix", "x/", "--json")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == (
+        "hint: dev has 4 uncommitted changes with the prefix 'x/': commit them first\n"
+        "hint: main has 4 uncommitted changes with the prefix 'x/': commit them first\n"
+    )
+    assert "prefix=x%2F" in server.asked[1].path
+
+
+def test_a_difference_of_commits_asks_for_no_uncommitted_changes(graveler, server):
+    server.will_answer(page())
+    graveler.prints("diff", "lakefs://foo/main", "lakefs://foo/dev~1")
+    assert len(server.asked) == 1
+
+
+def test_a_difference_stands_although_the_right_to_see_changes_is_missing(graveler, server):
+    server.will_answer(page())
+    server.will_answer({"message": "insufficient permissions"}, status=401)
+    graveler.prints("diff", "lakefs://foo/main", "lakefs://foo/dev")
+
+
 # merge
 
 MERGE = ("merge", "lakefs://foo/dev", "lakefs://foo/main")
@@ -337,6 +383,28 @@ def test_a_conflict_says_how_to_see_and_decide_it(graveler, server, answer):
     assert "--strategy" in result.stderr
 
 
+NOTHING = {"message": "update branch main: no changes"}
+
+
+def test_a_merge_of_nothing_says_what_is_not_committed(graveler, server):
+    server.will_answer(NOTHING, status=400)
+    server.will_answer(CHANGES)
+    result = graveler.run(*MERGE, "--json")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert json.loads(result.stderr) == {
+        "error": "nothing to merge: dev has 4 uncommitted changes: commit them first",
+        "status": 400,
+        "request_id": None,
+    }
+
+
+def test_a_merge_of_nothing_is_refused_in_the_words_of_the_server(graveler, server):
+    server.will_answer(NOTHING, status=400)
+    server.will_answer({"message": "branch not found"}, status=404)  # the source is a tag
+    result = graveler.run(*MERGE)
+    assert (result.exit_code, result.stderr) == (1, "error: update branch main: no changes\n")
+
+
 # annotate
 
 
@@ -344,25 +412,66 @@ def test_each_object_has_the_commit_that_changed_it_last(graveler, server):
     long = commit("b", "a", message=f"{'é' * 150}\nmore")
     server.will_answer(
         page({"path": "dir/", "path_type": "common_prefix"}),
+        page(),
+        page(next_offset=IDS["d"]),  # as of a long log
         page(commit("a", message="one\ntwo")),
         page({"path": "名", "path_type": "object"}),
+        page(),
         page(long),
     )
     assert graveler.prints("annotate", "lakefs://foo/main/") == (
         f"dir/            ada                  {IDS['a'][:16]}     "
         "2023-11-14 22:13:20 +0000 UTC  one\n"
     )
-    assert "prefixes=dir%2F" in server.asked[1].path
+    assert server.asked[1].path == f"{API}/branches/main/diff?amount=1000&prefix=&delimiter=%2F"
+    assert "prefixes=dir%2F" in server.asked[2].path
     printed = graveler.prints("blame", "lakefs://foo/main/", "-r", "--first-parent")
     assert printed.startswith("名              ada ")
     assert printed.endswith(f" {'é' * 98}...\n")
-    assert "first_parent=true&objects=%E5%90%8D" in server.asked[3].path
+    assert "first_parent=true&objects=%E5%90%8D" in server.asked[6].path
 
 
-def test_an_object_that_is_not_committed_has_no_commit(graveler, server):
+ROW_A = (
+    f"a               ada                  {IDS['a'][:16]}     2023-11-14 22:13:20 +0000 UTC  add a"
+)
+
+
+def test_an_uncommitted_object_has_no_commit(graveler, server):
+    objects = page(*({"path": name, "path_type": "object"} for name in "abd"))
+    # `d` was deleted by a commit, and is restored: the log has only the deletion.
+    changes = page(*({"type": "added", "path": name, "path_type": "object"} for name in "bcd"))
+    server.will_answer(objects, changes, page(commit("a")))
+    assert [line.rstrip() for line in graveler.prints("annotate", MAIN).splitlines()] == [
+        ROW_A,
+        f"b{' ' * 36}uncommitted",
+        f"d{' ' * 36}uncommitted",
+    ]
+    assert len(server.asked) == 3
+    server.answers.clear()
+    server.will_answer(objects, changes, page(commit("a")))
+    rows = [json.loads(row) for row in graveler.prints("annotate", MAIN, "--json").splitlines()]
+    assert [row["uncommitted"] for row in rows] == [False, True, True]
+    assert [row["commit"] is None for row in rows] == [False, True, True]
+
+
+def test_an_object_that_only_a_merge_brought_has_no_commit(graveler, server):
     server.will_answer(page({"path": "a", "path_type": "object"}), page())
-    assert graveler.prints("annotate", "lakefs://foo/main/").rstrip() == "a"
-    server.will_answer(page({"path": "a", "path_type": "object"}), page())
-    server.answers.pop(0)
-    printed = graveler.prints("annotate", "lakefs://foo/main/", "--json")
-    assert json.loads(printed) == {"path": "a", "path_type": "object", "commit": None}
+    assert graveler.prints("annotate", MAIN, "--first-parent").rstrip() == "a"
+
+
+def test_objects_of_a_tag_or_a_commit_are_committed(graveler, server):
+    server.will_answer(page({"path": "a", "path_type": "object"}))
+    server.will_answer({"message": "branch not found"}, status=404)
+    server.will_answer(page(commit("a")))
+    assert graveler.prints("annotate", "lakefs://foo/v1/") == f"{ROW_A}\n"
+    server.asked.clear()
+    server.answers.clear()
+    server.will_answer(page({"path": "a", "path_type": "object"}), page(commit("a")))
+    assert graveler.prints("annotate", "lakefs://foo/v1~1/") == f"{ROW_A}\n"
+    assert not [asked for asked in server.asked if "/branches/" in asked.path]
+
+
+def test_annotate_fails_if_it_cannot_know_what_is_committed(graveler, server):
+    server.will_answer(page({"path": "a", "path_type": "object"}))
+    server.will_answer({"message": "insufficient permissions"}, status=401)
+    assert graveler.fails("annotate", MAIN) == "insufficient permissions"

@@ -103,6 +103,20 @@ def test_a_conflict_says_how_to_see_and_decide_it(graveler, server):
     assert "graveler diff lakefs://foo/main lakefs://foo/dev" in told
 
 
+def test_a_merge_of_nothing_says_what_is_not_committed(graveler, server):
+    server.will_answer({"message": "update branch main: no changes"}, status=400)
+    server.will_answer(OPEN, page({"type": "added", "path": "a", "path_type": "object"}))
+    told = graveler.fails("pr", "merge", *ONE)
+    assert told == "nothing to merge: dev has 1 uncommitted change: commit it first"
+    assert "/branches/dev/diff?" in server.asked[2].path
+
+
+def test_a_merge_of_nothing_is_refused_in_the_words_of_the_server(graveler, server):
+    server.will_answer({"message": "update branch main: no changes"}, status=400)
+    server.will_answer(OPEN, page())
+    assert graveler.fails("pr", "merge", *ONE) == "update branch main: no changes"
+
+
 @pytest.mark.parametrize(
     ("line", "body"),
     [
