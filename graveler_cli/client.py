@@ -188,7 +188,7 @@ class LakeClient:
             answer = WholeAnswer.of(response)
             response.release_conn()
             if wait_s is None or not _is_later(method, answer):
-                raise self.refusal(answer)
+                raise self._refusal(answer, names)
             time.sleep(retry_after_s(answer.headers) or wait_s)
         raise AssertionError("the last wait is None")
 
@@ -250,6 +250,21 @@ class LakeClient:
             said = f"{status} {answer.reason}".strip()
             line = f"{self.endpoint} answered {said}: check the endpoint"
         return ApiRefusedError(line, status, body.message, request_id)
+
+    def _refusal(self, answer: WholeAnswer, names: Mapping[str, str]) -> ApiRefusedError:
+        """Return the server's message; that of a hook in a line of its own."""
+        refused = self.refusal(answer)
+        if refused.status != 412 or "repository" not in names:
+            return refused
+        # Imported late, because few requests are refused by a hook.
+        from graveler_cli.hook_refusals import in_one_line  # noqa: PLC0415
+
+        line = in_one_line(refused.text, self, names["repository"])
+        if line == refused.text:
+            return refused
+        explained = refused.in_words(line)
+        explained.__cause__ = refused  # --debug shows it, with the ID of the run
+        return explained
 
     def _unreachable(self, error: urllib3.exceptions.HTTPError) -> CommandError:
         cause = error.cause if isinstance(error, RedirectTargetError) else error

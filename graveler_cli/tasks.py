@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from graveler_cli.errors import CommandError, UsageError
+from graveler_cli.hook_refusals import in_one_line
 from graveler_cli.schemas import ResultPage
 from graveler_cli.uris import RepositoryUri
 
@@ -55,28 +56,6 @@ class Task(Struct, frozen=True):
         """Objects done of the objects known so far."""
         return f"{self.objects_done} of {self.objects_known} objects"
 
-    def require_success(self) -> None:
-        """Check that the task, which has ended, succeeded.
-
-        Raises:
-            CommandError: it failed or was cancelled.
-        """
-        if self.state == "completed":
-            return
-        if self.state == "cancelled":
-            raise CommandError(
-                f"task {self.id} was cancelled and has no effect: if you still want it, send the "
-                "request that started it again"
-            )
-        error = self.error or TaskFailure("the server does not say why")
-        reason = ": ".join(filter(None, (error.message, error.details)))
-        remedy = (
-            "send the request that started it again; if that fails too, tell the server's operator"
-            if self.status_code >= 500
-            else "correct that, then send the request that started it again"
-        )
-        raise CommandError(f"task {self.id} failed: {reason}; {remedy}")
-
 
 class Tasks:
     """The tasks of one repository; every method raises CommandError if the server refuses."""
@@ -97,6 +76,29 @@ class Tasks:
     def cancel(self, task_id: str) -> Task:
         """Cancel the task; return its new state. A running task stops within seconds."""
         return self._server.ask("DELETE", _TASK, self._names(task_id), Task)
+
+    def require_success(self, task: Task) -> None:
+        """Check that a task, which has ended, succeeded.
+
+        Raises:
+            CommandError: it failed or was cancelled.
+        """
+        if task.state == "completed":
+            return
+        if task.state == "cancelled":
+            raise CommandError(
+                f"task {task.id} was cancelled and has no effect: if you still want it, send the "
+                "request that started it again"
+            )
+        error = task.error or TaskFailure("the server does not say why")
+        message = in_one_line(error.message, self._server, self._repository)
+        reason = ": ".join(filter(None, (message, error.details)))
+        remedy = (
+            "send the request that started it again; if that fails too, tell the server's operator"
+            if task.status_code >= 500
+            else "correct that, then send the request that started it again"
+        )
+        raise CommandError(f"task {task.id} failed: {reason}; {remedy}")
 
     def _names(self, task_id: str) -> dict[str, str]:
         """Return the names in the path.

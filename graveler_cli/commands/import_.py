@@ -17,6 +17,7 @@ from graveler_cli.commits import (
     check_message,
 )
 from graveler_cli.errors import CommandError
+from graveler_cli.hook_refusals import in_one_line
 from graveler_cli.interruptions import interruptible
 from graveler_cli.output import CommandOutput, local_time, progress
 from graveler_cli.polling import Polling, ended
@@ -142,21 +143,24 @@ def command(
         import_id = work.start(source, message, metadata)
         try:
             with interruption.open(), progress("Importing", hidden=no_progress) as show:
-                found = _finished(lambda: work.status(import_id), show)
+                found = _ended(lambda: work.status(import_id), show)
         except KeyboardInterrupt:
             interruption.begin_cleaning()
             session.output.line()
             session.output.line("Canceling import")
             work.cancel(import_id)
             raise CommandError("import canceled") from None
+    if found.error is not None:
+        reason = in_one_line(found.error.message, session.server, target.repository)
+        raise CommandError(f"import failed: {reason}")
     session.output.item(found, lambda each: _lines(each, target.ref, session.output))
 
 
-def _finished(ask: Callable[[], ImportStatus], show: Callable[[int, int], None]) -> ImportStatus:
+def _ended(ask: Callable[[], ImportStatus], show: Callable[[int, int], None]) -> ImportStatus:
     """Wait for the import; return its last status.
 
     Raises:
-        CommandError: it failed, or makes no progress.
+        CommandError: it makes no progress.
     """
 
     def shown() -> ImportStatus:
@@ -164,10 +168,7 @@ def _finished(ask: Callable[[], ImportStatus], show: Callable[[int, int], None])
         show(found.ingested_objects, 0)
         return found
 
-    found = ended("import", shown, Polling(_POLL_INTERVAL_S, _NO_PROGRESS_S_MAX))
-    if found.error is not None:
-        raise CommandError(f"import failed: {found.error.message}")
-    return found
+    return ended("import", shown, Polling(_POLL_INTERVAL_S, _NO_PROGRESS_S_MAX))
 
 
 def _lines(found: ImportStatus, branch: str, output: CommandOutput) -> Iterator[str]:

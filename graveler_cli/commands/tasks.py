@@ -84,7 +84,7 @@ def wait(context: typer.Context, uri: RepositoryArgument, task_id: TaskArgument)
                 update(found.objects_done, found.objects_known)
                 time.sleep(_POLL_INTERVAL_S)
                 found = tasks.task(task_id)
-    found.require_success()
+    tasks.require_success(found)
     session_of(context).output.item(found, _lines)
 
 

@@ -295,6 +295,23 @@ def test_a_failure_is_one_line_and_an_exit_code(run, stack, repository, main):
         assert done.stderr.count("\n") == 1
 
 
+def test_a_hook_that_stops_a_commit_is_named_with_the_answer_of_its_target(
+    run, stack, repository, main
+):
+    # Any server that refuses with a text.
+    url = f"{stack.endpoint}/api/v1/repositories"
+    hook = f"{{id: check_schema, type: webhook, properties: {{url: '{url}'}}}}"
+    text = f"name: quality\non: {{pre-commit: }}\nhooks: [{hook}]"
+    main.object("_lakefs_actions/quality.yaml").upload(text)
+    done = run("commit", f"lakefs://{repository.id}/main", "-m", "guarded")
+    assert (done.returncode, done.stdout) == (1, f"Branch: lakefs://{repository.id}/main\n")
+    assert done.stderr.startswith(
+        'error: the check "check_schema" stopped this commit: {"message":'
+    )
+    assert "error authenticating request" in done.stderr
+    assert done.stderr.endswith(" (401 Unauthorized)\n")
+
+
 # Names with a colon, as in the examples of lakeFS's concepts
 
 
