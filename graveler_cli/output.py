@@ -130,6 +130,15 @@ class CommandOutput:
             return text
         return f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
 
+    def time(self, text: str | None) -> str:
+        """Return a time of the API: for people on a terminal, else in lakectl's form."""
+        if not self.is_terminal:
+            return go_time(text)
+        # Go's zero time is in the year 1.
+        if text is None or text.startswith("0001-"):
+            return "-"
+        return local_time(int(datetime.fromisoformat(text).timestamp()))
+
     def warn(self, text: str) -> None:
         """Print a line on standard error."""
         typer.echo(harmless(text), err=True)

@@ -17,7 +17,6 @@ from graveler_cli.arguments import (
 from graveler_cli.client import PAGE_SIZE
 from graveler_cli.errors import CommandError, UsageError
 from graveler_cli.grammar import Command, CommandGroup
-from graveler_cli.output import go_time
 from graveler_cli.schemas import ResultPage
 from graveler_cli.session import CommandSession, session_of
 
@@ -83,8 +82,8 @@ def list_(
         lambda run: (
             run.run_id,
             run.event_type,
-            go_time(run.start_time),
-            go_time(run.end_time),
+            session.output.time(run.start_time),
+            session.output.time(run.end_time),
             run.branch,
             run.commit_id,
             run.status,
@@ -190,8 +189,8 @@ def _show_run(session: CommandSession, run: ActionRun) -> None:
             paint(run.run_id, "yellow"),
             run.event_type,
             run.branch,
-            go_time(run.start_time),
-            go_time(run.end_time),
+            session.output.time(run.start_time),
+            session.output.time(run.end_time),
             run.commit_id,
             status,
         ),
@@ -208,8 +207,8 @@ def _show_hook(session: CommandSession, hook: HookRun) -> None:
         lambda hook: (
             paint(hook.hook_run_id, "yellow"),
             hook.hook_id,
-            go_time(hook.start_time),
-            go_time(hook.end_time),
+            session.output.time(hook.start_time),
+            session.output.time(hook.end_time),
             hook.action,
             status,
         ),

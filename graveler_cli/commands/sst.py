@@ -13,7 +13,7 @@ import typer
 from graveler_cli.arguments import content_of
 from graveler_cli.errors import CommandError, NotInstalledError, UsageError
 from graveler_cli.grammar import Command, CommandGroup
-from graveler_cli.output import fields, go_time
+from graveler_cli.output import CommandOutput, fields, go_time
 from graveler_cli.session import CommandSession, session_of
 
 app = typer.Typer(cls=CommandGroup, help="Inspect range and metarange files, without a server.")
@@ -112,7 +112,7 @@ def show_records(session: CommandSession, file: str, amount: int, *, raw: bool =
     with _refusing_damage():
         table = inspection.open_table(file, content)
         kind = inspection.kind_of(table)
-        heads, cells = (_RAW_CELLS, _raw_cells) if raw else _columns(kind)
+        heads, cells = (_RAW_CELLS, _raw_cells) if raw else _columns(kind, session.output)
         values = [
             dict(zip(_RAW_CELLS, (key.hex(), identity.hex(), value.hex()), strict=True))
             if raw
@@ -125,7 +125,7 @@ def show_records(session: CommandSession, file: str, amount: int, *, raw: bool =
     session.output.table(heads, values, cells)
 
 
-def _columns(kind: str) -> tuple[Sequence[str], Cells]:
+def _columns(kind: str, output: CommandOutput) -> tuple[Sequence[str], Cells]:
     """Return the table's heads for a kind of records, and the function to a record's cells."""
     match kind:
         case "metaranges":
@@ -136,15 +136,19 @@ def _columns(kind: str) -> tuple[Sequence[str], Cells]:
         case "commit":
             return _COMMIT_HEADS, _commit_cells
         case _:
-            return _ENTRY_HEADS, _entry_cells
+            return _ENTRY_HEADS, lambda each: _entry_cells(each, output)
 
 
 def _raw_cells(record: dict[str, Any]) -> Sequence[object]:
     return [record[name] for name in _RAW_CELLS]
 
 
-def _entry_cells(entry: dict[str, Any]) -> Sequence[object]:
-    pairs = " ".join(f"{name}:{value}" for name, value in entry["metadata"].items())
+def _entry_cells(entry: dict[str, Any], output: CommandOutput) -> Sequence[object]:
+    pairs = entry["metadata"].items()
+    if output.is_terminal:
+        metadata = " ".join(f"{name}={value}" for name, value in pairs)
+    else:  # as Go prints it, and lakectl
+        metadata = f"map[{' '.join(f'{name}:{value}' for name, value in pairs)}]"
     return (
         entry["key"],
         entry["identity"],
@@ -152,7 +156,7 @@ def _entry_cells(entry: dict[str, Any]) -> Sequence[object]:
         entry["e_tag"],
         go_time(entry["last_modified"]),
         entry["address"],
-        f"map[{pairs}]",
+        metadata,
     )
 
 

@@ -93,9 +93,10 @@ def create(
             if error.status != _NOT_FOUND:
                 raise
     created = session.server.ask("POST", _TAGS, names, Ref, {"id": tag.ref, "ref": ref})
-    # lakectl prints the whole answer in this form.
+    # lakectl prints the whole answer, as Go does, and its scripts read it.
+    form = "at {0}" if session.output.is_terminal else "({{{0} {1}}})"
     session.output.item(
-        created, lambda each: [f"Created tag '{each.id}' ({{{each.commit_id} {each.id}}})"]
+        created, lambda each: [f"Created tag '{each.id}' {form.format(each.commit_id, each.id)}"]
     )
 
 

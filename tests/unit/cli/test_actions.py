@@ -51,6 +51,13 @@ def test_runs_are_listed(graveler, server):
     assert json.loads(shown) == RUN
 
 
+def test_a_skipped_hook_has_no_times_on_a_terminal(graveler, server):
+    hook = {**HOOK, "status": "skipped", "start_time": "0001-01-01T00:00:00Z", "end_time": None}
+    server.will_answer(RUN, {"pagination": LAST, "results": [hook]}, "")
+    shown = graveler.prints("actions", "runs", "describe", URI, "r1", LAKECTL_INTERACTIVE="true")
+    assert "| check   | -          | -        | gate   |" in shown
+
+
 def test_branch_and_commit_exclude_each_other(graveler, server):
     told = graveler.fails("actions", "runs", "list", URI, "--branch", "a", "--commit", "b")
     assert told == "--branch and --commit exclude each other: choose one"

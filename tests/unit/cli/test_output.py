@@ -37,6 +37,28 @@ def test_a_time_is_shown_in_the_local_zone(zone, unix_s, shown, time_zone):
     assert local_time(unix_s) == shown
 
 
+@pytest.mark.parametrize(
+    ("text", "for_scripts", "for_people"),
+    [
+        (
+            "2024-08-02T14:13:33.082590889Z",
+            "2024-08-02 14:13:33.082590889 +0000 UTC",
+            "2024-08-02 10:13:33 -0400 EDT",
+        ),
+        ("0001-01-01T00:00:00Z", "0001-01-01 00:00:00 +0000 UTC", "-"),
+        (None, "<nil>", "-"),
+    ],
+)
+def test_a_time_of_the_api_is_readable_on_a_terminal(
+    monkeypatch, time_zone, text, for_scripts, for_people
+):
+    time_zone("America/New_York")
+    monkeypatch.setenv("LAKECTL_INTERACTIVE", "false")
+    assert CommandOutput().time(text) == for_scripts
+    monkeypatch.setenv("LAKECTL_INTERACTIVE", "true")
+    assert CommandOutput().time(text) == for_people
+
+
 def test_colors_reach_the_pager(monkeypatch, tmp_path):
     monkeypatch.setattr(CommandOutput, "is_terminal", True)
     monkeypatch.delenv("NO_COLOR", raising=False)

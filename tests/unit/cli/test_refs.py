@@ -127,6 +127,12 @@ def test_tag_create_names_a_commit(graveler, server):
     assert asked.body == {"id": "v1", "ref": "main"}
 
 
+def test_tag_create_is_readable_on_a_terminal(graveler, server):
+    server.will_answer(V1, status=201)
+    words = ("tag", "create", "lakefs://foo/v1", MAIN)
+    assert graveler.prints(*words, LAKECTL_INTERACTIVE="true") == "Created tag 'v1' at 1a2b\n"
+
+
 @pytest.mark.parametrize("status", [204, 404])
 def test_tag_create_by_force_replaces_the_tag_if_there_is_one(graveler, server, status):
     server.will_answer(COMMIT)

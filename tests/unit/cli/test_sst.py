@@ -59,6 +59,11 @@ def test_the_refs_of_a_dump_are_shown(graveler):
     assert all(len(cells) == 2 for kind, cells in shown.items() if kind != b"commit")
 
 
+def test_metadata_is_readable_on_a_terminal(graveler):
+    words = ("sst", "cat", str(RANGE), "--amount", "1")
+    assert "| m=v0 " in graveler.prints(*words, LAKECTL_INTERACTIVE="true", TERM="xterm")
+
+
 def test_an_amount_of_records_is_shown_as_json(graveler):
     shown = graveler.prints("sst", "cat", str(RANGE), "--amount", "1", "--json")
     [record] = [json.loads(line) for line in shown.splitlines()]
