@@ -1,7 +1,8 @@
 """`graveler repo`: the repositories of a server."""
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,10 +19,17 @@ from graveler_cli.output import fields, local_time
 from graveler_cli.schemas import Repository
 from graveler_cli.session import CommandSession, session_of
 
+if TYPE_CHECKING:
+    from graveler_cli.client import ApiRefusedError
+
 app = typer.Typer(cls=CommandGroup, help="Manage and explore repositories.")
 
 _REPOSITORIES = "/repositories"
 _REPOSITORY = f"{_REPOSITORIES}/{{repository}}"
+
+_IN_USE = "storage namespace already in use"
+# The end of the address of a repository's object.
+_DATA = re.compile(r"/data/[0-9a-v]{20}/[0-9a-v]{20}'")
 
 NamespaceArgument = Annotated[
     str,
@@ -140,8 +148,25 @@ def _create(
         **extra,
     }
     query = {"bare": bare or None}
-    created = session.server.ask("POST", _REPOSITORIES, {}, Repository, body, query)
+    from graveler_cli.client import ApiRefusedError  # noqa: PLC0415 - late, like the server
+
+    try:
+        created = session.server.ask("POST", _REPOSITORIES, {}, Repository, body, query)
+    except ApiRefusedError as error:
+        if not error.text.endswith(_IN_USE):
+            raise
+        raise error.in_words(_in_use(storage_namespace, error)) from error
     session.output.item(created, _created)
+
+
+def _in_use(namespace: str, error: "ApiRefusedError") -> str:
+    """Return the line about a namespace that is in use."""
+    details = error.message.removeprefix(f"{error.text}: ")
+    if "overlaps with" in details:
+        return details
+    is_foreign = "it holds data" in details and not _DATA.search(details)
+    held = "data" if is_foreign else "a repository"
+    return f"{namespace} already holds {held}: choose another prefix"
 
 
 def _created(found: Repository) -> Iterator[str]:

@@ -111,6 +111,36 @@ def test_create_says_why_the_server_refused(graveler, server):
     )
 
 
+IN_USE = (
+    "failed to create repository: found lakeFS objects in the storage (:s3://bucket/foo) "
+    "key(_lakefs/dummy): storage namespace already in use"
+)
+
+
+@pytest.mark.parametrize(
+    ("details", "line"),
+    [
+        ("", "s3://bucket/foo already holds a repository: choose another prefix"),  # lakeFS
+        (
+            "choose another prefix",
+            "s3://bucket/foo already holds a repository: choose another prefix",
+        ),
+        (
+            "it holds data, such as 's3://b/f/data/ft2h7c5if1f3reo00000/dc4vhjtif1f3reu3ti00': choose",
+            "s3://bucket/foo already holds a repository: choose another prefix",
+        ),
+        (
+            "it holds data, such as 's3://bucket/foo/data/users.csv': choose another prefix",
+            "s3://bucket/foo already holds data: choose another prefix",
+        ),
+        ("it overlaps with 's3://bucket' of 'bar'", "it overlaps with 's3://bucket' of 'bar'"),
+    ],
+)
+def test_create_says_what_holds_the_namespace(graveler, server, details, line):
+    server.will_answer({"message": IN_USE, "details": details}, status=400)
+    assert graveler.run(*CREATE).stderr == f"error: {line}\n"
+
+
 # delete
 
 
