@@ -173,6 +173,8 @@ def test_a_commit_that_a_hook_refuses_leads_to_the_run_and_what_the_hook_said(
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Message").fill("Lower the price")
     dialog.get_by_role("button", name="Commit", exact=True).click()
+    said = 'The check "check_price" stopped this commit: the answer was 422.'
+    expect(dialog.get_by_text(said)).to_be_visible()
     dialog.get_by_role("link", name="See why the hook stopped it").click()
     expect(page.get_by_role("heading", name="pre-commit")).to_be_visible()
     output = page.get_by_role("region", name="Output of check_price")

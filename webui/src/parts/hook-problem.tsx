@@ -1,8 +1,9 @@
 /** Tells why an operation failed; a hook that stopped it is linked to its run. */
 
-import type { Failure } from '../api/client';
+import { Failure } from '../api/client';
 import { links } from '../links';
 import { LinkButton } from './button';
+import { hookRefusal } from './hook-refusal';
 import { Problem } from './state';
 
 interface HookProblemProps {
@@ -11,12 +12,12 @@ interface HookProblemProps {
 }
 
 export function HookProblem({ failure, repository }: HookProblemProps) {
-  const run = failure?.status === 412 ? /run id '([^']+)'/.exec(failure.message)?.[1] : undefined;
+  const refusal = failure?.status === 412 ? hookRefusal(failure.message) : undefined;
   return (
     <>
-      <Problem failure={failure} />
-      {run && (
-        <LinkButton icon="action" href={links.run(repository, run)}>
+      <Problem failure={refusal ? new Failure(refusal.line, 412) : failure} />
+      {refusal && (
+        <LinkButton icon="action" href={links.run(repository, refusal.run)}>
           See why the hook stopped it
         </LinkButton>
       )}
