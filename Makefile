@@ -3,11 +3,11 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve accept gc export-job test test-long check durations simulate fuzz torture bench lock page wheel browser layer synth dist format install jars
+.PHONY: help serve accept gc export-job test test-long check durations simulate fuzz torture bench lock page launcher wheel browser layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
-# CI may keep the servers' jars somewhere else between runs.
+# CI may keep the stores' files somewhere else between runs.
 export GRAVELER_JARS ?= $(CURDIR)/.cache/jars
 
 # What runs the system, and what develops it as well; both in one environment.
@@ -15,9 +15,6 @@ RUNTIME_INSTALLED := $(VENV)/.requirements.txt
 PYTHON_INSTALLED := $(VENV)/.requirements-dev.txt
 # The command line, as a user has it; it runs this checkout's code.
 COMMAND_INSTALLED := $(VENV)/bin/graveler
-# Named by the content of what they were fetched for: a fresh checkout may use jars that were kept.
-JARS_FETCHED := $(GRAVELER_JARS)/.fetched-$(word 1,$(shell cksum <graveler_embedded/pom.xml))
-LAUNCHER := $(GRAVELER_JARS)/launcher/DynamoDBLauncher.class
 # npm's own note of what it installed for the web page.
 PAGE_INSTALLED := webui/node_modules/.package-lock.json
 CDK_INSTALLED := node_modules/.package-lock.json
@@ -25,8 +22,10 @@ CDK_INSTALLED := node_modules/.package-lock.json
 help: ## Show this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-serve: $(COMMAND_INSTALLED) jars ## Run the whole system on this machine: http://127.0.0.1:8000
-	@exec $(PYTHON) -m graveler_embedded --die-with-parent
+serve gc export-job: export GRAVELER_DATA ?= $(CURDIR)/.graveler
+
+serve: $(COMMAND_INSTALLED) ## Run the whole system on this machine: http://127.0.0.1:8000
+	@exec $(VENV)/bin/graveler serve --die-with-parent
 
 accept: $(COMMAND_INSTALLED) ## Check the deployment at ENDPOINT with all that users do; ARGS="--json"
 	@$(if $(ENDPOINT),,echo 'Name it, with a key pair in LAKECTL_CREDENTIALS_…: make accept ENDPOINT=https://…' >&2; exit 1)
@@ -83,14 +82,14 @@ bench: install ## Measure; prints numbers
 
 COMPILE := uv pip compile --universal --python-version 3.11 --no-header
 lock: ## Compile all files of requirements anew (needs uv)
-	$(COMPILE) --upgrade pyproject.toml --extra gateway --group pyproject.toml:dev -o requirements-dev.txt
-	$(COMPILE) pyproject.toml --extra gateway --group pyproject.toml:local \
-	  -c requirements-dev.txt -o requirements.txt
+	$(COMPILE) --upgrade pyproject.toml --extra serve --group pyproject.toml:dev -o requirements-dev.txt
+	$(COMPILE) pyproject.toml --extra serve -c requirements-dev.txt -o requirements.txt
 	@# Only what is in these extras: the command line's packages have no place in a function.
 	for extra in server:graveler gateway:gateway; do \
 	  python3 -m layers.requirements $${extra%:*} | $(COMPILE) --no-annotate --generate-hashes \
 	    - -c requirements-dev.txt -o layers/$${extra#*:}/requirements.txt; \
 	done
+	uvx --from 'jgo[cli]==3.2.0' jgo info deplist com.amazonaws:DynamoDBLocal:2.6.1 | $(PYTHON) -m graveler_embedded.pinning
 
 page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into graveler_functions/web/page (needs node)
 	@mkdir -p build
@@ -104,6 +103,9 @@ wheel: ## Build the package that users install: dist/graveler-<version>-py3-none
 	@rm -rf build/lib dist/graveler-*.whl
 	@$(PYTHON) -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir dist .
 	@ls dist/graveler-*.whl
+
+launcher: install ## Compile the launcher of DynamoDB Local into graveler_embedded/launcher/launcher.jar
+	@$(PYTHON) -m graveler_embedded.launcher_build
 
 # Without windows, a page costs a quarter of the processor time; the tests take the other one as well.
 CHROMIUM := apt-get install --yes chromium-headless-shell
@@ -143,7 +145,8 @@ format: install ## Format the code and mend what the linter can mend
 	$(VENV)/bin/ruff check --fix .
 
 install: $(PYTHON_INSTALLED) $(COMMAND_INSTALLED)
-jars: $(JARS_FETCHED) $(LAUNCHER)
+jars: $(PYTHON_INSTALLED) ## Fetch the files of the stores ahead, and those of the tests
+	@$(PYTHON) -m graveler_embedded.fetching dynamodb s3proxy spark s3a ecj
 
 $(PYTHON_INSTALLED): $(RUNTIME_INSTALLED)
 
@@ -166,15 +169,3 @@ $(PAGE_INSTALLED) $(CDK_INSTALLED): %node_modules/.package-lock.json: %package-l
 	  { echo "npm is missing, which installs $@; on Debian: apt install nodejs npm" >&2; exit 1; }
 	@npm ci --prefix ./$* --no-audit --no-fund
 	@touch $@
-
-$(JARS_FETCHED):
-	@echo "Fetching DynamoDB Local and S3Proxy (110 MB) into $(GRAVELER_JARS)"
-	@for program in javac mvn; do command -v $$program >/dev/null || \
-	  { echo "$$program is missing; on Debian: apt install openjdk-17-jdk-headless maven" >&2; exit 1; }; done
-	@rm -rf "$(GRAVELER_JARS)"/{dynamodb,s3proxy,launcher}
-	@mvn --batch-mode -Dstyle.color=never --file graveler_embedded/pom.xml generate-resources -Djars="$(GRAVELER_JARS)" </dev/null | \
-	  sed -nE 's#.*Downloaded from .*/([^/]+\.(jar|so) .*)#  \1#p; /ERROR/p'
-	@touch $@
-
-$(LAUNCHER): graveler_embedded/launcher/DynamoDBLauncher.java $(JARS_FETCHED)
-	@javac -cp "$(GRAVELER_JARS)/dynamodb/*" -d $(@D) $<

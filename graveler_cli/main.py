@@ -53,6 +53,7 @@ MODULES: dict[str, tuple[str, bool]] = {
     "refs-dump": ("refs_dump", False),
     "refs-restore": ("refs_restore", False),
     "repo": ("repo", False),
+    "serve": ("serve", False),
     "show": ("show", False),
     "sst": ("sst", False),
     "tag": ("tag", False),

@@ -38,6 +38,7 @@ SUMMARIES = {
     "refs-dump": "Dump the refs of a repository into its namespace; print the manifest.",
     "refs-restore": "Restore the refs of a dump in the storage namespace of a bare repository.",
     "repo": "Manage and explore repositories.",
+    "serve": "Run the whole system on this machine: API, web page, S3 gateway and stores.",
     "show": "Show a commit in detail.",
     "sst": "Inspect range and metarange files, without a server.",
     "tag": "Create and manage tags within a repository.",

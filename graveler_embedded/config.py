@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from graveler.http.schemas.credentials import AccessKey
+from graveler_embedded.java import spark_environment
 from graveler_embedded.key_pair import key_pair
 from graveler_embedded.lambda_runtime import REGION
 from graveler_embedded.processes import StartError
@@ -14,6 +15,7 @@ from graveler_embedded.queues import queue_url
 from graveler_embedded.stores import BUCKET
 from graveler_embedded.tcp_ports import HOST, free_port
 
+# The folder of the packages: a checkout, or site-packages.
 ROOT = Path(__file__).parent.parent
 
 EVENT_BUS = "graveler"
@@ -100,7 +102,10 @@ class StackConfig:
             for name, value in environment.items()
             if not name.upper().startswith(("AWS_", "HTTP_", "HTTPS_", "ALL_PROXY", "CONTENT_"))
         }
-        return kept | {
+        return {
+            **kept,
+            **_import_environment(),
+            **spark_environment(),
             "AWS_REGION": REGION,
             "AWS_ACCESS_KEY_ID": self.keys.access_key_id,
             "AWS_SECRET_ACCESS_KEY": self.keys.secret_access_key,
@@ -145,7 +150,7 @@ def data_folder(environment: Mapping[str, str]) -> Path:
     Raises:
         StartError: the folder cannot be created or written to.
     """
-    folder = Path(environment.get("GRAVELER_DATA") or ROOT / ".graveler").absolute()
+    folder = Path(environment.get("GRAVELER_DATA") or Path.home() / ".graveler").absolute()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -153,6 +158,17 @@ def data_folder(environment: Mapping[str, str]) -> Path:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StartError(f"GRAVELER_DATA: {folder} is not writable")
     return folder
+
+
+def _import_environment() -> dict[str, str]:
+    """Return the variables with which a Python process imports what this one does.
+
+    No module of the folder that it starts in is imported, whatever its name is.
+    """
+    if not (ROOT / "pyproject.toml").exists():  # installed: any process finds the packages
+        return {"PYTHONSAFEPATH": "1"}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return {"PYTHONSAFEPATH": "1", "PYTHONPATH": path}
 
 
 def _port(environment: Mapping[str, str], name: str, default: int) -> int:

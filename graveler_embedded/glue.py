@@ -14,7 +14,6 @@ from queue import Queue
 from threading import BoundedSemaphore
 from uuid import uuid4
 
-from graveler_embedded.config import ROOT
 from graveler_embedded.files import bound_log
 from graveler_embedded.job import command
 from graveler_embedded.processes import die_with_parent
@@ -71,7 +70,6 @@ class LocalGlue:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    cwd=ROOT,
                     start_new_session=True,
                     check=False,
                 )

@@ -11,11 +11,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import NoReturn
 
 import msgspec
 
-from graveler_embedded.config import ENVIRONMENT, ROOT, data_folder
+import graveler_jobs
+from graveler_embedded.config import ENVIRONMENT, data_folder
 from graveler_embedded.processes import StartError
 from graveler_embedded.supervisor import is_running
 
@@ -26,16 +28,17 @@ def command(words: Sequence[str]) -> list[str]:
     Raises:
         StartError: there is no such job, or Spark is not installed.
     """
-    jobs = sorted(
-        path.parent.name.replace("_", "-")
-        for path in (ROOT / "graveler_jobs").glob("*/__main__.py")
-    )
+    packages = (each.name for each in iter_modules(graveler_jobs.__path__) if each.ispkg)
+    jobs = sorted(name.replace("_", "-") for name in packages)
     if not words or words[0] not in jobs:
         raise StartError(
             f"usage: python -m graveler_embedded.job {'|'.join(jobs)} [--option value …]"
         )
     if find_spec("pyspark") is None:
-        raise StartError("Spark is not installed, and jobs need it: run `make install` once")
+        raise StartError(
+            "Spark is not installed, and jobs need it: "
+            "run pip install 'pyspark==3.5.*' pyarrow pandas"
+        )
     return [sys.executable, "-m", f"graveler_jobs.{words[0].replace('-', '_')}", *words[1:]]
 
 
@@ -47,7 +50,9 @@ def environment_of_stack(data: Path) -> Mapping[str, str]:
     """
     kept = data / ENVIRONMENT
     if not is_running(data) or not kept.exists():
-        raise StartError(f"no stack runs on {data}: start it with `make serve`")
+        raise StartError(
+            f"no stack runs on {data}: start it with `graveler serve`, or set GRAVELER_DATA"
+        )
     return msgspec.json.decode(kept.read_bytes(), type=dict[str, str])
 
 
@@ -58,7 +63,6 @@ def main() -> NoReturn:
         environment = environment_of_stack(data_folder(os.environ))
     except StartError as error:
         sys.exit(f"error: {error}")
-    os.chdir(ROOT)
     os.execve(words[0], words, dict(environment))  # noqa: S606 - a shell is not wanted
 
 

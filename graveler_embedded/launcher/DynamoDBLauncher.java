@@ -28,7 +28,7 @@ import org.eclipse.jetty.util.Callback;
  * <p>By itself it listens on all interfaces, waits for the disk several times per write, and
  * answers a transaction before the database has committed it, so that a transaction which was
  * acknowledged is lost when the process is killed at that moment. It has no options for any of
- * this; it is changed through private fields, and the version is therefore pinned in its pom.xml.
+ * this; it is changed through private fields, and the version is therefore pinned in jars.txt.
  */
 public final class DynamoDBLauncher {
   private static final String HOST = "127.0.0.1";

@@ -1,12 +1,8 @@
 """Spark 3.5 with s3a, unchanged: its committers rename, which is a copy and a deletion."""
 
-import os
-from pathlib import Path
-
 import lakefs
 import pytest
 
-from graveler_embedded.config import ROOT
 from tests.support.clients.spark_s3a import run_scenario, s3a_jars
 from tests.support.servers.stack import Stack
 
@@ -17,10 +13,9 @@ def test_spark_writes_overwrites_appends_and_renames_tables(
     stack: Stack, repository: lakefs.Repository, main: lakefs.Branch
 ) -> None:
     branch = repository.branch("spark").create("main")
-    cache = Path(os.environ.get("GRAVELER_JARS") or ROOT / ".cache" / "jars")
     found = run_scenario(
         f"s3a://{repository.id}/spark/tables",
-        JARS=s3a_jars(cache),
+        JARS=s3a_jars(),
         ENDPOINT=stack.endpoint,
         AWS_ACCESS_KEY_ID=stack.access_key_id,
         AWS_SECRET_ACCESS_KEY=stack.secret_access_key,

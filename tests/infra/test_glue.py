@@ -29,6 +29,7 @@ from graveler.operations.exports import requests
 from graveler.retention.active import SECONDS_PER_DAY
 from graveler.retention.rules import make_rules
 from graveler_embedded.config import EXPORT_QUEUE
+from graveler_embedded.java import spark_environment
 from graveler_embedded.queues import queue_url
 from infra.packages import job_script
 from layers.graveler.archive import find_compiler
@@ -48,6 +49,7 @@ PACKAGES = Path(__file__).with_name("glue-5.0.txt")
 SUBMIT = (
     *("--master", "local[2]", "--conf", "spark.driver.bindAddress=127.0.0.1"),
     *("--driver-java-options", "-XX:TieredStopAtLevel=1"),
+    *shlex.split(spark_environment()["PYSPARK_SUBMIT_ARGS"])[:2],
 )
 
 # Glue starts a script by a program of its own, which uses Glue's boto3.

@@ -42,14 +42,11 @@ def test_a_process_that_does_not_stop_is_killed(tmp_path):
     assert child.stop(timeout_s=0.1) == -9
 
 
-def test_a_missing_java_or_jar_is_named_with_the_remedy(tmp_path, monkeypatch):
+def test_a_file_that_was_not_fetched_is_named_with_the_remedy(tmp_path, monkeypatch):
     monkeypatch.setenv("GRAVELER_JARS", str(tmp_path))
-    with pytest.raises(StartError, match="make jars"):
-        start_dynamodb(free_port(), None, tmp_path / "log")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    for name in ("dynamodb", "launcher"):
-        (tmp_path / name).mkdir()
-    with pytest.raises(StartError, match="java is missing: on Debian, apt install"):
+    with pytest.raises(
+        StartError, match=r"\.jar is missing: run `python -m graveler_embedded.fetching dyn"
+    ):
         start_dynamodb(free_port(), None, tmp_path / "log")
 
 

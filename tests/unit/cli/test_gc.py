@@ -197,7 +197,7 @@ def job(monkeypatch):
 
     found = SimpleNamespace(code=0, commands=[])
 
-    def run(command, *, cwd, check):
+    def run(command, *, check):
         found.commands.append(command)
         return subprocess.CompletedProcess(command, found.code)
 
@@ -209,7 +209,7 @@ def test_run_is_the_job_of_the_embedded_stack(graveler, job):
     assert graveler.prints("gc", "run", URI) == ""
     (command,) = job.commands
     assert command[1:] == [
-        *("-m", "graveler_embedded.job", "garbage-collection"),
+        *("-P", "-m", "graveler_embedded.job", "garbage-collection"),
         *("--repository", "example-repo"),
     ]
 
@@ -218,7 +218,7 @@ def test_run_takes_the_jobs_own_options(graveler, job):
     words = ("--dry-run", "--option", "maximum-deletions=10", "--option", "cutoff=2022-03-31")
     graveler.prints("gc", "run", URI, *words)
     (command,) = job.commands
-    assert command[6:] == [
+    assert command[7:] == [
         "--dry-run",
         *("--maximum-deletions", "10", "--cutoff", "2022-03-31"),
     ]
@@ -229,8 +229,8 @@ def test_a_job_that_fails_gives_its_exit_code(graveler, job):
     assert graveler.run("gc", "run", URI).exit_code == 1
 
 
-def test_without_the_embedded_stack_the_deployed_job_is_named(graveler, job, monkeypatch, tmp_path):
-    monkeypatch.setattr(gc, "_CHECKOUT", tmp_path)
+def test_without_the_embedded_stack_the_deployed_job_is_named(graveler, job, monkeypatch):
+    monkeypatch.setattr(gc, "find_spec", lambda _name: None)
     assert "Glue job" in graveler.fails("gc", "run", URI)
     assert job.commands == []
 

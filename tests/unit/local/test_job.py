@@ -20,7 +20,7 @@ def test_a_job_gets_its_words() -> None:
 
 def test_a_job_without_spark_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graveler_embedded.job.find_spec", lambda _name: None)
-    with pytest.raises(StartError, match="make install"):
+    with pytest.raises(StartError, match="pip install"):
         command(["export", "--repository", "lake"])
 
 
@@ -39,12 +39,12 @@ def test_the_environment_is_that_of_the_running_stack(tmp_path: Path) -> None:
 
 def test_a_stack_that_was_killed_does_not_run(tmp_path: Path) -> None:
     (tmp_path / ENVIRONMENT).write_bytes(b"{}")
-    with pytest.raises(StartError, match="make serve"):
+    with pytest.raises(StartError, match="graveler serve"):
         environment_of_stack(tmp_path)
 
 
 def test_a_starting_stack_is_not_found_yet(tmp_path: Path) -> None:
     with (tmp_path / "lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(StartError, match="make serve"):
+        with pytest.raises(StartError, match="graveler serve"):
             environment_of_stack(tmp_path)

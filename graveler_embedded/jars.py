@@ -1,0 +1,69 @@
+"""The files of Maven Central that the stack needs, by the list jars.txt, in a cache of the user.
+
+A file is in the cache under its own name only after its bytes matched the list.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from graveler_embedded.processes import StartError
+
+# What `graveler serve` needs; the others are for the tests.
+SERVED = ("dynamodb", "s3proxy", "spark")
+
+LIST = Path(__file__).with_name("jars.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """A file of Maven Central, and the folder of the cache that holds it."""
+
+    sha256: str
+    size_bytes: int
+    folder: str
+    maven_path: str
+
+    @property
+    def path(self) -> Path:
+        return cache_folder() / self.folder / self.maven_path.rpartition("/")[2]
+
+    @property
+    def is_cached(self) -> bool:
+        return self.path.is_file() and self.path.stat().st_size == self.size_bytes
+
+
+@cache
+def pinned() -> tuple[Jar, ...]:
+    """Return all files of the list."""
+    lines = (line.split() for line in LIST.read_text().splitlines() if line[:1] != "#")
+    return tuple(Jar(sha256, int(size), *rest) for sha256, size, *rest in lines)
+
+
+def cache_folder() -> Path:
+    """Return the cache: GRAVELER_JARS, else the user's cache of Graveler."""
+    if chosen := os.environ.get("GRAVELER_JARS"):
+        return Path(chosen).absolute()
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(caches, "graveler").absolute()
+
+
+def missing(folders: Iterable[str]) -> list[Jar]:
+    """Return the files of these folders that are still to be fetched."""
+    wanted = set(folders)
+    return [jar for jar in pinned() if jar.folder in wanted and not jar.is_cached]
+
+
+def paths(folder: str) -> list[Path]:
+    """Return the files of the folder.
+
+    Raises:
+        StartError: one was not fetched yet.
+    """
+    if left := missing([folder]):
+        raise StartError(
+            f"{left[0].path} is missing: run `python -m graveler_embedded.fetching {folder}`"
+        )
+    return [jar.path for jar in pinned() if jar.folder == folder]
