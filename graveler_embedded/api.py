@@ -10,7 +10,7 @@ from graveler_embedded.api_gateway import ApiRoutes, application
 from graveler_embedded.lambda_runtime import LocalFunction
 from graveler_embedded.processes import die_with_parent, parent_pid
 from graveler_embedded.serving import one_port, wsgi
-from graveler_embedded.tcp_ports import HOST
+from graveler_embedded.tcp_ports import open_host
 from graveler_functions.web import paths
 from graveler_gateway.server.http import processes
 from graveler_gateway.server.http.connection import Limits
@@ -50,8 +50,9 @@ def api() -> tuple[Handler, Limits]:
 
 
 if __name__ == "__main__":
+    port = int(sys.argv[1])
     sys.exit(
         processes.serve(
-            "graveler_embedded.api:api", HOST, int(sys.argv[1]), workers=PROCESSES, stop_s=STOP_S
+            "graveler_embedded.api:api", open_host(), port, workers=PROCESSES, stop_s=STOP_S
         )
     )

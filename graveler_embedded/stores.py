@@ -13,7 +13,7 @@ from graveler_embedded.files import write_private
 from graveler_embedded.jars import paths
 from graveler_embedded.java import JAVA
 from graveler_embedded.processes import Child
-from graveler_embedded.tcp_ports import HOST, is_listening
+from graveler_embedded.tcp_ports import HOST, is_listening, open_host
 
 BUCKET = "graveler"
 
@@ -118,7 +118,7 @@ def _environment() -> dict[str, str]:
 
 def _s3proxy_properties(port: int, data: Path, keys: AccessKey) -> str:
     settings = {
-        "s3proxy.endpoint": f"http://{HOST}:{port}",
+        "s3proxy.endpoint": f"http://{open_host()}:{port}",
         "s3proxy.authorization": "aws-v4",
         "s3proxy.identity": keys.access_key_id,
         "s3proxy.credential": keys.secret_access_key,

@@ -1,11 +1,17 @@
-"""TCP ports of the loopback interface."""
+"""TCP ports of the stack: on the loopback interface, unless two of them are opened."""
 
+import os
 import secrets
 import socket
 import time
 from http.client import HTTPConnection, HTTPException
 
 HOST = "127.0.0.1"
+
+
+def open_host() -> str:
+    """Return the address on which the API and the raw bucket listen: in a container, all of its."""
+    return os.environ.get("GRAVELER_HOST") or HOST
 
 
 def is_listening(port: int) -> bool:

@@ -44,6 +44,7 @@ def test_the_program_runs_as_a_user_that_owns_its_data_alone():
 def test_presigned_urls_hold_outside_of_the_container():
     ports = [str(PORT_DEFAULT), str(S3_PORT_DEFAULT)]
     assert instructions("EXPOSE") == [" ".join(ports)]
+    assert "GRAVELER_HOST=0.0.0.0" in instructions("ENV")[0].split()
     published = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["graveler"]["ports"]
     assert published == [f"127.0.0.1:{port}:{port}" for port in ports]
 

@@ -20,7 +20,7 @@ import pytest
 from graveler_embedded.config import ROOT
 from graveler_embedded.tcp_ports import free_port, is_listening
 from graveler_functions.web.handler import PAGE
-from tests.support.servers.stack import BUCKET, OWN_PAIR
+from tests.support.servers.stack import BUCKET, OWN_PAIR, Stack
 
 pytestmark = pytest.mark.server
 
@@ -292,3 +292,23 @@ def test_a_variable_that_makes_no_sense_is_named(tmp_path, variable, value, reme
     assert said.count("\n") == 1
     assert variable in said
     assert remedy in said
+
+
+def answers(address: str, port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((address, port)) == 0
+
+
+def test_in_a_container_the_api_and_the_raw_bucket_are_reached_from_outside(tmp_path):
+    stack = Stack(tmp_path, GRAVELER_HOST="0.0.0.0")
+    try:
+        others = urlsplit(stack.messaging_endpoint).port
+        # Only a server on all addresses answers at another one of the loopback interface.
+        assert [answers("127.0.0.2", port) for port in (stack.port, stack.s3_port, others)] == [
+            True,
+            True,
+            False,
+        ]
+        assert stack.endpoint in stack.output
+    finally:
+        assert stack.stop() == 0
