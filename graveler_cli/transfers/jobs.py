@@ -6,13 +6,12 @@ from pathlib import Path
 
 from graveler_cli.errors import CommandError
 from graveler_cli.schemas import ObjectStats
+from graveler_cli.transfers.content_types import type_of
 from graveler_cli.transfers.files import Links, TargetFolder
 
 # lakectl's metadata about the file that an object was uploaded from.
 CLIENT_MTIME_KEY = "::lakefs::client-mtime"
 SYMLINK_TARGET_KEY = "::lakefs::symlink-target"
-
-CONTENT_TYPE = "application/octet-stream"
 
 PARALLELISM = 25
 PART_BYTES = 8 * 1024 * 1024
@@ -37,7 +36,13 @@ class UploadJob:
     path: str
     source: Path | bytes
     metadata: Mapping[str, str] = field(default_factory=dict)
-    content_type: str = CONTENT_TYPE
+    given_type: str = ""  # "": by the name
+
+    @property
+    def content_type(self) -> str:
+        """The MIME type: the given one, or that of the file's name or else of the object's."""
+        names = (self.path,) if isinstance(self.source, bytes) else (self.source.name, self.path)
+        return self.given_type or type_of(*names)
 
 
 @dataclass(frozen=True, slots=True)

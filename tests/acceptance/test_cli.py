@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.acceptance.s3 import boto3_client
+from tests.acceptance.s3 import boto3_client, environment
 from tests.support.servers.stack import BUCKET
 
 pytestmark = pytest.mark.server
@@ -348,3 +348,35 @@ def test_a_branch_and_a_tag_have_a_colon_in_every_interface(
     prints("refs-restore", f"{lake}-2", "--manifest", dump)
     for ref in ("dev:joe", "dev:jane"):
         assert prints("fs", "cat", f"{lake}-2/{ref}/c") == "2"
+
+
+# content types, guessed as `aws s3 cp` does
+
+
+def test_every_upload_has_the_content_type_of_the_files_name(
+    prints, stack, repository, main, tmp_path
+):
+    def aws(*args: str) -> None:
+        command = [GRAVELER.with_name("aws"), *args]
+        subprocess.run(command, env=environment(stack), check=True, capture_output=True)
+
+    folder, uri = tmp_path / "in", f"lakefs://{repository.id}/main"
+    folder.mkdir()
+    names = ("a.csv", "b.json", "c.csv.gz", "d ü.html", "e.unknown")
+    for name in names:
+        (folder / name).write_bytes(b"x" * 300_000)  # by presigned URL
+    (folder / "f.csv").write_bytes(b"small")
+    prints("fs", "upload", "-r", "-s", str(folder), f"{uri}/folder")
+    prints("fs", "sync", str(folder), f"{uri}/synced")
+    prints("local", "init", f"{uri}/mirrored/", str(folder))
+    prints("local", "commit", str(folder), "-m", "Files", "--force")
+    for name in names:
+        prints("fs", "upload", "-s", str(folder / name), f"{uri}/one/{name}")
+        aws("s3", "cp", str(folder / name), f"s3://{repository.id}/main/aws/{name}")
+    stored = {each.path: each.content_type for each in main.objects(max_amount=100)}
+    for name in names:
+        at = f"aws/{name}"
+        expected = stored[at].replace("binary/", "application/")  # S3's word for unknown
+        ours = {stored[f"{where}/{name}"] for where in ("folder", "synced", "mirrored", "one")}
+        assert (name, ours) == (name, {expected})
+    assert stored["folder/f.csv"] == stored["mirrored/f.csv"] == "text/csv"

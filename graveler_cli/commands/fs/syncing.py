@@ -127,7 +127,7 @@ class _Sync:
                     if self.is_dry:
                         self._show("upload", name)
                     else:
-                        yield upload_of(file, self._prefix, {}, _content_type())
+                        yield upload_of(file, self._prefix, {})
 
         tally = self._runner.run(jobs(), lambda job, _: self._show("upload", self._name(job)))
         if self.deletes and tally.failed:
@@ -226,12 +226,6 @@ def _tally() -> "TransferTally":
     from graveler_cli.transfers.jobs import TransferTally  # noqa: PLC0415
 
     return TransferTally()
-
-
-def _content_type() -> str:
-    from graveler_cli.transfers.jobs import CONTENT_TYPE  # noqa: PLC0415
-
-    return CONTENT_TYPE
 
 
 def _chosen(exclude: list[str], include: list[str]) -> Callable[[str], bool]:

@@ -52,7 +52,8 @@ def upload(
         ),
     ],
     content_type: Annotated[
-        str, typer.Option("--content-type", help="The MIME type.", show_default=False)
+        str,
+        typer.Option("--content-type", help="The MIME type.", show_default="by the file's name"),
     ] = "",
     metadata: MetadataOption = None,
     recursive: RecursiveOption = False,
@@ -65,7 +66,7 @@ def upload(
     After an interrupt, the same command continues: it does not send stored files again, nor stored
     parts of large ones.
     """
-    from graveler_cli.transfers.jobs import CONTENT_TYPE, UploadJob  # noqa: PLC0415
+    from graveler_cli.transfers.jobs import UploadJob  # noqa: PLC0415
 
     session = session_of(context)
     path = session.path(uri)
@@ -74,7 +75,6 @@ def upload(
     runner = runner_of(session, path, options, no_progress=no_progress)
     if not (content_type.isascii() and content_type.isprintable()):
         raise UsageError(f"--content-type is {content_type!r}: write it in ASCII")
-    content_type = content_type or CONTENT_TYPE
     local = local_path(source)
     if source == _STANDARD_INPUT:
         with tempfile.NamedTemporaryFile(prefix="graveler-") as spooled:
@@ -128,7 +128,9 @@ def _upload_folder(
     report(session, "Upload", runner.run(jobs()))
 
 
-def upload_of(file: "LocalFile", prefix: str, metadata: dict[str, str], content_type: str) -> "Job":
+def upload_of(
+    file: "LocalFile", prefix: str, metadata: dict[str, str], content_type: str = ""
+) -> "Job":
     """Return the upload of a file of a walk, with lakectl's metadata."""
     from graveler_cli.transfers.jobs import CLIENT_MTIME_KEY, SYMLINK_TARGET_KEY, UploadJob  # noqa: PLC0415
 

@@ -50,8 +50,9 @@ class Lake:
     ranges: list[str] = field(default_factory=list)
     number: int = 0
     encryption: str = ""
-    # By PUT: whether the request had the checksum of its body.
+    # By PUT: whether the request had the checksum of its body, and its content type.
     checked: list[bool] = field(default_factory=list)
+    put_types: set[str] = field(default_factory=set)
     signs_blindly: bool = False  # the API presigns parts of uploads that S3 has ended
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -224,6 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
                 lake.parts[query["uploadId"]][int(query["partNumber"])] = body
             else:
                 lake.addresses[address] = body
+            lake.put_types.add(self.headers["Content-Type"])
             tag = md5(body).hexdigest()
             if self.kind == "damage":
                 self.kind, tag = None, "0" * 32
@@ -272,7 +274,8 @@ class _Handler(BaseHTTPRequestHandler):
                     },
                 )
             case ("POST", "objects"):
-                self.keep(named, body, md5(body).hexdigest(), self.user_metadata())
+                kind = self.headers["Content-Type"]
+                self.keep(named, body, md5(body).hexdigest(), self.user_metadata(), kind)
                 self.answer(201, lake.row(named))
             case ("GET", "objects" | "objects/stat") if named not in lake.objects:
                 self.answer(404, {"message": "not found"})
@@ -311,6 +314,7 @@ class _Handler(BaseHTTPRequestHandler):
                     lake.addresses[address],
                     given["checksum"],
                     given["user_metadata"],
+                    given["content_type"],
                     address,
                 )
                 self.answer(200, lake.row(named))
@@ -333,18 +337,24 @@ class _Handler(BaseHTTPRequestHandler):
                 checksum = checksum_of_parts([each for _, each in sorted(found.items())])
                 address = given["physical_address"]
                 lake.addresses[address] = content
-                self.keep(named, content, checksum, given["user_metadata"], address)
+                metadata, kind = given["user_metadata"], given["content_type"]
+                self.keep(named, content, checksum, metadata, kind, address)
                 self.answer(200, lake.row(named))
             case _:
                 self.answer(404, {"message": f"no such upload or operation {route}"})
 
     def keep(
-        self, path: str, content: bytes, checksum: str, metadata: dict[str, str], address: str = ""
+        self,
+        path: str,
+        content: bytes,
+        checksum: str,
+        metadata: dict[str, str],
+        kind: str,
+        address: str = "",
     ) -> None:
         if not address:
             self.state.has(path, content)
             address = self.state.objects[path].address
-        kind = self.headers.get("Content-Type", "")
         self.state.objects[path] = Stored(content, checksum, metadata, kind, address)
 
     def user_metadata(self) -> dict[str, str]:

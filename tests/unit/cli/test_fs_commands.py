@@ -126,6 +126,13 @@ def test_long_standard_input_is_uploaded(user, lake, monkeypatch):
     assert lake.objects["a"].content == b"piped" * 100
 
 
+def test_standard_input_has_the_content_type_of_the_objects_name(user, lake, monkeypatch):
+    monkeypatch.setattr("graveler_cli.commands.fs.transferring._INPUT_BYTES_MAX", 10)
+    for stdin in ("short", "piped" * 100):
+        user.run("fs", "upload", "-s", "-", f"{BRANCH}/d/a.csv", stdin=stdin)
+        assert lake.objects["d/a.csv"].content_type == "text/csv"
+
+
 def test_an_upload_as_json_is_the_object(user, lake, tmp_path):
     (tmp_path / "f").write_bytes(b"1")
     (found,) = lines_of_json(user.prints("fs", "upload", "-s", "f", f"{BRANCH}/a", "--json"))

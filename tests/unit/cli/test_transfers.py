@@ -1,6 +1,7 @@
 """Uploads and downloads: what arrives, when requests fail and when they do not."""
 
 import json
+import mimetypes
 import os
 import threading
 from hashlib import md5
@@ -10,7 +11,7 @@ import pytest
 
 from graveler_cli.client import LakeClient
 from graveler_cli.configuration import RequestRetries
-from graveler_cli.transfers import downloads, runner, uploads, verification
+from graveler_cli.transfers import content_types, downloads, runner, uploads, verification
 from graveler_cli.transfers.files import Links, walk
 from graveler_cli.transfers.jobs import DownloadJob, TransferOptions, UploadJob
 from graveler_cli.transfers.journals import boot_id
@@ -45,6 +46,49 @@ def test_a_small_file_takes_one_request(user, lake):
     assert lake.objects["a"].content == b"text"
     assert lake.objects["a"].metadata == {"k": "v", "l": "w"}
     assert len(lake.asked) == 1
+
+
+@pytest.mark.parametrize("size", [1, 2 * SMALL_PART - 1, 4 * SMALL_PART])
+def test_a_file_has_the_content_type_of_its_name_wherever_it_goes(user, lake, in_small_parts, size):
+    """By one request of the API, by a presigned URL, and in parts."""
+    upload(user, "a.csv", bytes(size))
+    assert lake.objects["a.csv"].content_type == "text/csv"
+    assert lake.put_types == ({"text/csv"} if size > 1 else set())
+    upload(user, "b.csv", bytes(size), "--content-type", "x/y")
+    assert lake.objects["b.csv"].content_type == "x/y"
+    assert lake.put_types == ({"text/csv", "x/y"} if size > 1 else set())
+
+
+def test_content_types_are_the_same_on_every_machine(tmp_path, monkeypatch):
+    """Those of `aws s3 cp` where no file of the machine adds others, and Parquet's."""
+    (tmp_path / "types").write_text("x/machine csv orc xyz")
+    monkeypatch.setattr(mimetypes, "knownfiles", [str(tmp_path / "types")])
+    monkeypatch.setattr(mimetypes, "inited", False)
+    content_types._table.cache_clear()
+    unknown = "application/octet-stream"
+    found = {
+        "a.csv": "text/csv",
+        "a.CSV": "text/csv",
+        "a b ü.json": "application/json",
+        "a.csv.gz": "text/csv",
+        "a.tar.gz": "application/x-tar",
+        "a.gz": unknown,
+        "a.parquet": "application/vnd.apache.parquet",
+        "README.md": "text/markdown",
+        "a.yaml": "application/yaml",
+        "a.js": "text/javascript",
+        "a.orc": unknown,
+        "a.xyz": unknown,
+        "a.csv/": unknown,
+        "": unknown,
+        ".csv": unknown,
+        "data:x/machine;a,.csv": "text/csv",
+        "http://[b.csv": "text/csv",
+        "a\nb.csv": "text/csv",
+    }
+    assert {name: content_types.type_of(name) for name in found} == found
+    assert content_types.type_of("data", "a/b.csv") == "text/csv"
+    assert content_types.type_of("data.json", "b.csv") == "application/json"
 
 
 def test_a_larger_file_goes_straight_to_the_object_store(user, lake):
