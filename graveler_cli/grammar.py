@@ -40,6 +40,7 @@ class Command(TyperCommand):
     def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - Typer's own
         super().__init__(*args, **extra)
         self.params += _shared_options(self.params)
+        _shorten(self.params)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
         return simplified(super().get_params(ctx))
@@ -48,7 +49,7 @@ class Command(TyperCommand):
         return _with_negatives(super().make_parser(ctx), self.params)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
-        return super().parse_args(ctx, [*_spelled_out(args, self.params)])
+        return super().parse_args(ctx, _spelled_out(args, self.params))
 
 
 class CommandGroup(TyperGroup):
@@ -60,6 +61,7 @@ class CommandGroup(TyperGroup):
     def __init__(self, *args: Any, **extra: Any) -> None:  # noqa: ANN401 - Typer's own
         super().__init__(*args, **extra)
         self.params += _shared_options(self.params)
+        _shorten(self.params)
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own
         return simplified(super().get_params(ctx))
@@ -243,10 +245,19 @@ class Program(CommandGroup):
         )
 
 
+def _shorten(parameters: list[Any]) -> None:
+    """Leave out of the help the negative spelling of each flag that is off by default."""
+    for flag in filter(_is_flag, parameters):
+        if flag.default:
+            flag.show_default = max(flag.opts, key=len)
+        elif flag.default is not None:
+            flag.secondary_opts = []
+
+
 def _negative(flag: Any) -> str:  # noqa: ANN401 - Typer's own
-    """Return the spelling that turns a flag off: --no-flag, unless the flag declares another."""
+    """Return the spelling that turns a flag off, --no-flag; "" if the flag is --no-... itself."""
     longest = max(flag.opts, key=len)
-    return str(flag.secondary_opts[0] if flag.secondary_opts else f"--no-{longest.lstrip('-')}")
+    return "" if longest.startswith("--no-") else f"--no-{longest.lstrip('-')}"
 
 
 def _valued(parameters: list[Any]) -> set[str]:
@@ -264,37 +275,45 @@ def _with_negatives(parser: Any, parameters: list[Any]) -> Any:  # noqa: ANN401 
     """Return the parser with the negative spelling of each flag, which the help omits."""
     known = {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
     for flag in filter(_is_flag, parameters):
-        if _negative(flag) not in known:
+        negative = _negative(flag)
+        if negative and negative not in known:
             parser.add_option(
-                obj=flag, opts=[_negative(flag)], dest=flag.name, action="store_const", const=False
+                obj=flag, opts=[negative], dest=flag.name, action="store_const", const=False
             )
     return parser
 
 
-def _spelled_out(args: list[str], parameters: list[Any]) -> Iterable[str]:
-    """Yield the arguments in Typer's spelling.
+def _spelled_out(args: list[str], parameters: list[Any]) -> list[str]:
+    """Return the arguments in Typer's spelling.
 
-    `--flag=<Boolean>` becomes `--flag` or `--no-flag`, and `-x=value` becomes `-xvalue`.
+    `--flag=<Boolean>` becomes `--flag` or `--no-flag`, and `-x=value` becomes `-xvalue`. A flag
+    `--no-flag=false` takes back an earlier `--no-flag`.
 
     Raises:
         UsageError: a flag's value is not a Boolean.
     """
     flags = {name: flag for flag in filter(_is_flag, parameters) for name in flag.opts}
     valued = _valued(parameters)
+    words: list[str] = []
     options, is_value = True, False
     for arg in args:
         options = options and (is_value or arg != "--")
         name, equals, value = arg.partition("=")
         if is_value or not options:
-            yield arg
+            words.append(arg)
             is_value = False
         elif not (equals and name in flags):
             joined, is_value = _joined(arg, flags, valued)
-            yield joined
-        elif value in _BOOLEANS:
-            yield name if _BOOLEANS[value] else _negative(flags[name])
-        else:
+            words.append(joined)
+        elif value not in _BOOLEANS:
             raise UsageError(f"{name} is {value!r}: write true or false")
+        elif _BOOLEANS[value]:
+            words.append(name)
+        elif negative := _negative(flags[name]):
+            words.append(negative)
+        else:
+            words = [word for word in words if word != name]
+    return words
 
 
 def _joined(arg: str, flags: Container[str], valued: Container[str]) -> tuple[str, bool]:

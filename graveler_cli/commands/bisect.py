@@ -80,7 +80,7 @@ def run(
     program: Annotated[
         list[str],
         typer.Argument(
-            metavar="COMMAND...",
+            metavar="COMMAND",
             help="A command that fails on a broken commit. :BISECT_ID: and $BISECT_ID are the "
             "commit; so are _MESSAGE, _METARANGE_ID and _COMMITTER.",
             show_default=False,

@@ -137,7 +137,7 @@ def revert(
     commits: Annotated[
         list[str],
         typer.Argument(
-            metavar="COMMIT...",
+            metavar="COMMIT",
             help="Commits of the branch's repository, as ID or as main~1; reverted in this order.",
             show_default=False,
         ),

@@ -31,7 +31,7 @@ def command(
     other_uri: Annotated[
         str,
         typer.Argument(
-            metavar="[REF_URI]",
+            metavar="REF_URI",
             help="The ref with the changes.",
             show_default=False,
             autocompletion=completion.refs,

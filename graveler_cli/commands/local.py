@@ -214,7 +214,14 @@ def pull(
 @app.command("checkout", cls=Command)
 def checkout(
     context: typer.Context,
-    directory: Annotated[str | None, typer.Argument(metavar="DIRECTORY")] = None,
+    directory: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DIRECTORY",
+            help="The directory.",
+            show_default="the current one; with --all, the git repository",
+        ),
+    ] = None,
     *,
     ref: Annotated[
         str, typer.Option("--ref", "-r", help="Another ref, as lakefs://REPO/REF.")

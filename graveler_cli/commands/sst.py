@@ -65,7 +65,13 @@ def cat(
 
 
 @app.command("verify", cls=Command)
-def verify(context: typer.Context, files: Annotated[list[str], FileArgument]) -> None:
+def verify(
+    context: typer.Context,
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="As of `sst cat`; several may be named."),
+    ],
+) -> None:
     """Check files: checksums, order of keys, properties, records, and that the name is the ID."""
     session = session_of(context)
     inspection = _reader()

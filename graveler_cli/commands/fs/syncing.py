@@ -34,10 +34,16 @@ _DELETED_AT_ONCE = 1000
 def sync(
     context: typer.Context,
     source: Annotated[
-        str, typer.Argument(help="A local folder, or lakefs://REPO/REF/PATH.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="A local folder, or lakefs://REPO/REF/PATH.", show_default=False
+        ),
     ],
     destination: Annotated[
-        str, typer.Argument(help="A path of a branch, or a local folder.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="DESTINATION", help="A path of a branch, or a local folder.", show_default=False
+        ),
     ],
     *,
     delete: Annotated[

@@ -145,7 +145,10 @@ def download(
     context: typer.Context,
     uri: PathArgument,
     destination: Annotated[
-        str, typer.Argument(help="The file or folder.", show_default="the current folder")
+        str,
+        typer.Argument(
+            metavar="DESTINATION", help="The file or folder.", show_default="the current folder"
+        ),
     ] = ".",
     *,
     recursive: RecursiveOption = False,

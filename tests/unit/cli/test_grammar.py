@@ -1,6 +1,7 @@
 """What holds for every command of the program: a new one is looked at without being named here."""
 
 import json
+import re
 import shlex
 
 import pytest
@@ -131,6 +132,30 @@ def test_every_flag_may_be_followed_by_a_boolean(refusing, name):
     assert refusing.run(*name.split(), *spelled, "--help").exit_code == 0
     for flag in flags:
         assert f"{flag} is 'x'" in refusing.fails(*name.split(), f"{flag}=x")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_shows_only_what_a_user_can_write(refusing, name):
+    """No flag is negated twice, and a flag's default is a spelling of it."""
+    words = name.split()
+    shown = refusing.prints(*words, "--help", COLUMNS="300", TERM="dumb")
+    assert "--no-no-" not in shown
+    assert "[default: no-" not in shown
+    for default in re.findall(r"\[default: \((--[^)]*)\)", shown):
+        assert refusing.run(*words, default, "--help").exit_code == 0
+    assert not re.search(r"\[\[|\.\.\.}|{[a-z]", shown.splitlines()[1])  # the line of the usage
+    for flag in re.findall(r"--no-[a-z-]+", shown):
+        told = refusing.fails(*words, f"--no-{flag.removeprefix('--')}")
+        assert told.startswith("no such option: --no-no-")
+        assert told.count("--no-no-") == 1
+
+
+def test_a_negative_flag_that_is_false_takes_itself_back(refusing):
+    query = ("log", "lakefs://lake/main", "--graph")
+    assert "leave out" in refusing.fails(*query, "--no-merges")
+    assert "leave out" in refusing.fails(*query, "--no-merges=false", "--no-merges=true")
+    for spelled in (["--no-merges=false"], ["--no-merges", "--no-merges=false"]):
+        assert "leave out" not in refusing.fails(*query, *spelled)
 
 
 def test_a_flag_that_is_false_is_not_set(graveler, server):
