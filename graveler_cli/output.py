@@ -32,6 +32,9 @@ _UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 _FALSE = {"0", "f", "F", "false", "FALSE", "False"}
 _BRIGHT = {"red": 91, "green": 92, "yellow": 93, "blue": 94}
 _BOLD = 1
+# Cells up to this width, such as times, stay on one line of a table.
+_LINE_WIDTH = 30
+_GAP = 2  # between columns without a frame
 _CONSENT = {"y", "yes"}
 # Control characters in names and messages could move the cursor, or worse. Tabs and line ends may
 # stay, and the colors of lines that may have some.
@@ -56,6 +59,11 @@ class CommandOutput:
             return False
         choice = os.environ.get("LAKECTL_INTERACTIVE")
         return choice not in _FALSE if choice else sys.stdout.isatty()
+
+    @property
+    def width(self) -> int:
+        """The width of the terminal."""
+        return shutil.get_terminal_size().columns
 
     def line(self, text: str = "") -> None:
         """Print a line for people; with --json, nothing."""
@@ -89,13 +97,22 @@ class CommandOutput:
         heads: Sequence[str],
         values: Iterable[T],
         cells: Callable[[T], Sequence[object]],
+        expendable: Sequence[str] = (),
     ) -> None:
-        """Print objects as a table, without a terminal as cells between tabs, or as JSON."""
+        """Print objects as a table, without a terminal as cells between tabs, or as JSON.
+
+        Args:
+            heads: the names of the columns.
+            values: the objects.
+            cells: returns the cells of an object.
+            expendable: the heads that a narrow terminal loses first, before those at the right.
+        """
         if self.as_json:
             for value in values:
                 self.json(value)
         elif self.is_terminal:
-            self._draw(heads, [[str(cell) for cell in cells(value)] for value in values])
+            rows = [[str(cell) for cell in cells(value)] for value in values]
+            self._draw(heads, rows, expendable)
         else:
             for value in values:
                 self.line("\t".join(str(cell) for cell in cells(value)))
@@ -106,12 +123,13 @@ class CommandOutput:
         found: "ResultPage[T]",
         cells: Callable[[T], Sequence[object]],
         amount: int,
+        expendable: Sequence[str] = (),
     ) -> None:
         """Print a page of objects as a table; on a terminal, say how to get the next page.
 
         An empty line ends it, as lakectl's scripts expect.
         """
-        self.table(heads, found.results, cells)
+        self.table(heads, found.results, cells, expendable)
         if found.pagination.has_more:
             self.more(amount, found.pagination.next_offset)
         self.line()
@@ -184,8 +202,14 @@ class CommandOutput:
                     pager.stdin.close()
                 _wait_for(pager)
 
-    def _draw(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Draw a table as wide as the terminal, or wider, so that IDs stay whole."""
+    def _draw(
+        self, heads: Sequence[str], rows: Sequence[Sequence[str]], expendable: Sequence[str]
+    ) -> None:
+        """Draw a table as wide as the terminal; IDs stay whole.
+
+        A terminal that is too narrow gets no frame, then long sentences in several lines, then
+        fewer columns. The first column always stays.
+        """
         # Imported late, because only terminals need it.
         from rich import box  # noqa: PLC0415
         from rich.cells import cell_len  # noqa: PLC0415
@@ -195,22 +219,35 @@ class CommandOutput:
 
         texts = [[Text.from_ansi(harmless(cell, colors=True)) for cell in row] for row in rows]
         console = Console(file=self._stream, force_terminal=True, highlight=False)
-        drawn = Table(box=box.ASCII2, header_style="")
         columns = [[head, *(row[at].plain for row in texts)] for at, head in enumerate(heads)]
         widest = [max(map(cell_len, cells)) for cells in columns]
-        least = [max(map(cell_len, [head, *" ".join(cells).split()])) for head, *cells in columns]
-        # The width without the lines and the spaces beside them.
-        width = console.width - 3 * len(heads) - 1
-        # A table that is too wide anyway has one line a row, as in lakectl; the terminal wraps it.
-        spare = width - sum(least) if sum(least) <= width else sum(widest)
-        for at, cells in enumerate(columns):
-            more = min(spare, widest[at] - least[at])
+        words = [max(map(cell_len, [head, *" ".join(cells).split()])) for head, *cells in columns]
+        least = [
+            max(word, min(all_, _LINE_WIDTH)) for word, all_ in zip(words, widest, strict=True)
+        ]
+        shown = [*range(len(heads))]
+        lost = [*map(heads.index, expendable)]
+        lost += [at for at in reversed(shown[1:]) if at not in lost]
+        if sum(widest) + 3 * len(heads) + 1 <= console.width:
+            drawn = Table(box=box.ASCII2, header_style="")
+            spare = sum(widest)
+        else:
+            drawn = Table(box=None, header_style="", padding=(0, _GAP, 0, 0), pad_edge=False)
+            while (spare := console.width - sum(least[at] + _GAP for at in shown) + _GAP) < 0:
+                if len(shown) == 1:
+                    break
+                shown.remove(lost.pop(0))
+        for at in shown:
+            more = max(min(spare, widest[at] - least[at]), 0)
             spare -= more
-            drawn.add_column(cells[0].upper(), width=least[at] + more)
-        console.width = max(console.width, sum(widest) + 3 * len(heads) + 1)
+            drawn.add_column(heads[at].upper(), width=least[at] + more)
+        console.width = max(console.width, least[0])
         for row in texts:
-            drawn.add_row(*row)
+            drawn.add_row(*(row[at] for at in shown))
         console.print(drawn)
+        if len(shown) < len(heads):
+            left = ", ".join(head.upper() for at, head in enumerate(heads) if at not in shown)
+            self.line(f"not shown: {left} (--json has it all)")
 
 
 def harmless(text: str, *, colors: bool = False) -> str:

@@ -24,6 +24,8 @@ app = typer.Typer(cls=CommandGroup, help="Show runs of hooks, and check action f
 runs = typer.Typer(cls=CommandGroup, help="Show the runs of hooks.")
 app.add_typer(runs, name="runs")
 
+# What a narrow terminal does not show of runs.
+_EXPENDABLE = ("Commit ID", "End Time", "Start Time", "Event", "Branch")
 _RUNS = "/repositories/{repository}/actions/runs"
 _RUN = f"{_RUNS}/{{run}}"
 HOOK_OUTPUT = f"{_RUN}/hooks/{{hook_run}}/output"
@@ -89,6 +91,7 @@ def list_(
             run.status,
         ),
         amount,
+        expendable=_EXPENDABLE,
     )
 
 
@@ -194,6 +197,7 @@ def _show_run(session: CommandSession, run: ActionRun) -> None:
             run.commit_id,
             status,
         ),
+        expendable=_EXPENDABLE,
     )
 
 
@@ -212,4 +216,5 @@ def _show_hook(session: CommandSession, hook: HookRun) -> None:
             hook.action,
             status,
         ),
+        expendable=("End Time", "Start Time", "Action"),
     )

@@ -98,6 +98,7 @@ def list_(
             each.author,
             each.title,
         ),
+        expendable=("Author", "Destination", "Source"),
     )
     if found.pagination.has_more:
         session.output.more(amount, found.pagination.next_offset)

@@ -69,6 +69,7 @@ def list_(
             each.storage_namespace,
         ),
         amount,
+        expendable=("Storage ID", "Creation Date", "Default Ref Name"),
     )
 
 

@@ -56,6 +56,7 @@ def list_(
             each.branch or "-",
             _time(each.update_time.timestamp()),
         ),
+        expendable=("UPDATED", "KNOWN", "DONE", "BRANCH", "KIND"),
     )
     if found.pagination.has_more:
         session_of(context).output.more(amount, found.pagination.next_offset)

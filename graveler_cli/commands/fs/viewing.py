@@ -22,6 +22,10 @@ from graveler_cli.schemas import Config, ObjectStats
 from graveler_cli.session import CommandSession, session_of
 from graveler_cli.uris import PathUri
 
+# Below these widths, a listing on a terminal leaves out the type, then the time.
+_WIDTH_OF_ALL = 100
+_WIDTH_OF_TIMES = 70
+
 _RANGE = re.compile(r"(\d*)-(\d*)")
 
 
@@ -50,11 +54,23 @@ def ls(
 
 def _line(session: CommandSession, found: ObjectStats, shown_from: int) -> str:
     name = session.output.paint(found.path[shown_from:], "yellow")
+    if session.output.is_terminal and session.output.width < _WIDTH_OF_ALL:
+        return _short_line(session, found, name)
     if found.path_type != "object":
         return f"{found.path_type:<12}    {'':44}    {name}"
     modified = output.local_time(found.mtime)
     size = output.human_size(found.size_bytes or 0)
     return f"{found.path_type:<12}    {modified:<29}    {size:<12}    {name}"
+
+
+def _short_line(session: CommandSession, found: ObjectStats, name: str) -> str:
+    """Return the line for a narrow terminal: without the type, and if need be without the time."""
+    is_object = found.path_type == "object"
+    size = output.human_size(found.size_bytes or 0) if is_object else ""
+    if session.output.width < _WIDTH_OF_TIMES:
+        return f"{size:<10}{name}"
+    modified = output.local_time(found.mtime) if is_object else ""
+    return f"{modified:<29}  {size:<10}{name}"
 
 
 def stat(

@@ -76,6 +76,22 @@ def test_a_listing_shows_whole_names_when_it_is_recursive(user, lake):
     assert "    2 B             d/a" in shown
 
 
+def test_a_narrow_terminal_lists_sizes_and_names(user, lake):
+    lake.has("d/a", b"12")
+    lake.has("d/e/b", b"")
+    terminal = {"LAKECTL_INTERACTIVE": "true", "NO_COLOR": "1"}
+    shown = user.prints("fs", "ls", "-r", f"{BRANCH}/d/", COLUMNS="60", **terminal)
+    assert shown == "2 B       d/a\n0 B       d/e/b\n"
+    shown = user.prints("fs", "ls", "-r", f"{BRANCH}/d/", COLUMNS="80", **terminal)
+    assert shown.startswith("2023-11-1")
+    assert [line.split()[4:] for line in shown.splitlines()] == [
+        ["2", "B", "d/a"],
+        ["0", "B", "d/e/b"],
+    ]
+    shown = user.prints("fs", "ls", "-r", f"{BRANCH}/d/", COLUMNS="100", **terminal)
+    assert "    2 B             d/a" in shown
+
+
 def test_a_listing_as_json_has_the_fields_of_the_api(user, lake):
     lake.has("d/a", b"12")
     (found,) = lines_of_json(user.prints("fs", "ls", "-r", f"{BRANCH}/", "--json"))

@@ -122,25 +122,55 @@ def test_a_terminal_gets_heads_and_frames(capsys, terminal):
     assert "| [bold]x[/] |" in lines[4]
 
 
-@pytest.mark.parametrize(("columns", "lines"), [("81", 12), ("100", 8), ("200", 5)])
-def test_a_narrow_terminal_folds_sentences_but_no_id(capsys, terminal, columns, lines):
+PULLS = [("id" * 10, "open", "a-feature", "main", "ada", ("many words " * 8).strip())]
+PULL_HEADS = ("ID", "Status", "Source", "Destination", "Author", "Title")
+
+
+@pytest.mark.parametrize(
+    ("columns", "framed", "lost", "lines"),
+    [
+        ("200", True, [], 5),
+        ("150", False, [], 2),
+        ("100", False, [], 4),
+        ("80", False, ["AUTHOR", "DESTINATION"], 4),
+        ("60", False, ["SOURCE", "DESTINATION", "AUTHOR"], 5),
+        ("40", False, ["SOURCE", "DESTINATION", "AUTHOR", "TITLE"], 2),
+        ("10", False, ["STATUS", "SOURCE", "DESTINATION", "AUTHOR", "TITLE"], 2),
+    ],
+)
+def test_a_narrow_terminal_loses_frames_then_long_lines_then_columns(
+    capsys, terminal, columns, framed, lost, lines
+):
     terminal.setenv("COLUMNS", columns)
-    message = ("many words " * 8).strip()
-    CommandOutput().table(["commit id", "message"], [("a" * 64, message)], lambda row: row)
+    CommandOutput().table(PULL_HEADS, PULLS, lambda row: row, ("Author", "Destination", "Source"))
+    shown = capsys.readouterr().out.splitlines()
+    if lost:
+        assert shown.pop().startswith("not shown: ")
+    assert len(shown) == lines
+    assert (shown[0][0] == "+") is framed
+    kept = [head.upper() for head in PULL_HEADS if head.upper() not in lost]
+    assert shown[framed].replace("|", " ").split() == kept
+    assert "id" * 10 in shown[3 * framed + (not framed)]
+    assert max(map(len, shown)) <= max(int(columns), 20)
+    if "TITLE" in kept:
+        assert "\n".join(shown).count("words") == 8
+
+
+def test_a_time_stays_on_one_line(capsys, terminal):
+    terminal.setenv("COLUMNS", "60")
+    rows = [("a" * 30, "2026-11-27 21:40:18 +0000 UTC")]
+    CommandOutput().table(["id", "date"], rows, lambda row: row)
     shown = capsys.readouterr().out
-    assert "a" * 64 in shown
-    assert shown.count("words") == 8
-    assert len(shown.splitlines()) == lines
-    assert max(map(len, shown.splitlines())) <= int(columns)
-
-
-def test_a_terminal_too_narrow_for_the_ids_gets_a_line_a_row(capsys, terminal):
-    terminal.setenv("COLUMNS", "40")
-    rows = [("a" * 64, "many words"), ("b" * 64, "more words")]
-    CommandOutput().table(["commit id", "message"], rows, lambda row: row)
-    assert [line.split()[1:4:2] for line in capsys.readouterr().out.splitlines()[3:5]] == [
-        ["a" * 64, "many"],
-        ["b" * 64, "more"],
+    assert shown.split() == [
+        "ID",
+        "a" * 30,
+        "not",
+        "shown:",
+        "DATE",
+        "(--json",
+        "has",
+        "it",
+        "all)",
     ]
 
 
