@@ -2,7 +2,7 @@
 
 import typer
 
-from graveler_cli.commands.fs import changing, copying, syncing, transferring, viewing
+from graveler_cli.commands.fs import changing, copying, snippet, syncing, transferring, viewing
 from graveler_cli.grammar import Command, CommandGroup
 
 app = typer.Typer(cls=CommandGroup, help="View and manipulate objects.")
@@ -14,6 +14,7 @@ app.command("ls", cls=Command)(viewing.ls)
 app.command("mv", cls=Command)(copying.mv)
 app.command("presign", cls=Command)(viewing.presign)
 app.command("rm", cls=Command)(changing.rm)
+app.command("snippet", cls=Command)(snippet.snippet)
 app.command("stage", cls=Command, hidden=True)(changing.stage)
 app.command("stat", cls=Command)(viewing.stat)
 app.command("sync", cls=Command)(syncing.sync)

@@ -1,0 +1,98 @@
+"""`graveler fs snippet`; tests/acceptance/test_snippets.py runs the code that it prints."""
+
+import ast
+import json
+
+import pytest
+
+BRANCH = "lakefs://my-repo/main"
+S3 = "https://s3.example.org"
+ALL = ["duckdb", "pandas", "polars", "spark", "aws", "sdk"]
+
+
+@pytest.fixture(autouse=True)
+def paths(user, lake):
+    user.environment["AWS_ENDPOINT_URL"] = None
+    lake.has("t/_SUCCESS", b"")
+    lake.has("t/a b.parquet", b"")
+    lake.has("t/d/x.csv", b"")
+    lake.has('it\'s "ü"\n.CSV', b"")
+    lake.has("x.json", b"")
+    lake.has("x", b"")
+
+
+def codes(user, path, *more):
+    return json.loads(user.prints("fs", "snippet", f"{BRANCH}/{path}", "--json", *more))
+
+
+@pytest.mark.parametrize(
+    ("path", "programs", "read"),
+    [
+        ("t/a b.parquet", ALL, 'read_parquet("s3://my-repo/main/t/a b.parquet")'),
+        ("t/", ALL, 'read_parquet("s3://my-repo/main/t/**/*.parquet")'),
+        ("t", ALL, 'read_parquet("s3://my-repo/main/t/**/*.parquet")'),
+        ("", ALL, 'read_csv("s3://my-repo/main/**/*.csv")'),
+        ("t/d/", ALL, 'read_csv("s3://my-repo/main/t/d/**/*.csv")'),
+        ('it\'s "ü"\n.CSV', ALL, r'read_csv("s3://my-repo/main/it' + r"'s \"ü\"\n.CSV" + '")'),
+        ("x.json", [*ALL[:2], *ALL[3:]], 'read_json("s3://my-repo/main/x.json")'),
+        ("x", ["duckdb", "spark", "aws", "sdk"], 'params=["s3://my-repo/main/x"]'),
+    ],
+)
+def test_a_path_is_read_as_what_its_name_says(user, path, programs, read):
+    found = codes(user, path, "--s3-endpoint", S3)
+    assert list(found) == programs
+    assert read in found["duckdb"]
+    for name in set(programs) - {"aws"}:
+        ast.parse(found[name])
+
+
+def test_a_folder_without_tables_is_listed(user, lake):
+    lake.has("other/x", b"")
+    assert list(codes(user, "other/", "--s3-endpoint", S3)) == ["aws", "sdk"]
+
+
+def test_the_code_names_the_gateway_and_no_secret(user):
+    shown = user.prints("fs", "snippet", f"{BRANCH}/t/", AWS_ENDPOINT_URL=S3)
+    assert shown.count("s3.example.org") == 5
+    assert "USE_SSL true" in shown
+    assert 'ssl.enabled", "true"' in shown
+    for each in ("AKIAEXAMPLE", "'secret'", '"secret"'):
+        assert each not in shown
+    (heading,) = [line for line in shown.splitlines() if line.startswith("# DuckDB")]
+    assert user.prints(
+        "fs", "snippet", f"{BRANCH}/t/", "--for", "duckdb", "--s3-endpoint", f"{S3}/"
+    ).startswith(heading)
+
+
+def test_an_api_without_a_gateway_is_named_with_the_ways_out(user, lake):
+    """A deployment's gateway has a host of its own."""
+    for more in ((), ("--for", "aws")):
+        told = user.fails("fs", "snippet", f"{BRANCH}/t/", *more)
+        assert told.startswith(f"{lake.endpoint} is no S3 gateway: name one with --s3-endpoint")
+    assert "import lakefs" in user.prints("fs", "snippet", f"{BRANCH}/t/", "--for", "sdk")
+
+
+def test_a_host_that_answers_as_s3_is_the_gateway(user, server, lake):
+    server.will_answer({"path": "a.csv", "path_type": "object"})
+    server.will_say(403, "<Error><Code>AccessDenied</Code></Error>", "application/xml")
+    endpoint = {"LAKECTL_SERVER_ENDPOINT_URL": server.endpoint}
+    shown = user.prints("fs", "snippet", f"{BRANCH}/a.csv", "--for", "aws", **endpoint)
+    assert f"AWS_ENDPOINT_URL={server.endpoint} " in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("t/none", "--s3-endpoint", S3),
+            f"nothing is at {BRANCH}/t/none: fs ls {BRANCH}/t/ shows",
+        ),
+        (("none", "--s3-endpoint", S3), f"nothing is at {BRANCH}/none: fs ls {BRANCH}/ shows"),
+        (("x", "--s3-endpoint", S3, "--for", "pandas"), f"pandas does not read {BRANCH}/x: use du"),
+        (("x", "--s3-endpoint", "s3.example.org"), "--s3-endpoint is 's3.example.org': write"),
+        (("x", "--for", "excel"), "invalid value for '--for'"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_a_remedy(user, words, told):
+    path, *more = words
+    assert user.fails("fs", "snippet", f"{BRANCH}/{path}", *more).startswith(told)
