@@ -23,7 +23,11 @@ _LEFT_OUT = re.compile(
 _OTHERS = {
     "s3proxy": ["org.gaul:s3proxy:jar-with-dependencies:4.1.0"],
     "spark": ["org.apache.arrow:arrow-memory-core:13.0.0"],
-    "s3a": ["org.apache.hadoop:hadoop-aws:3.3.4", "com.amazonaws:aws-java-sdk-bundle:1.12.262"],
+    "s3a": [
+        "org.apache.hadoop:hadoop-aws:3.3.4",
+        "com.amazonaws:aws-java-sdk-bundle:1.12.262",
+        "org.apache.spark:spark-hadoop-cloud_2.12:3.5.4",
+    ],
     "ecj": ["org.eclipse.jdt:ecj:3.40.0"],
 }
 

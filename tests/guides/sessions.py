@@ -61,7 +61,7 @@ def _outputs(steps: list[Step], folder: Path, environment: dict[str, str]) -> li
     The code is empty if a step has none, because it takes too long or ends the shell.
     """
     home = folder / "home"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     script = ["set -o pipefail"]
     for number, step in enumerate(steps):
         file = folder / f"{number}.sh"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from graveler_embedded.config import ROOT
+from tests.guides.downloads import place_downloads
 from tests.guides.pages import LONG, PageError, steps
 from tests.guides.sessions import run, variables
 
@@ -24,7 +25,8 @@ def judge(page: Path, text: str, first_line: int, folder: Path, stack) -> None:
     try:
         found = steps(text, first_line)
         assert found
-        run(found, folder, variables(stack), installs=LONG in text)
+        given = variables(stack) | place_downloads(text, folder)
+        run(found, folder, given, installs=LONG in text)
     except PageError as error:
         failure = f"{page.relative_to(ROOT)}:{error}"
     else:

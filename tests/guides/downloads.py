@@ -1,0 +1,52 @@
+"""What programs of the pages download at first use, from packages and jars that the tests have."""
+
+import os
+from importlib.metadata import files
+from pathlib import Path
+
+import duckdb
+
+from graveler_embedded.config import ROOT
+from tests.support.clients.spark_s3a import s3a_jars
+
+_IVY = """\
+<ivysettings>
+  <settings defaultResolver="jars"/>
+  <caches useOrigin="true"/>
+  <resolvers>
+    <filesystem name="jars"><artifact pattern="{jars}/[artifact]-[revision].jar"/></filesystem>
+  </resolvers>
+</ivysettings>
+"""
+
+
+def place_downloads(text: str, folder: Path) -> dict[str, str]:
+    """Place what a page needs into its folder; return variables that name it."""
+    if "duckdb" in text:
+        _place_httpfs(folder / "home")
+    return _spark_settings(folder) if "spark.jars.packages" in text else {}
+
+
+def _place_httpfs(home: Path) -> None:
+    version, platform = duckdb.sql(
+        "SELECT version(), (SELECT platform FROM pragma_platform())"
+    ).fetchone() or ("", "")
+    name = "httpfs.duckdb_extension"
+    package = files("duckdb-extension-httpfs") or ()
+    extension = next(path.locate() for path in package if path.name == name)
+    place = home / ".duckdb" / "extensions" / version / platform
+    place.mkdir(parents=True)
+    (place / name).symlink_to(extension)
+
+
+def _spark_settings(folder: Path) -> dict[str, str]:
+    """Let Spark resolve its packages from the jars of the tests, without the network."""
+    jars = s3a_jars(Path(os.environ.get("GRAVELER_JARS") or ROOT / ".cache" / "jars"))
+    settings = folder / "spark"
+    settings.mkdir()
+    ivy = settings / "ivysettings.xml"
+    ivy.write_text(_IVY.format(jars=Path(jars.split(",")[0]).parent))
+    (settings / "spark-defaults.conf").write_text(
+        f"spark.jars.ivySettings {ivy}\nspark.jars.ivy {settings / 'ivy'}\n"
+    )
+    return {"SPARK_CONF_DIR": str(settings)}
