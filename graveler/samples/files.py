@@ -47,9 +47,11 @@ The branch `{branch}` still has all lakes, and nobody who reads it saw a change.
 
     lakectl branch delete lakefs://{repository}/denmark
 
-A merge can be taken back:
+A merge can be taken back, by a branch as well:
 
-    lakectl branch revert lakefs://{repository}/{branch} {branch} --parent-number 1
+    lakectl branch create lakefs://{repository}/undo --source lakefs://{repository}/{branch}
+    lakectl branch revert lakefs://{repository}/undo {branch} --parent-number 1
+    lakectl merge lakefs://{repository}/undo lakefs://{repository}/{branch}
 
 To write to `{branch}` directly, take its protection away:
 `lakectl branch-protect delete lakefs://{repository} {branch}`.
