@@ -145,8 +145,8 @@ format: install ## Format the code and mend what the linter can mend
 	$(VENV)/bin/ruff check --fix .
 
 install: $(PYTHON_INSTALLED) $(COMMAND_INSTALLED)
-jars: $(PYTHON_INSTALLED) ## Fetch the files of the stores ahead, and those of the tests
-	@$(PYTHON) -m graveler_embedded.fetching dynamodb s3proxy spark s3a ecj
+jars: $(PYTHON_INSTALLED) ## Fetch the stores' programs ahead, into GRAVELER_JARS
+	@$(PYTHON) -m graveler_embedded.fetching dynamodb s3proxy spark ecj
 
 $(PYTHON_INSTALLED): $(RUNTIME_INSTALLED)
 

@@ -23,7 +23,7 @@ from graveler.model.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail
 from graveler_embedded.bus import EventRule, LocalEventBus
 from graveler_embedded.config import EVENT_BUS, EXPORT_QUEUE, TASK_QUEUE
 from graveler_embedded.glue import JOBS_AT_ONCE, LocalGlue
-from graveler_embedded.lambda_runtime import LocalFunction
+from graveler_embedded.lambda_runtime import TIMEOUT_S, LocalFunction
 from graveler_embedded.messaging import AwsServices, server
 from graveler_embedded.queue_delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT, QueueDelivery
 from graveler_embedded.queues import Queue, Queues
@@ -37,8 +37,6 @@ from graveler_functions.tasks.handler import handler as run_tasks
 logger = logging.getLogger(__name__)
 
 INTERVAL_S = 30.0
-# Lambda's maximum.
-TIMEOUT_S = 15 * 60.0
 EVENTS_TIMEOUT_S = 60.0
 
 # Branches that are exported, and tasks that run, at the same time.

@@ -19,6 +19,8 @@ _decode = msgspec.json.Decoder().decode
 
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
+# Lambda's maximum.
+TIMEOUT_S = 15 * 60.0
 
 
 class PayloadTooLargeError(Exception):

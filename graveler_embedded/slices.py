@@ -10,9 +10,8 @@ from collections.abc import Iterable
 import msgspec
 
 from graveler_embedded.api_gateway import Application, Environ, StartResponse
-from graveler_embedded.background import TIMEOUT_S
 from graveler_embedded.config import SLICE_FUNCTION, SLICES_AT_ONCE
-from graveler_embedded.lambda_runtime import LocalFunction
+from graveler_embedded.lambda_runtime import TIMEOUT_S, LocalFunction
 from graveler_embedded.processes import die_with_parent, parent_pid
 from graveler_embedded.serving import wsgi
 from graveler_embedded.tcp_ports import HOST

@@ -90,35 +90,38 @@ class _Stack:
         for port, name in ((config.port, "GRAVELER_PORT"), (config.s3_port, "GRAVELER_S3_PORT")):
             if not is_free(port, PATIENCE_S):
                 raise StartError(f"port {port} is in use: set {name} to another port")
+        # A crash of the machine may leave a truncated file that looks like a cached one.
+        shutil.rmtree(config.data / "cache", ignore_errors=True)
         self._say("Starting the stores: DynamoDB Local and S3Proxy")
         stores = (
             self._supervise(self._dynamodb, lambda: is_listening(config.dynamodb_port)),
             self._supervise(self._s3proxy, lambda: is_listening(config.s3_port)),
         )
+        # It imports while the stores start, and waits for them itself.
+        provision = self._python("provision")
+        self._stops.callback(provision.stop)
         for store in stores:
             store.wait_until_ready()
-
-        self._python("provision").wait_until_done()
-        # A crash of the machine may leave a truncated file that looks like a cached one.
-        shutil.rmtree(config.data / "cache", ignore_errors=True)
+        provision.wait_until_done()
 
         self._say("Starting the functions")
         port, slices_port = config.messaging_port, config.slices_port
-        for start, is_ready in (
-            (
+        functions = (
+            self._supervise(
                 lambda: self._python("background", str(port), str(config.journal)),
                 lambda: is_listening(port),
             ),
-            (
+            self._supervise(
                 lambda: self._python("slices", str(slices_port)),
                 lambda: is_listening(slices_port),
             ),
-            (
+            self._supervise(
                 lambda: self._python("api", str(config.port)),
                 lambda: is_healthy(config.port),
             ),
-        ):
-            self._supervise(start, is_ready).wait_until_ready()
+        )
+        for function in functions:
+            function.wait_until_ready()
 
     def keep_environment(self) -> None:
         """Store the functions' environment, by which jobs started by hand find the stack."""

@@ -1,4 +1,4 @@
-"""What the wheel installs: the command line, without the packages of a server."""
+"""What the wheel installs: the command line, and with the extra `serve` the whole system."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.request
 import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,12 +16,23 @@ from threading import Thread
 import pytest
 
 from graveler.version import VERSION
+from graveler_embedded.fetching import fetch
+from graveler_embedded.jars import SERVED, cache_folder
+from graveler_embedded.processes import Child
+from graveler_embedded.tcp_ports import free_port
 from layers import requirements
 from layers.graveler import wheels
-from layers.graveler.archive import copy_sources
 from tests.architecture.test_portability import tracked_files
 from tests.infra.conftest import ROOT
 
+PACKAGES = (
+    "graveler",
+    "graveler_cli",
+    "graveler_embedded",
+    "graveler_functions",
+    "graveler_gateway",
+    "graveler_jobs",
+)
 SERVER_ONLY = (
     "boto3",
     "botocore",
@@ -59,15 +71,9 @@ def wheel(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     # A copy, because setuptools writes beside its sources.
     source = folder / "source"
-    for name in (
-        "graveler",
-        "graveler_cli",
-        "graveler_embedded",
-        "graveler_functions",
-        "graveler_gateway",
-        "graveler_jobs",
-    ):
-        copy_sources(ROOT / name, source / name)
+    for name in PACKAGES:
+        no_bytecode = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, source / name, ignore=no_bytecode)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, source / name)
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder]
@@ -128,14 +134,14 @@ def run(program: Path, *args: str, **environment: str) -> subprocess.CompletedPr
 def test_the_wheel_has_what_a_client_runs_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         folders = {name.split("/")[0] for name in archive.namelist()}
-    assert {each for each in folders if not each.endswith(".dist-info")} == {
-        "graveler",
-        "graveler_cli",
-        "graveler_embedded",
-        "graveler_functions",
-        "graveler_gateway",
-        "graveler_jobs",
-    }
+        names = set(archive.namelist())
+    assert {each for each in folders if not each.endswith(".dist-info")} == set(PACKAGES)
+    data = (
+        "graveler_functions/web/page/index.html",
+        "graveler_embedded/jars.txt",
+        "graveler_embedded/launcher/launcher.jar",
+    )
+    assert names >= set(data)
 
 
 @pytest.mark.packages
@@ -184,7 +190,12 @@ def test_the_wheel_has_a_plugin_that_is_lakectl_s_command_export(program):
 
 @pytest.mark.packages
 @pytest.mark.parametrize(
-    ("args", "extra"), [(("gateway",), "gateway"), (("doctor", "--deployment", "x"), "server")]
+    ("args", "extra"),
+    [
+        (("gateway",), "gateway"),
+        (("doctor", "--deployment", "x"), "server"),
+        (("serve",), "serve"),
+    ],
 )
 def test_a_command_that_needs_more_says_what_to_install(program, args, extra):
     ended = run(program, *args)
@@ -192,3 +203,44 @@ def test_a_command_that_needs_more_says_what_to_install(program, args, extra):
     remedy = f"install the extra '{extra}' (docs/cli.md, Installation)"
     assert ended.stderr.endswith(f" is not installed: {remedy}\n")
     assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.packages
+@pytest.mark.server
+def test_the_whole_system_runs_from_the_wheel_without_java_checkout_or_network(wheel, tmp_path):
+    fetch(SERVED, print)
+    folder = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    pinned = ("--constraint", ROOT / "requirements.txt")
+    pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *pinned]
+    subprocess.run([*pip, f"{wheel}[serve]"], check=True)
+    # Nothing of the folder that it starts in is imported, whatever its name is.
+    started_in = tmp_path / "of the user"
+    started_in.mkdir()
+    for name in (*PACKAGES, "json", "logging"):
+        (started_in / f"{name}.py").write_text("raise SystemExit('a module of the user')")
+    port = free_port()
+    log = tmp_path / "log"
+    command = (folder / "bin" / "graveler", "serve", "--data", "data", "--port", str(port))
+    stack = Child(
+        "graveler serve",
+        (*command, "--s3-port", "0"),
+        log,
+        {
+            "PATH": str(tmp_path),
+            "HOME": str(tmp_path),
+            "GRAVELER_JARS": str(cache_folder()),
+            "GRAVELER_MAVEN_URL": "http://127.0.0.1:1",
+        },
+        started_in,
+    )
+    try:
+        stack.wait_until(lambda: "Graveler is ready." in log.read_text())
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as page:
+            assert b"<html" in page.read()
+        exported = re.findall(r"(\w+)=(\S+)", log.read_text())
+        listed = run(folder / "bin" / "graveler", "repo", "list", **dict(exported))
+        assert (listed.returncode, listed.stderr) == (0, "")
+        assert (started_in / "data" / "keys.json").exists()
+    finally:
+        assert stack.stop(timeout_s=60) == 0

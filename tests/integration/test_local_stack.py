@@ -5,6 +5,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -103,6 +104,20 @@ def test_the_stack_prints_how_to_reach_it(stack):
     assert len(stack.access_key_id) == 20
     assert len(base64.b64decode(stack.secret_access_key)) == 30
     assert ask(stack, "GET", "/user")[1]["user"]["id"] == "admin"
+
+
+def test_the_printed_variables_are_all_that_the_aws_cli_needs(stack, tmp_path):
+    create_repository(stack, "exported")
+    printed = dict(re.findall(r"(AWS_\w+)=(\S+)", stack.output))
+    assert printed["AWS_ENDPOINT_URL"] == stack.endpoint  # not the raw bucket
+    listed = subprocess.run(
+        (sys.executable, "-m", "awscli", "s3", "ls", "s3://exported"),
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], **printed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert listed.stdout.split() == ["PRE", "main/"]
 
 
 def test_a_browser_gets_the_web_page_where_the_stack_says(stack):
