@@ -16,6 +16,9 @@ ENTRY_POINTS = {
     "layers.requirements",
     "graveler_embedded.api",
     "graveler_embedded.cipher",
+    "graveler_embedded.background",
+    "graveler_embedded.launcher_build",
+    "graveler_embedded.pinning",
     "graveler_embedded.provision",
     "graveler_embedded.slices",
 }

@@ -294,11 +294,11 @@ def test_a_proxy_of_the_environment_is_used(mirror, monkeypatch, tmp_path):
     [
         ({"GRAVELER_JARS": "/jars", "XDG_CACHE_HOME": "/caches"}, "/jars"),
         ({"XDG_CACHE_HOME": "/caches"}, "/caches/graveler"),
-        ({}, "/home/ada/.cache/graveler"),
+        ({}, "/ada/.cache/graveler"),
     ],
 )
 def test_the_cache_is_the_users(monkeypatch, environment, folder):
-    monkeypatch.setattr(os, "environ", {"HOME": "/home/ada", **environment})
+    monkeypatch.setattr(os, "environ", {"HOME": "/ada", **environment})
     assert jars.cache_folder() == Path(folder)
 
 
