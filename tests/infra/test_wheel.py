@@ -212,7 +212,8 @@ def test_the_whole_system_runs_from_the_wheel_without_java_checkout_or_network(w
     folder = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     pinned = ("--constraint", ROOT / "requirements.txt")
-    pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *pinned]
+    # -I, so that pip sees no package of this process.
+    pip = [folder / "bin" / "python", "-I", "-m", "pip", "install", "--quiet", *pinned]
     subprocess.run([*pip, f"{wheel}[serve]"], check=True)
     # Nothing of the folder that it starts in is imported, whatever its name is.
     started_in = tmp_path / "of the user"
