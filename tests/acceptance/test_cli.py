@@ -357,7 +357,7 @@ def test_every_upload_has_the_content_type_of_the_files_name(
     prints, stack, repository, main, tmp_path
 ):
     def aws(*args: str) -> None:
-        command = [GRAVELER.with_name("aws"), *args]
+        command: list[str | Path] = [GRAVELER.with_name("aws"), *args]
         subprocess.run(command, env=environment(stack), check=True, capture_output=True)
 
     folder, uri = tmp_path / "in", f"lakefs://{repository.id}/main"

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graveler_embedded.config import ROOT
 from tests.support.clients.spark_s3a import s3a_jars
 
 pytestmark = pytest.mark.server
@@ -85,8 +84,7 @@ def codes(environment, repository, main):
 def prepared(program: str, environment: dict[str, str]) -> str:
     """Have what a program would fetch from the network; return what Python runs first."""
     if program == "spark":
-        cache = Path(os.environ.get("GRAVELER_JARS") or ROOT / ".cache" / "jars")
-        options = f"--jars {shlex.quote(s3a_jars(cache))} --conf spark.ui.enabled=false"
+        options = f"--jars {shlex.quote(s3a_jars())} --conf spark.ui.enabled=false"
         environment["PYSPARK_SUBMIT_ARGS"] = f"{options} --master local[1] pyspark-shell"
     if program == "duckdb":
         found = (path.locate() for path in files("duckdb-extension-httpfs") or ())

@@ -1,12 +1,10 @@
 """What programs of the pages download at first use, from packages and jars that the tests have."""
 
-import os
 from importlib.metadata import files
 from pathlib import Path
 
 import duckdb
 
-from graveler_embedded.config import ROOT
 from tests.support.clients.spark_s3a import s3a_jars
 
 _IVY = """\
@@ -41,7 +39,7 @@ def _place_httpfs(home: Path) -> None:
 
 def _spark_settings(folder: Path) -> dict[str, str]:
     """Let Spark resolve its packages from the jars of the tests, without the network."""
-    jars = s3a_jars(Path(os.environ.get("GRAVELER_JARS") or ROOT / ".cache" / "jars"))
+    jars = s3a_jars()
     settings = folder / "spark"
     settings.mkdir()
     ivy = settings / "ivysettings.xml"

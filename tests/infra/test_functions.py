@@ -9,6 +9,7 @@ import pytest
 from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT
 from graveler.aws.settings import DeploymentSettings
 from graveler_embedded import background
+from graveler_embedded.lambda_runtime import TIMEOUT_S
 from graveler_functions.api.settings import ApiSettings
 from graveler_functions.cleanup.handler import CleanupSettings
 from tests.infra.conftest import ROOT
@@ -162,10 +163,10 @@ def test_functions_run_on_graviton_and_are_traced(deployment, name):
 def test_functions_live_as_long_as_in_the_embedded_stack(deployment):
     found = functions(deployment)
     assert found["events"]["Timeout"] == background.EVENTS_TIMEOUT_S
-    assert found["export"]["Timeout"] == background.TIMEOUT_S
-    assert found["tasks"]["Timeout"] == background.TIMEOUT_S
-    assert found["slices"]["Timeout"] == background.TIMEOUT_S
-    assert found["cleanup"]["Timeout"] == background.TIMEOUT_S
+    assert found["export"]["Timeout"] == TIMEOUT_S
+    assert found["tasks"]["Timeout"] == TIMEOUT_S
+    assert found["slices"]["Timeout"] == TIMEOUT_S
+    assert found["cleanup"]["Timeout"] == TIMEOUT_S
     assert found["api"]["Timeout"] == 29
 
 

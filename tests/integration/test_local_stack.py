@@ -309,7 +309,7 @@ def test_a_variable_that_makes_no_sense_is_named(tmp_path, variable, value, reme
     assert remedy in said
 
 
-def answers(address: str, port: int) -> bool:
+def answers(address: str, port: int | None) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex((address, port)) == 0
 

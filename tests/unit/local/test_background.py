@@ -10,6 +10,7 @@ from graveler_embedded import background
 from graveler_embedded.background import CALLS_FOR_EXPORT, CALLS_FOR_TASKS, OUTBOX_ITEMS, QUEUES
 from graveler_embedded.bus import LocalEventBus
 from graveler_embedded.event_patterns import matches
+from graveler_embedded.lambda_runtime import TIMEOUT_S
 from graveler_embedded.queues import Queues
 
 EXPORT_QUEUE = "graveler-export"
@@ -51,7 +52,7 @@ def test_no_other_event_calls_for_exports():
 @pytest.mark.parametrize("name", [EXPORT_QUEUE, TASK_QUEUE])
 def test_a_message_is_invisible_for_six_times_as_long_as_the_function_may_run(name):
     (queue,) = [queue for queue in QUEUES if queue.name == name]
-    assert queue.visibility_timeout_s == 6 * background.TIMEOUT_S
+    assert queue.visibility_timeout_s == 6 * TIMEOUT_S
 
 
 def receives_of_next(folder):
