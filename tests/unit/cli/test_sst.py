@@ -61,7 +61,8 @@ def test_the_refs_of_a_dump_are_shown(graveler):
 
 def test_metadata_is_readable_on_a_terminal(graveler):
     words = ("sst", "cat", str(RANGE), "--amount", "1")
-    assert "| m=v0 " in graveler.prints(*words, LAKECTL_INTERACTIVE="true", TERM="xterm")
+    terminal = {"LAKECTL_INTERACTIVE": "true", "TERM": "xterm", "COLUMNS": "400"}
+    assert "| m=v0 " in graveler.prints(*words, **terminal)
 
 
 def test_an_amount_of_records_is_shown_as_json(graveler):
