@@ -124,12 +124,12 @@ class _Fetch:
         url = f"{self._source}/{jar.maven_path}"
         partial = _partial(jar)
         partial.parent.mkdir(parents=True, exist_ok=True)
-        failures = 0
+        failures = most_bytes = 0
         with partial.open("a+b", buffering=0) as file:
             while not _is_whole(file, jar):
-                before_bytes = _size_bytes(file)
+                most_bytes = max(most_bytes, _size_bytes(file))
                 reason = self._receive(url, file, jar.size_bytes)
-                has_progressed = before_bytes < _size_bytes(file) < jar.size_bytes
+                has_progressed = most_bytes < _size_bytes(file) < jar.size_bytes
                 failures = 0 if has_progressed else failures + 1
                 if failures > ATTEMPTS:
                     raise StartError(_failure(url, reason))

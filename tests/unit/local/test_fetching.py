@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
+from unittest.mock import Mock
 
 import pytest
 
@@ -168,6 +169,17 @@ def test_a_partial_file_of_other_bytes_is_replaced(mirror, tmp_path, begun):
     partial.write_bytes(begun)
     fetch(["store"], ignore)
     assert stored(tmp_path / "cache") == [LARGE, SMALL]
+
+
+def test_a_portal_whose_page_has_another_length_each_time_ends_the_fetch(mirror, monkeypatch):
+    mirror.knows_ranges = False
+    answers = iter([*(b"<html>log in</html>", b"<html>log in, Ada</html>") * 20, LARGE])
+    large = "org/large/1/large-1.jar"
+    monkeypatch.setattr(
+        mirror, "contents", Mock(get=lambda path: next(answers) if path == large else SMALL)
+    )
+    with pytest.raises(StartError, match="other bytes"):
+        fetch(["store"], ignore)
 
 
 def test_a_file_of_another_size_is_fetched_anew(mirror, tmp_path):
