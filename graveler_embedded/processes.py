@@ -67,7 +67,7 @@ class Child:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=environment,
-                cwd=folder,
+                cwd=folder or log.parent,  # the user's folder may be deleted: no Java starts there
                 start_new_session=True,
                 preexec_fn=lambda: die_with_parent(parent_pid),  # noqa: PLW1509 - starts no thread
             )

@@ -7,6 +7,7 @@ import pytest
 from graveler.http.schemas.credentials import AccessKey
 from graveler_embedded import files, processes
 from graveler_embedded.config import StackConfig
+from graveler_embedded.java import JAVA
 from graveler_embedded.processes import Child, StartError
 from graveler_embedded.stores import start_dynamodb
 from graveler_embedded.tcp_ports import free_port, is_free, is_listening
@@ -40,6 +41,14 @@ def test_a_process_that_does_not_stop_is_killed(tmp_path):
     child = python(f"{code}; time.sleep(60)", tmp_path)
     child.wait_until(lambda: (tmp_path / "tested.log").read_text() == "1\n")
     assert child.stop(timeout_s=0.1) == -9
+
+
+def test_java_starts_in_a_working_folder_that_was_deleted(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    Child("Java", (JAVA, "-version"), tmp_path / "java.log").wait_until_done()
 
 
 def test_a_file_that_was_not_fetched_is_named_with_the_remedy(tmp_path, monkeypatch):
