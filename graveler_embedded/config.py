@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from graveler.http.schemas.credentials import AccessKey
+from graveler_embedded.files import home
 from graveler_embedded.java import spark_environment
 from graveler_embedded.key_pair import key_pair
 from graveler_embedded.lambda_runtime import REGION
@@ -150,7 +151,8 @@ def data_folder(environment: Mapping[str, str]) -> Path:
     Raises:
         StartError: the folder cannot be created or written to.
     """
-    folder = Path(environment.get("GRAVELER_DATA") or Path.home() / ".graveler").absolute()
+    chosen = environment.get("GRAVELER_DATA")
+    folder = Path(chosen or home("GRAVELER_DATA") / ".graveler").absolute()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

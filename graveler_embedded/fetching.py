@@ -46,9 +46,9 @@ def fetch(folders: Iterable[str], say: Callable[[str], None]) -> None:
         StartError: a file cannot be fetched or stored.
     """
     wanted = tuple(folders)
-    if not missing(wanted):
-        return
     try:
+        if not missing(wanted):
+            return
         with _lock(say):
             if left := missing(wanted):
                 _Fetch(sorted(left, key=lambda jar: -jar.size_bytes)).run(say)

@@ -1,10 +1,24 @@
-"""Files of the data folder: those with secrets, and logs of bounded size."""
+"""Files of the data folder, such as secrets and logs of bounded size; and the user's home."""
 
 import os
 import shutil
 from pathlib import Path
 
+from graveler_embedded.processes import StartError
+
 LOG_BYTES_MAX = 10 * 1024 * 1024
+
+
+def home(variable: str) -> Path:
+    """Return the user's home.
+
+    Raises:
+        StartError: there is none; the message names the variable that the user can set instead.
+    """
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise StartError(f"this user has no home: set {variable} to a folder") from error
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from graveler_embedded.files import home
 from graveler_embedded.processes import StartError
 
 # What `graveler serve` needs; the others are for the tests.
@@ -43,11 +44,21 @@ def pinned() -> tuple[Jar, ...]:
 
 
 def cache_folder() -> Path:
-    """Return the cache: GRAVELER_JARS, else the user's cache of Graveler."""
-    if chosen := os.environ.get("GRAVELER_JARS"):
-        return Path(chosen).absolute()
-    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(caches, "graveler").absolute()
+    """Return the cache: GRAVELER_JARS, else the user's cache of Graveler.
+
+    Raises:
+        StartError: the user has no home, or Java cannot read the folder.
+    """
+    folder = Path(os.environ.get("GRAVELER_JARS") or _user_caches() / "graveler").absolute()
+    if os.pathsep in str(folder):  # which ends a name of Java's class path
+        raise StartError(f"GRAVELER_JARS: {folder} has a {os.pathsep!r}: use another folder")
+    return folder
+
+
+def _user_caches() -> Path:
+    folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The XDG specification: a relative path is invalid.
+    return folder if folder.is_absolute() else home("GRAVELER_JARS") / ".cache"
 
 
 def missing(folders: Iterable[str]) -> list[Jar]:

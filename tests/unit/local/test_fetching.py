@@ -17,6 +17,7 @@ from unittest.mock import Mock
 import pytest
 
 from graveler_embedded import fetching, jars
+from graveler_embedded.config import data_folder
 from graveler_embedded.fetching import fetch
 from graveler_embedded.jars import Jar
 from graveler_embedded.processes import StartError
@@ -214,6 +215,32 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_remedy(mirror, monkey
         fetch(["store"], ignore)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("ca:che", r"GRAVELER_JARS: .*/ca:che has a ':': use another folder"),
+        ("x" * 300, r"cannot write to .*: File name too long: .*GRAVELER_JARS"),
+    ],
+)
+def test_a_folder_that_cannot_be_the_cache_is_named_before_the_fetch(
+    mirror, monkeypatch, tmp_path, name, told
+):
+    monkeypatch.setenv("GRAVELER_JARS", str(tmp_path / name))
+    with pytest.raises(StartError, match=told):
+        fetch(["store"], ignore)
+    assert mirror.asked == []
+
+
+def test_without_a_home_the_variables_to_set_are_named(monkeypatch):
+    """A container may run as a user that its system does not know."""
+    monkeypatch.setattr(os, "environ", {})
+    monkeypatch.setattr(os, "getuid", lambda: 2_000_000_000)
+    with pytest.raises(StartError, match=r"^this user has no home: set GRAVELER_JARS to a folder$"):
+        jars.cache_folder()
+    with pytest.raises(StartError, match=r"^this user has no home: set GRAVELER_DATA to a folder$"):
+        data_folder({})
+
+
 def as_process(prepare: Callable[[], None] | None = None) -> subprocess.Popen[str]:
     """Start the fetch in a process of its own."""
     listed = [(jar.sha256, jar.size_bytes, jar.folder, jar.maven_path) for jar in jars.pinned()]
@@ -306,6 +333,8 @@ def test_a_proxy_of_the_environment_is_used(mirror, monkeypatch, tmp_path):
     [
         ({"GRAVELER_JARS": "/jars", "XDG_CACHE_HOME": "/caches"}, "/jars"),
         ({"XDG_CACHE_HOME": "/caches"}, "/caches/graveler"),
+        ({"XDG_CACHE_HOME": "caches"}, "/ada/.cache/graveler"),
+        ({"XDG_CACHE_HOME": ""}, "/ada/.cache/graveler"),
         ({}, "/ada/.cache/graveler"),
     ],
 )
