@@ -132,7 +132,7 @@ def run(
             interruption.begin_cleaning()
             cleaned = _clean_up(world, report)
         add(cleaned)
-    report.places = [*world.places]
+    report.places, report.store = [*world.places], world.store
     report.version, report.user = world.version, world.user
     return report
 

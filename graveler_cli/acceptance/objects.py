@@ -2,7 +2,7 @@
 
 import secrets
 from hashlib import md5
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from graveler_cli.acceptance.api import CheckedAnswer, CheckFailedError, expect_equal
 from graveler_cli.acceptance.world import AcceptanceWorld
@@ -48,7 +48,10 @@ def upload_by_presigned_url(world: AcceptanceWorld) -> None:
     content = secrets.token_bytes(300_000)
     backing = f"{branch}/staging/backing"
     place = world.api.send("GET", backing, path="big.bin", presign="true").expect(200)
-    stored = world.api.put_presigned(place.text("presigned_url"), content, _CONTENT_TYPE)
+    presigned = urlsplit(place.text("presigned_url"))
+    if presigned.path.startswith(f"/{urlsplit(world.folder).netloc}/"):
+        world.store = f"{presigned.scheme}://{presigned.netloc}"
+    stored = world.api.put_presigned(presigned.geturl(), content, _CONTENT_TYPE)
     stored.expect(200)
     body = {
         "staging": place.value(),

@@ -38,6 +38,7 @@ class AcceptanceReport:
     steps: list[StepReport] = field(default_factory=list)
     # The API deletes repositories, but not their objects: the owner of the bucket does.
     places: list[str] = field(default_factory=list)
+    store: str = ""  # endpoint of their object store, if it is not the usual one
     left: list[str] = field(default_factory=list)
     is_interrupted: bool = False
 
@@ -61,7 +62,9 @@ class AcceptanceReport:
         lines = [f"{', '.join(counts)} in {elapsed_ms} ms at {self.endpoint}"]
         if self.places:
             lines += ["The objects of the run stay in the bucket. To delete them:"]
-            lines += [f"  aws s3 rm --recursive {place}/" for place in self.places]
+            # AWS_ENDPOINT_URL often names the S3 gateway, whose buckets are repositories.
+            store = f" --endpoint-url {self.store}" if self.store else ""
+            lines += [f"  aws s3 rm{store} --recursive {place}/" for place in self.places]
         return lines
 
     def as_json(self) -> dict[str, object]:

@@ -49,6 +49,7 @@ class AcceptanceWorld:
     created: list[Thing] = field(default_factory=list)
     # Places whose objects the API cannot delete.
     places: list[str] = field(default_factory=list)
+    store: str = ""  # endpoint of the object store, if its URLs name the bucket in the path
 
     @property
     def repository(self) -> str:
