@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graveler.http.schemas.credentials import AccessKey
 from graveler_embedded.files import home
+from graveler_embedded.jars import cache_folder
 from graveler_embedded.java import spark_environment
 from graveler_embedded.key_pair import key_pair
 from graveler_embedded.lambda_runtime import REGION
@@ -107,6 +108,7 @@ class StackConfig:
             **kept,
             **_import_environment(),
             **spark_environment(),
+            "GRAVELER_JARS": str(cache_folder()),  # absolute, for other working folders
             "AWS_REGION": REGION,
             "AWS_ACCESS_KEY_ID": self.keys.access_key_id,
             "AWS_SECRET_ACCESS_KEY": self.keys.secret_access_key,

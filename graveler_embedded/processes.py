@@ -76,6 +76,10 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
     def stop(
         self, number: signal.Signals = signal.SIGTERM, timeout_s: float = STOP_TIMEOUT_S
     ) -> int:

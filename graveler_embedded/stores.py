@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graveler.http.schemas.credentials import AccessKey
+from graveler_embedded.archives import class_path, sharing
 from graveler_embedded.files import write_private
-from graveler_embedded.jars import paths
 from graveler_embedded.java import JAVA
 from graveler_embedded.processes import Child
 from graveler_embedded.tcp_ports import HOST, is_listening, open_host
@@ -63,8 +63,10 @@ def start_dynamodb(port: int, data: Path | None, log: Path) -> StoreServer:
     else:
         data.mkdir(parents=True, exist_ok=True)
         where = ("-dbPath", data)
+    # The launcher's path differs between installations, so it is no part of the archive.
+    classes = f"{class_path('dynamodb')}:{LAUNCHER}"
     command = (
-        *(JAVA, *_DYNAMODB_JVM, "-cp", ":".join(map(str, (LAUNCHER, *paths("dynamodb"))))),
+        *(JAVA, *_DYNAMODB_JVM, sharing("dynamodb", log.parent), "-cp", classes),
         *("DynamoDBLauncher", "-sharedDb", "-disableTelemetry", "-port", str(port), *where),
     )
     return StoreServer(Child("DynamoDB Local", command, log, _environment()), port)
@@ -76,13 +78,14 @@ def start_s3proxy(port: int, data: Path, keys: AccessKey, log: Path) -> StoreSer
     Raises:
         StartError: a file was not fetched yet.
     """
-    [jar] = paths("s3proxy")
+    jar = class_path("s3proxy")
     # The filesystem backend stores a bucket as a folder, so the folder creates the bucket.
     (data / BUCKET).mkdir(parents=True, exist_ok=True)
     drop_half_written(data)
     properties = data.parent / f"{data.name}.properties"
     write_private(properties, _s3proxy_properties(port, data, keys).encode())
-    command = (JAVA, *_S3PROXY_JVM, "-jar", jar, "--properties", properties)
+    flags = (*_S3PROXY_JVM, sharing("s3proxy", log.parent))
+    command = (JAVA, *flags, "-jar", jar, "--properties", properties)
     return StoreServer(Child("S3Proxy", command, log, _environment()), port)
 
 

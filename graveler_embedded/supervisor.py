@@ -20,6 +20,7 @@ from typing import IO
 
 import msgspec
 
+from graveler_embedded import archives
 from graveler_embedded.config import ENVIRONMENT, StackConfig, data_folder
 from graveler_embedded.fetching import fetch
 from graveler_embedded.files import write_private
@@ -59,6 +60,7 @@ def run(environment: Mapping[str, str], say: Say) -> None:
             stack.start()
             stack.keep_environment()
             say(_welcome(config))
+            stack.make_later_starts_faster()
             while True:
                 time.sleep(WATCH_INTERVAL_S)
                 stack.watch()
@@ -79,6 +81,7 @@ class _Stack:
         self._stops = stops
         self._say = say
         self._processes: list[Supervised] = []
+        self._archiving: Child | None = None
 
     def start(self) -> None:
         """Start all processes; return when requests can be served.
@@ -129,6 +132,12 @@ class _Stack:
         write_private(kept, msgspec.json.encode(self._environment))
         self._stops.callback(kept.unlink, missing_ok=True)
 
+    def make_later_starts_faster(self) -> None:
+        """Have missing archives of the stores' classes made."""
+        if archives.missing():
+            self._archiving = self._python("archives", str(self._config.log("archives").parent))
+            self._stops.callback(self._archiving.stop)
+
     def watch(self) -> None:
         """Start processes that ended again, and bound the logs.
 
@@ -137,6 +146,8 @@ class _Stack:
         """
         for process in self._processes:
             process.watch()
+        if self._archiving and self._archiving.has_ended:
+            self._archiving = None
 
     def _dynamodb(self) -> Child:
         config = self._config
