@@ -2,9 +2,10 @@
 
 Theory of operation. The first process accepts connections and hands them to the others in turn, by
 sockets that carry descriptors (SCM_RIGHTS). So long-lived connections are spread evenly, which the
-kernel does not do for processes that accept themselves. A worker that ends is started again. A
-worker ends when its socket does, so none outlives the first process. The first signal lets
-requests finish, and the second one kills the workers.
+kernel does not do for processes that accept themselves. The first worker starts alone, so that it
+serves early; the others start when it can serve. A worker that ends is started again. A worker ends
+when its socket does, so none outlives the first process. The first signal lets requests finish, and
+the second one kills the workers.
 
 A worker is `python -m graveler_gateway.server.http.worker MODULE:FUNCTION DESCRIPTOR`; the function
 returns the handler of one process.
@@ -43,6 +44,7 @@ class _Worker:
     sender: socket.socket
     began_s: float
     delay_s: float = 0.0
+    is_ready: bool = False
     restart_at_s: float | None = None
 
 
@@ -60,7 +62,8 @@ class Processes:
         self._signals = 0
         self._was_ready = False
         self._next = 0
-        self._workers = [self._started() for _ in range(workers)]
+        self._count = workers
+        self._workers = [self._started() for _ in range(min(workers, 1))]
 
     def serve(self) -> int:
         """Hand on connections until SIGTERM or SIGINT; return the exit code of the process."""
@@ -105,23 +108,27 @@ class Processes:
             self._watch()
 
     def _offer(self, connected: socket.socket) -> bool:
-        for _ in self._workers:
-            self._next = (self._next + 1) % len(self._workers)
-            with contextlib.suppress(OSError):  # it takes none, or has ended
+        # A worker that is still starting holds connections until it is ready: only if none is.
+        for is_ready in (True, False):
+            for _ in self._workers:
+                self._next = (self._next + 1) % len(self._workers)
                 worker = self._workers[self._next]
-                socket.send_fds(worker.sender, [CONNECTION], [connected.fileno()])
-                return True
+                if worker.is_ready is is_ready:
+                    with contextlib.suppress(OSError):  # it takes none, or has ended
+                        socket.send_fds(worker.sender, [CONNECTION], [connected.fileno()])
+                        return True
         return False
 
     def _watch(self) -> None:
-        """Start workers again that have ended.
+        """Start workers again that have ended, and the others once the first one is ready.
 
         Raises:
             CannotStartError: one ended, and none was ever ready.
         """
         now_s = time.monotonic()
         for at, worker in enumerate(self._workers):
-            self._was_ready = self._was_ready or _is_ready(worker.sender)
+            worker.is_ready = worker.is_ready or _is_ready(worker.sender)
+            self._was_ready = self._was_ready or worker.is_ready
             if worker.process.poll() is None:
                 continue
             if worker.restart_at_s is None:
@@ -133,6 +140,10 @@ class Processes:
                 logger.warning("a worker ended with %s", worker.process.returncode)
             if now_s >= worker.restart_at_s:
                 self._restart(at, worker)
+        if self._was_ready:
+            with contextlib.suppress(OSError):  # such as no memory: the next time
+                while len(self._workers) < self._count:
+                    self._workers.append(self._started())
 
     def _restart(self, at: int, ended: _Worker) -> None:
         try:

@@ -26,7 +26,7 @@ class Program:
     """A program of some processes."""
 
     def __init__(self, folder, port, target="handler", workers=2, stop_s=20):
-        self.folder, self.port = folder, port
+        self.folder, self.port, self.workers = folder, port, workers
         self.log = (folder / "log").open("a+")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.servers.served", target, str(port), str(workers), str(stop_s)],
@@ -43,13 +43,13 @@ class Program:
         return None
 
     def ready(self):
-        """Wait until it answers; return the process that does."""
+        """Wait until all its processes answer; return the one that does last."""
         answers = []
 
         def is_ready():
             assert self.process.poll() is None, (self.folder / "log").read_text()
             answers.append(self.asked())
-            return answers[-1]
+            return len({*answers} - {None}) >= self.workers
 
         until(is_ready)
         return answers[-1]
@@ -96,6 +96,15 @@ def test_connections_are_spread_evenly(tmp_path):
         until(lambda: served.asked() != served.asked())  # both are ready
         answered = Counter(served.asked() for _ in range(10))
     assert sorted(answered.values()) == [5, 5]
+
+
+def test_the_first_worker_serves_all_while_the_others_start(tmp_path):
+    with program(tmp_path, target="late") as served:
+        until(served.asked)
+        until((tmp_path / "second").exists)
+        assert len({served.asked() for _ in range(6)}) == 1
+        (tmp_path / "goes-on").touch()
+        served.ready()
 
 
 def test_a_killed_worker_is_replaced_and_the_others_go_on(tmp_path):
