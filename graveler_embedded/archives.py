@@ -12,6 +12,7 @@ import fcntl
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -57,11 +58,12 @@ def create(lists: Path) -> None:
     """
     folder = os.open(cache_folder(), os.O_RDONLY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return
-    for store in missing():
-        _create(_archive(store), class_path(store), lists / f"{store}.classes")
+        with suppress(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for store in missing():
+                _create(_archive(store), class_path(store), lists / f"{store}.classes")
+    finally:
+        os.close(folder)
 
 
 def _create(archive: Path, classes_of: str, listed: Path) -> None:

@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 import requests
 
+from graveler_embedded.api import PROCESSES
 from tests.support.clients.raw_s3 import RawAnswer, RawConnection, Signer
 from tests.support.servers.stack import BUCKET, Stack
 
@@ -112,12 +113,23 @@ def memory_mb(pid: int, field: str) -> int:
     return int(text.partition(f"{field}:")[2].split()[0]) // 1024
 
 
+def at_rest(stack: Stack) -> dict[int, int]:
+    """The memory of all processes that serve, once the last of them has started."""
+    before: dict[int, int] = {}
+    for _ in range(300):
+        now = {pid: memory_mb(pid, "VmRSS") for pid in workers(stack)}
+        if len(now) == PROCESSES and now == before:
+            return now
+        before = now
+        time.sleep(1)
+    pytest.fail("a process does not start")
+
+
 class Memory:
     """How much more memory the processes have taken at most, than at the beginning."""
 
     def __init__(self, stack: Stack) -> None:
-        self._at_rest = {pid: memory_mb(pid, "VmRSS") for pid in workers(stack)}
-        assert self._at_rest
+        self._at_rest = at_rest(stack)
         for pid in self._at_rest:
             Path(f"/proc/{pid}/clear_refs").write_text("5")
 
@@ -159,7 +171,7 @@ def test_a_writer_faster_than_the_store_fills_no_memory(lake: Lake) -> None:
 
 
 def test_all_processes_know_an_upload(lake: Lake) -> None:
-    assert len(workers(lake.stack)) > 1
+    assert len(at_rest(lake.stack)) > 1
     upload_id = lake.begin_upload("joined")
     pieces = [bytes([number]) * 5 * MB for number in range(6)]
     with ThreadPoolExecutor(3) as clients:

@@ -72,7 +72,7 @@ def test_a_killed_process_of_the_functions_is_replaced(own_stack, word):
     killed = process_of(own_stack, word)
     os.kill(killed, signal.SIGKILL)
     wait_until_replaced(own_stack, word, killed)
-    create_repository(own_stack, word.replace(".", "-"))
+    create_repository(own_stack, word.replace("graveler_embedded.", "without-"))
 
 
 @pytest.mark.parametrize("word", ["s3proxy", "DynamoDBLauncher"])
