@@ -57,6 +57,8 @@ class StackConfig:
         """
         port = _port(environment, "GRAVELER_PORT", PORT_DEFAULT)
         s3_port = _port(environment, "GRAVELER_S3_PORT", S3_PORT_DEFAULT)
+        if (host := environment.get("GRAVELER_HOST") or HOST) not in (HOST, "0.0.0.0"):  # noqa: S104
+            raise StartError(f"GRAVELER_HOST is {host!r}: set it to {HOST} or 0.0.0.0")
         if port == s3_port:
             raise StartError(
                 f"GRAVELER_PORT and GRAVELER_S3_PORT are both {port}: set them to different ports"

@@ -34,7 +34,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 def bound_log(log: Path) -> None:
     """Move a log that is too long to `<name>.1`. Its writers must append, and may keep it open."""
-    if log.stat().st_size > LOG_BYTES_MAX:
+    if log.exists() and log.stat().st_size > LOG_BYTES_MAX:
         shutil.copyfile(log, log.with_name(f"{log.name}.1"))
         with log.open("r+b") as file:
             file.truncate()

@@ -3,11 +3,13 @@
 A file is in the cache under its own name only after its bytes matched the list.
 """
 
+import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from graveler_embedded.files import home
 from graveler_embedded.processes import StartError
@@ -34,6 +36,10 @@ class Jar:
     @property
     def is_cached(self) -> bool:
         return self.path.is_file() and self.path.stat().st_size == self.size_bytes
+
+    def has_bytes_of(self, file: IO[bytes]) -> bool:
+        """Whether a file, read from its start, has the bytes of the list."""
+        return hashlib.file_digest(file, "sha256").hexdigest() == self.sha256  # type: ignore[arg-type]
 
 
 @cache
@@ -65,6 +71,18 @@ def missing(folders: Iterable[str]) -> list[Jar]:
     """Return the files of these folders that are still to be fetched."""
     wanted = set(folders)
     return [jar for jar in pinned() if jar.folder in wanted and not jar.is_cached]
+
+
+def drop_damaged(folders: Iterable[str]) -> list[Path]:
+    """Delete the files of these folders whose bytes changed in the cache; return their paths."""
+    wanted, damaged = set(folders), []
+    for jar in pinned():
+        if jar.folder in wanted and jar.is_cached:
+            with jar.path.open("rb") as file:
+                if not jar.has_bytes_of(file):
+                    jar.path.unlink()
+                    damaged.append(jar.path)
+    return damaged
 
 
 def paths(folder: str) -> list[Path]:

@@ -133,5 +133,7 @@ class Child:
             time.sleep(_POLL_INTERVAL_S)
 
     def _last_line(self) -> str:
-        lines = self.log.read_text(errors="replace").strip().splitlines() or ["no output"]
+        # A user may have deleted the log.
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        lines = text.strip().splitlines() or ["no output"]
         return f"{lines[-1]} (more in {self.log})"

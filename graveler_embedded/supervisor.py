@@ -24,7 +24,7 @@ from graveler_embedded import archives
 from graveler_embedded.config import ENVIRONMENT, StackConfig, data_folder
 from graveler_embedded.fetching import fetch
 from graveler_embedded.files import write_private
-from graveler_embedded.jars import SERVED
+from graveler_embedded.jars import SERVED, drop_damaged
 from graveler_embedded.lambda_runtime import REGION
 from graveler_embedded.processes import Child, StartError
 from graveler_embedded.stores import BUCKET, start_dynamodb, start_s3proxy
@@ -103,8 +103,15 @@ class _Stack:
         # It imports while the stores start, and waits for them itself.
         provision = self._python("provision")
         self._stops.callback(provision.stop)
-        for store in stores:
-            store.wait_until_ready()
+        try:
+            for store in stores:
+                store.wait_until_ready()
+        except StartError as error:
+            if damaged := drop_damaged(SERVED):
+                raise StartError(
+                    f"{damaged[0]} was damaged and is deleted: start again, which fetches it anew"
+                ) from error
+            raise
         provision.wait_until_done()
 
         self._say("Starting the functions")

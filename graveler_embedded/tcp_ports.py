@@ -4,7 +4,10 @@ import os
 import secrets
 import socket
 import time
+from errno import EADDRINUSE
 from http.client import HTTPConnection, HTTPException
+
+from graveler_embedded.processes import StartError
 
 HOST = "127.0.0.1"
 
@@ -42,7 +45,11 @@ def free_port() -> int:
 
 
 def is_free(port: int, patience_s: float) -> bool:
-    """Whether the port is free, or becomes free within patience_s seconds."""
+    """Whether the port is free, or becomes free within patience_s seconds.
+
+    Raises:
+        StartError: this user cannot listen on it.
+    """
     deadline = time.monotonic() + patience_s
     while True:
         with socket.socket() as probe:
@@ -50,7 +57,9 @@ def is_free(port: int, patience_s: float) -> bool:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((HOST, port))
-            except OSError:
+            except OSError as error:
+                if error.errno != EADDRINUSE:  # such as a port that only root may use
+                    raise StartError(f"cannot listen on port {port}: {error.strerror}") from error
                 if time.monotonic() > deadline:
                     return False
             else:

@@ -1,5 +1,8 @@
 """The supervisor's small promises: clear words, bounded logs, a clean environment."""
 
+import errno
+import os
+import socket
 import sys
 
 import pytest
@@ -71,6 +74,15 @@ def test_a_log_keeps_its_last_two_parts_at_most(tmp_path, monkeypatch):
     assert (tmp_path / "api.log.1").read_bytes() == b"second and long\n"
 
 
+def test_a_log_that_the_user_deleted_ends_nothing(tmp_path):
+    child = python("import time; time.sleep(60)", tmp_path)
+    child.log.unlink()
+    files.bound_log(child.log)
+    child.kill()
+    with pytest.raises(StartError, match=r"^tested ended with exit code -9: no output "):
+        child.check_alive()
+
+
 def test_functions_see_nothing_of_the_users_own_aws_account_or_proxy(tmp_path):
     config = StackConfig(
         port=1,
@@ -99,6 +111,15 @@ def test_functions_see_nothing_of_the_users_own_aws_account_or_proxy(tmp_path):
     }
     assert (seen["AWS_ACCESS_KEY_ID"], seen["AWS_SECRET_ACCESS_KEY"]) == ("key", "secret")
     assert seen["GRAVELER_S3_ENDPOINT"] == "http://127.0.0.1:2"
+
+
+def test_a_port_that_only_root_may_use_is_not_in_use(monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    with pytest.raises(StartError, match=r"^cannot listen on port 80: Permission denied$"):
+        is_free(80, patience_s=0)
 
 
 def test_a_free_port_can_be_listened_on():

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from graveler_embedded.config import ROOT
+from graveler_embedded.jars import cache_folder
 from graveler_embedded.tcp_ports import free_port, is_listening
 from graveler_functions.web.handler import PAGE
 from tests.support.servers.stack import BUCKET, OWN_PAIR, Stack
@@ -296,6 +298,7 @@ def test_two_stacks_with_key_pairs_of_their_own_run_side_by_side(stack, own_stac
         ("GRAVELER_PORT", "http", "set it to a number"),
         ("GRAVELER_S3_PORT", "65536", "set it to a number"),
         ("GRAVELER_S3_PORT", "8000", "different ports"),
+        ("GRAVELER_HOST", "127.0.0.2", "set it to 127.0.0.1 or 0.0.0.0"),
         ("GRAVELER_ACCESS_KEY_ID", "alone", "set both"),
         ("GRAVELER_DATA", "/dev/null/x", "cannot create"),
     ],
@@ -307,6 +310,20 @@ def test_a_variable_that_makes_no_sense_is_named(tmp_path, variable, value, reme
     assert said.count("\n") == 1
     assert variable in said
     assert remedy in said
+
+
+def test_a_damaged_file_of_a_store_is_named_and_the_next_start_fetches_it(tmp_path):
+    cache = tmp_path / "cache"
+    shutil.copytree(cache_folder(), cache, copy_function=os.symlink)
+    [jar] = (cache / "dynamodb").glob("DynamoDBLocal-*.jar")
+    size_bytes = jar.stat().st_size
+    jar.unlink()
+    jar.write_bytes(bytes(size_bytes))
+    ports = {"GRAVELER_PORT": "0", "GRAVELER_S3_PORT": "0"}
+    end = start(GRAVELER_DATA=str(tmp_path / "data"), GRAVELER_JARS=str(cache), **ports)
+    said = f"error: {jar} was damaged and is deleted: start again, which fetches it anew\n"
+    assert end == (1, said)
+    assert not jar.exists()
 
 
 def answers(address: str, port: int | None) -> bool:

@@ -191,6 +191,16 @@ def test_a_file_of_another_size_is_fetched_anew(mirror, tmp_path):
     assert stored(tmp_path / "cache") == [LARGE, SMALL]
 
 
+def test_a_file_that_the_disk_damaged_is_dropped_and_fetched_anew(mirror, tmp_path):
+    fetch(["store"], ignore)
+    large = tmp_path / "cache" / "store" / "large-1.jar"
+    large.write_bytes(b"x" * len(LARGE))
+    assert jars.drop_damaged(["store"]) == [large]
+    assert jars.drop_damaged(["store"]) == []
+    fetch(["store"], ignore)
+    assert stored(tmp_path / "cache") == [LARGE, SMALL]
+
+
 def test_without_a_network_one_line_says_what_to_do(mirror, monkeypatch):
     monkeypatch.setenv("GRAVELER_MAVEN_URL", "http://127.0.0.1:1")
     with pytest.raises(StartError) as raised:
