@@ -1,5 +1,6 @@
 """`graveler fs snippet`: code that reads a path with other programs."""
 
+import re
 from itertools import islice
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -17,6 +18,8 @@ from graveler_cli.session import CommandSession, session_of
 from graveler_cli.uris import PathUri
 
 _LOOKED_AT = 1000  # files of a folder
+# Nothing that code or SQL could take for more than a host.
+_ENDPOINT = re.compile(r"(?i)https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d+)?")
 
 
 def snippet(
@@ -47,7 +50,7 @@ def snippet(
     session = session_of(context)
     api = urlsplit(session.configuration.endpoint)
     endpoint = s3_endpoint.rstrip("/") or f"{api.scheme}://{api.netloc}"
-    if urlsplit(endpoint).scheme not in {"http", "https"}:
+    if not _ENDPOINT.fullmatch(endpoint):
         raise UsageError(f"--s3-endpoint is {endpoint!r}: write http://HOST or https://HOST")
     found, kind = _found(session, session.path(uri))
     if not s3_endpoint and program != "sdk":

@@ -90,6 +90,12 @@ def test_a_host_that_answers_as_s3_is_the_gateway(user, server, lake):
         (("none", "--s3-endpoint", S3), f"nothing is at {BRANCH}/none: fs ls {BRANCH}/ shows"),
         (("x", "--s3-endpoint", S3, "--for", "pandas"), f"pandas does not read {BRANCH}/x: use du"),
         (("x", "--s3-endpoint", "s3.example.org"), "--s3-endpoint is 's3.example.org': write"),
+        # None of these may become code, or put a secret into it.
+        (("x", "--s3-endpoint", 'http://h"""+f()'), "--s3-endpoint is 'http://h"),
+        (("x", "--s3-endpoint", "http://{f()}"), "--s3-endpoint is 'http://{f()}': write"),
+        (("x", "--s3-endpoint", "http://h', SCOPE 's"), "--s3-endpoint is "),
+        (("x", "--s3-endpoint", "http://ada:secret@h"), "--s3-endpoint is "),
+        (("x", "--s3-endpoint", "http://[h"), "--s3-endpoint is "),
         (("x", "--for", "excel"), "invalid value for '--for'"),
     ],
 )
