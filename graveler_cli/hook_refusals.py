@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 _OUTPUT = "/repositories/{repository}/actions/runs/{run}/hooks/{hook_run}/output"
 
+# A hook writes parts of the message, so each expression reads it once: no step starts again.
 _REFUSAL = re.compile(
-    r"(?P<event>[a-z-]+) hook aborted, run id '(?P<run>\w+)': (?P<hooks>.*)", re.DOTALL
+    r"(?<![a-z-])(?P<event>[a-z-]+) hook aborted, run id '(?P<run>\w+)': (?P<hooks>.*)", re.DOTALL
 )
 _HOOK = re.compile(
-    r"\* hook run id '(?P<hook_run>\w+)' failed on action '(?P<action>[^\n]*?)' "
-    r"hook '(?P<hook>[^\n]*?)': action failed: (?P<reason>.*?)\s*(?=\Z|\n\t\* hook run id)",
+    r"\n\t\* hook run id '(?P<hook_run>\w+)' failed on action '(?P<action>[^\n]*?)' "
+    r"hook '(?P<hook>[-\w]+)': action failed: (?P<reason>.*?)(?=\Z|\n\t\* hook run id)",
     re.DOTALL,
 )
 _STATUS = re.compile(r"status code[: (]+(?P<status>\d{3})\)")
@@ -60,13 +61,14 @@ def in_one_line(message: str, server: "LakeClient", repository: str) -> str:
 
 def _reason(hook: re.Match[str], server: "LakeClient", names: dict[str, str]) -> str:
     """Return why a hook failed: what its target answered, else what the server says."""
-    if found := _STATUS.search(hook["reason"]):
+    reason = hook["reason"].strip()
+    if found := _STATUS.search(reason):
         try:
             output = server.request("GET", _OUTPUT, {**names, "hook_run": hook["hook_run"]})
             return _answer(output.content.decode(errors="replace"), found["status"])
         except CommandError:
             return f"the answer was {found['status']}"
-    return hook["reason"].removesuffix(f": {_TOO_LATE}").removeprefix(f"{_TOO_LATE}: ")
+    return reason.removesuffix(f": {_TOO_LATE}").removeprefix(f"{_TOO_LATE}: ")
 
 
 def _answer(output: str, status: str) -> str:

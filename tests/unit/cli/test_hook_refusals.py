@@ -135,6 +135,23 @@ def test_a_message_of_another_form_stays_as_it_is(graveler, server, message):
     assert graveler.run(*COMMIT).stderr == f"error: {message}\n"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 200_000,
+        "pre-commit hook aborted, run id 'a': " + "* hook run id 'a' failed on action '" * 20_000,
+        "pre-commit hook aborted, run id 'a': \n\t* hook run id 'a' failed on action 'a' hook 'a': "
+        "action failed: a" + " " * 200_000 + "a",
+        "pre-commit hook aborted, run id 'a': \n\t* hook run id 'a' failed on action 'a"
+        + "' hook 'a" * 20_000,
+    ],
+)
+def test_a_long_message_is_understood_at_once(graveler, server, text):
+    """These took minutes each: a test that hangs has failed."""
+    server.will_answer({"message": text}, status=412)
+    assert graveler.run(*COMMIT).exit_code == 1
+
+
 def test_debug_shows_the_words_of_the_server(graveler, server):
     server.will_answer(refusal("pre-commit", ("gate", "check", "no answer")), status=412)
     assert "pre-commit hook aborted, run id '4ola2a'" in graveler.run(*COMMIT, "--debug").stderr
