@@ -311,6 +311,7 @@ def test_a_difference_is_one_object_a_line_as_json(graveler, server):
     [
         (1, False, "1 uncommitted change: commit it first"),
         (2, False, "2 uncommitted changes: commit them first"),
+        (1, True, "more than 1 uncommitted changes: commit them first"),
         (2, True, "more than 2 uncommitted changes: commit them first"),
     ],
 )
@@ -339,9 +340,10 @@ def test_a_difference_that_finds_nothing_below_a_prefix_speaks_of_the_prefix(gra
     assert "prefix=x%2F" in server.asked[1].path
 
 
-def test_a_difference_of_commits_asks_for_no_uncommitted_changes(graveler, server):
+@pytest.mark.parametrize("commit", ["dev~1", "dev^2", "dev@"])
+def test_a_difference_of_commits_asks_for_no_uncommitted_changes(graveler, server, commit):
     server.will_answer(page())
-    graveler.prints("diff", "lakefs://foo/main", "lakefs://foo/dev~1")
+    graveler.prints("diff", "lakefs://foo/main", f"lakefs://foo/{commit}")
     assert len(server.asked) == 1
 
 

@@ -1,8 +1,11 @@
 """A hook's refusal: one line with the check and its reason, in any command."""
 
 import json
+from unittest.mock import Mock
 
 import pytest
+
+from graveler_cli.hook_refusals import in_one_line
 
 COMMIT = ("commit", "lakefs://foo/main", "-m", "x")
 OUTPUT = "/api/v1/repositories/foo/actions/runs/4ola2a/hooks/0000_0000/output"
@@ -94,7 +97,15 @@ def test_the_reason_is_the_hook_s_error(graveler, server, error, reason):
             output("403 Forbidden", "<html>", "text/html;charset=utf-8"),
             "the answer was 403 Forbidden",
         ),
+        (BY_STATUS, output("403 Forbidden", "<p>", "Text/HTML"), "the answer was 403 Forbidden"),
         (BY_STATUS, output("403 ", "x" * 400), f"{'x' * 300}... (403)"),
+        (BY_STATUS, output("403 ", "x" * 300), f"{'x' * 300} (403)"),
+        (
+            BY_STATUS,
+            output("403 ", "Error: action failed: no id"),
+            "Error: action failed: no id (403)",
+        ),
+        (BY_STATUS, output("403 ", "no id: Response:\nHTTP/2"), "no id: Response: HTTP/2 (403)"),
         (BY_STATUS, "no longer stored", "the answer was 403"),
         (AIRFLOW, output("401 Unauthorized", "who?"), "who? (401 Unauthorized)"),
     ],
@@ -106,6 +117,14 @@ def test_the_reason_is_the_target_s_answer(graveler, server, error, text, reason
     assert told["error"] == f'the check "check" stopped this commit: {reason}'
     assert told["status"] == 412
     assert [asked.path for asked in server.asked][1:] == [OUTPUT]
+
+
+def test_an_answer_that_is_not_utf_8_is_shown_as_far_as_it_is():
+    answered = output("403 ", "\xfcber").encode("latin-1")
+    server = Mock(request=lambda *_: Mock(content=answered))
+    message = refusal("pre-commit", ("gate", "check", BY_STATUS))["message"]
+    told = in_one_line(message, server, "foo")
+    assert told == 'the check "check" stopped this commit: \ufffdber (403)'
 
 
 def test_without_the_right_to_read_the_output_the_status_is_the_reason(graveler, server):

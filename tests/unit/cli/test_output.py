@@ -122,6 +122,15 @@ def test_a_terminal_gets_heads_and_frames(capsys, terminal):
     assert "| [bold]x[/] |" in lines[4]
 
 
+@pytest.mark.parametrize(("columns", "framed"), [("14", True), ("13", False)])
+def test_a_frame_is_drawn_where_it_fits_whatever_the_letters_are_as_wide_as(
+    capsys, terminal, columns, framed
+):
+    terminal.setenv("COLUMNS", columns)
+    CommandOutput().table(["a", "b"], [("\u6f22\u5b57", "abc")], lambda row: row)
+    assert (capsys.readouterr().out[0] == "+") is framed
+
+
 PULLS = [("id" * 10, "open", "a-feature", "main", "ada", ("many words " * 8).strip())]
 PULL_HEADS = ("ID", "Status", "Source", "Destination", "Author", "Title")
 

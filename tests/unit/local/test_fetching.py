@@ -34,7 +34,8 @@ class Mirror(ThreadingHTTPServer):
         self.contents = dict(PATHS)
         self.asked: list[tuple[str, str | None]] = []
         self.knows_ranges = True
-        self.failures = 0  # of the next answers: 503
+        self.failures = 0  # of the next answers
+        self.failure_status = 503
         self.cut_bytes = 0  # an answer's maximum
         self.pause: Event | None = None  # in the middle of the large file
 
@@ -57,7 +58,7 @@ class _Handler(BaseHTTPRequestHandler):
         content = mirror.contents.get(self.path[1:])
         if content is None or mirror.failures:
             mirror.failures = max(0, mirror.failures - 1)
-            self.send_error(503 if content is not None else 404)
+            self.send_error(mirror.failure_status if content is not None else 404)
             return
         begin = 0
         if range_ and mirror.knows_ranges:
@@ -146,10 +147,19 @@ def test_a_server_without_ranges_sends_the_whole_file_again(mirror, tmp_path):
     assert stored(tmp_path / "cache") == [LARGE, SMALL]
 
 
-def test_a_busy_server_is_asked_again(mirror, tmp_path):
-    mirror.failures = 4
+@pytest.mark.parametrize("status", [408, 416, 429, 500, 502, 503, 504])
+def test_a_busy_server_is_asked_again(mirror, tmp_path, status):
+    mirror.failures, mirror.failure_status = 4, status
     fetch(["store"], ignore)
     assert stored(tmp_path / "cache") == [LARGE, SMALL]
+
+
+def test_a_server_that_stays_busy_is_asked_five_times(mirror):
+    mirror.failures = 100
+    with pytest.raises(StartError, match=r"\.jar: HTTP 503: "):
+        fetch(["store"], ignore)
+    asked = [len(mirror.asked_for(name)) for name in ("large-1.jar", "small-2.jar")]
+    assert max(asked) == fetching.ATTEMPTS + 1 == 5
 
 
 @pytest.mark.parametrize("wrong", [b"x" * len(LARGE), LARGE + b"x", b"<html>log in</html>"])
@@ -313,6 +323,15 @@ def test_of_two_fetches_at_once_the_second_one_uses_what_the_first_one_fetched(m
         process.communicate()
     assert stored(tmp_path / "cache") == [LARGE, SMALL]
     assert len(mirror.asked) == 2
+
+
+def test_an_answer_without_an_end_does_not_fill_the_disk(mirror):
+    def limit() -> None:  # less than the answer
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
+
+    mirror.contents["org/large/1/large-1.jar"] = b"x" * 5_000_000
+    _, said = as_process(limit).communicate(timeout=60)
+    assert "large-1.jar: the answer has other bytes" in said
 
 
 def test_a_full_disk_is_one_line_and_the_next_fetch_continues(mirror, tmp_path):
