@@ -98,8 +98,7 @@ page: install $(PAGE_INSTALLED) ## Build the web page of webui/ into graveler_fu
 	@npm --prefix webui run build
 
 # setuptools takes all of build/lib into a wheel, and would keep modules that were deleted.
-wheel: ## Build the package that users install: dist/graveler-<version>-py3-none-any.whl
-	@test -x $(PYTHON) || python3 -m venv $(VENV)
+wheel: | $(PYTHON) ## Build the package that users install: dist/graveler-<version>-py3-none-any.whl
 	@rm -rf build/lib dist/graveler-*.whl
 	@$(PYTHON) -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir dist .
 	@ls dist/graveler-*.whl
@@ -150,11 +149,16 @@ jars: $(PYTHON_INSTALLED) ## Fetch the stores' programs ahead, into GRAVELER_JAR
 
 $(PYTHON_INSTALLED): $(RUNTIME_INSTALLED)
 
-$(VENV)/.%: %
+# On some systems python3 is older, and a newer Python is beside it.
+NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+SYSTEM_PYTHON = $(shell for each in python3 python3.1{4,3,2,1}; do \
+  $$each $(NEW_ENOUGH) 2>/dev/null && echo $$each && break; done)
+$(PYTHON):
+	@$(or $(SYSTEM_PYTHON),echo "Python 3.11 or newer is needed; on Debian: apt install python3 python3-venv" >&2; false) \
+	  -m venv $(VENV)
+
+$(VENV)/.%: % | $(PYTHON)
 	@echo "Installing $< into $(VENV)"
-	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python 3.11 or newer is needed; on Debian: apt install python3 python3-venv" >&2; exit 1; }
-	@test -x $(PYTHON) || python3 -m venv $(VENV)
 	@$(PYTHON) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m ensurepip
 	@$(PYTHON) -m pip install --disable-pip-version-check --require-virtualenv -r $<
 	@touch $@
