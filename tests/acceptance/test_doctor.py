@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping
 import pytest
 import requests
 
+from graveler_cli.acceptance.journey import JOURNEY
 from graveler_embedded.config import ROOT
+from graveler_functions.api.routes.configuration import API_VERSION
 from tests.support.faults.spoiling_proxy import (
     Fault,
     Reply,
@@ -173,6 +175,15 @@ def test_each_step_finds_a_spoiled_answer_of_its_own(doctor, present, stack):
     url = f"{stack.endpoint}/api/v1/auth/policies/{policy}"
     assert requests.delete(url, auth=key, timeout=300).status_code == 204
     assert present() == before
+
+
+def test_a_server_that_is_no_graveler_is_checked_by_the_release_of_lakefs(doctor, stack):
+    fault = Fault("config", "GET .*/config$", replaced('"graveler_version"', '"unknown"'))
+    skipped = [word for step in JOURNEY if not step.is_essential for word in ("--skip", step.name)]
+    with spoiling_proxy(stack.endpoint, [fault]) as proxy:
+        report = json.loads(doctor("--write", "--json", *skipped, endpoint=proxy.endpoint).stdout)
+    assert outcomes(report)["create-repository"] == "ok"
+    assert report["version"] == API_VERSION
 
 
 @pytest.mark.parametrize(
