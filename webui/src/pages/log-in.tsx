@@ -24,8 +24,8 @@ export function LogIn() {
           </div>
           <KeyPairForm />
           <p class="small quiet">
-            On your own machine, <code>make serve</code> prints a key pair. In a deployment, your
-            administrator creates one for you.
+            On your own machine, <code>graveler serve</code> and <code>make serve</code> print a key
+            pair. In a deployment, your administrator creates one for you.
           </p>
         </div>
       </div>
