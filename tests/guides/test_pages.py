@@ -124,6 +124,15 @@ def test_a_block_that_is_neither_run_nor_a_named_file_is_found(text):
         steps(text)
 
 
+def test_a_console_block_without_a_prompt_is_found():
+    with pytest.raises(PageError, match=r"^2: a console block begins with `\$ `$"):
+        steps(page("ls"))
+
+
+def test_output_that_a_page_does_not_show_is_not_compared(tmp_path):
+    do(page("$ echo more", "$ echo x", "x"), tmp_path)
+
+
 @pytest.mark.parametrize("package", ["no-such-package", "'pytest<1'"])
 def test_a_package_that_the_environment_lacks_is_found(package):
     (step,) = steps(page(f"$ pip install pytest {package}"))

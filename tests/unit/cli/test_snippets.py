@@ -2,6 +2,7 @@
 
 import ast
 import json
+import shlex
 
 import pytest
 
@@ -44,6 +45,13 @@ def test_a_path_is_read_as_what_its_name_says(user, path, programs, read):
     assert read in found["duckdb"]
     for name in set(programs) - {"aws"}:
         ast.parse(found[name])
+
+
+def test_the_shell_runs_nothing_of_a_path(user, lake):
+    path = "$(id) `id`; 'x\" \\ &"
+    lake.has(path, b"")
+    words = shlex.split(codes(user, path, "--s3-endpoint", S3)["aws"], comments=True)
+    assert words[-5:] == ["aws", "s3", "cp", f"s3://my-repo/main/{path}", "-"]
 
 
 def test_a_folder_without_tables_is_listed(user, lake):
