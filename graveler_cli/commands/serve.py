@@ -40,8 +40,9 @@ def command(
 ) -> None:
     """Run the whole system on this machine: API, web page, S3 gateway and stores.
 
-    The first start fetches the stores, 100 MB, into ~/.cache/graveler. Ctrl-C ends it; the data
-    stay.
+    The first start fetches the stores, 100 MB, into ~/.cache/graveler.
+
+    Ctrl-C ends it; the data stay.
     """
     if os.name == "nt":
         raise CommandError("the stack runs on Linux and macOS: on Windows, use WSL")
