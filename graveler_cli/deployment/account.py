@@ -62,9 +62,10 @@ class Account:
         try:
             return str(self.call("sts", "get_caller_identity")["Account"])
         except CannotLookError as error:
-            raise CommandError(
-                f"cannot use AWS: {error.reason}; set AWS_PROFILE, or sign in with `aws sso login`"
-            ) from error
+            remedy = "set AWS_PROFILE, or sign in with `aws sso login`"
+            if endpoint := os.environ.get("AWS_ENDPOINT_URL"):  # an S3 gateway's, most often
+                remedy = f"unset AWS_ENDPOINT_URL, which is {endpoint}"
+            raise CommandError(f"cannot use AWS: {error.reason}; {remedy}") from error
 
     def call(self, service: str, operation: str, **given: object) -> Mapping[str, Any]:
         """Return the answer of an operation that changes nothing.

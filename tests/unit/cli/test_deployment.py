@@ -517,6 +517,15 @@ def test_without_credentials_the_command_fails_with_one_line(monkeypatch, tmp_pa
     assert result.stderr.count("\n") == 1
 
 
+def test_with_the_variables_of_a_gateway_the_command_says_what_to_unset(monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAJNOSUCHKEY00000Q")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    result = doctor("--deployment", NAME, "--region", REGION)
+    assert result.exit_code == 1
+    assert result.stderr.endswith("; unset AWS_ENDPOINT_URL, which is http://127.0.0.1:9\n")
+
+
 def test_without_a_region_the_command_says_what_to_set(monkeypatch, tmp_path):
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
