@@ -90,9 +90,12 @@ class _Stack:
             StartError: a port is in use, or a process did not start.
         """
         config = self._config
-        for port, name in ((config.port, "GRAVELER_PORT"), (config.s3_port, "GRAVELER_S3_PORT")):
+        for port, names in (
+            (config.port, "--port or GRAVELER_PORT"),
+            (config.s3_port, "--s3-port or GRAVELER_S3_PORT"),
+        ):
             if not is_free(port, PATIENCE_S):
-                raise StartError(f"port {port} is in use: set {name} to another port")
+                raise StartError(f"port {port} is in use: set {names} to another port")
         # A crash of the machine may leave a truncated file that looks like a cached one.
         shutil.rmtree(config.data / "cache", ignore_errors=True)
         self._say("Starting the stores: DynamoDB Local and S3Proxy")
@@ -201,7 +204,8 @@ def _lock(data: Path) -> IO[bytes]:
             if time.monotonic() > deadline:
                 file.close()
                 raise StartError(
-                    f"another stack uses {data}: stop it, or set GRAVELER_DATA to another folder"
+                    f"another stack uses {data}: stop it, or set --data or GRAVELER_DATA to "
+                    "another folder"
                 ) from error
             time.sleep(0.1)
         else:

@@ -270,13 +270,11 @@ def test_kill_9_of_its_parent_ends_it(tmp_path):
 def test_what_another_stack_uses_is_refused_with_the_remedy(stack, tmp_path):
     ports = {"GRAVELER_PORT": "0", "GRAVELER_S3_PORT": "0"}
     refused = {
-        f"another stack uses {stack.data}: stop it, or set GRAVELER_DATA to another folder": {
-            "GRAVELER_DATA": str(stack.data),
-            **ports,
-        }
+        f"another stack uses {stack.data}: stop it, or set --data or GRAVELER_DATA to another "
+        "folder": {"GRAVELER_DATA": str(stack.data), **ports}
     }
-    for variable in ports:
-        refused[f"port {stack.port} is in use: set {variable} to another port"] = {
+    for flag, variable in zip(("--port", "--s3-port"), ports, strict=True):
+        refused[f"port {stack.port} is in use: set {flag} or {variable} to another port"] = {
             "GRAVELER_DATA": str(tmp_path / variable),
             **ports,
             variable: str(stack.port),
