@@ -53,8 +53,8 @@ def run(environment: Mapping[str, str], say: Say) -> None:
     data = data_folder(environment)
     with ExitStack() as stops:
         stops.enter_context(_lock(data))
-        fetch(SERVED, say)
         config = StackConfig.from_environment(environment, data)
+        fetch(SERVED, say)
         stack = _Stack(config, config.handler_environment(environment), stops, say)
         try:
             stack.start()

@@ -29,6 +29,7 @@ EXTRA = {
     "pr create": "--title t",
     "pr update": "--title t",
     "repo delete": "--yes",
+    "serve": "--port x",
     "tag delete": "--yes",
 }
 VALUES = {
