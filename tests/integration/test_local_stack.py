@@ -109,11 +109,11 @@ def test_the_stack_prints_how_to_reach_it(stack):
 
 
 def test_the_printed_variables_are_all_that_the_aws_cli_needs(stack, tmp_path):
-    create_repository(stack, "exported")
+    create_repository(stack, "for-the-aws-cli")
     printed = dict(re.findall(r"(AWS_\w+)=(\S+)", stack.output))
     assert printed["AWS_ENDPOINT_URL"] == stack.endpoint  # not the raw bucket
     listed = subprocess.run(
-        (sys.executable, "-m", "awscli", "s3", "ls", "s3://exported"),
+        (sys.executable, "-m", "awscli", "s3", "ls", "s3://for-the-aws-cli"),
         env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], **printed},
         capture_output=True,
         text=True,
