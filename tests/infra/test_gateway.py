@@ -238,7 +238,7 @@ def test_the_image_is_built_for_arm_from_the_folder_of_this_checkout(prod):
     assert image["source"]["platform"] == "linux/arm64"
     folder = prod.folder / image["source"]["directory"]
     names = {path.name for path in folder.iterdir()}
-    assert names == {"Dockerfile", "requirements.txt", "graveler", "graveler_gateway"}
+    assert names == {"Dockerfile", "LICENSE", "requirements.txt", "graveler", "graveler_gateway"}
 
 
 def test_a_folder_without_cdk_refuses_the_gateway(synths, tmp_path):
