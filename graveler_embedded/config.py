@@ -15,7 +15,7 @@ from graveler_embedded.lambda_runtime import REGION
 from graveler_embedded.processes import StartError
 from graveler_embedded.queues import queue_url
 from graveler_embedded.stores import BUCKET
-from graveler_embedded.tcp_ports import HOST, free_port
+from graveler_embedded.tcp_ports import HOST, free_port, open_host
 
 # The folder of the packages: a checkout, or site-packages.
 ROOT = Path(__file__).parent.parent
@@ -57,8 +57,7 @@ class StackConfig:
         """
         port = _port(environment, "GRAVELER_PORT", PORT_DEFAULT)
         s3_port = _port(environment, "GRAVELER_S3_PORT", S3_PORT_DEFAULT)
-        if (host := environment.get("GRAVELER_HOST") or HOST) not in (HOST, "0.0.0.0"):  # noqa: S104
-            raise StartError(f"GRAVELER_HOST is {host!r}: set it to {HOST} or 0.0.0.0")
+        open_host(environment)  # an address that nothing reaches is refused before the start
         if port == s3_port:
             raise StartError(
                 f"GRAVELER_PORT and GRAVELER_S3_PORT are both {port}: set them to different ports"

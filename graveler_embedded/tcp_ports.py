@@ -4,6 +4,7 @@ import os
 import secrets
 import socket
 import time
+from collections.abc import Mapping
 from errno import EADDRINUSE
 from http.client import HTTPConnection, HTTPException
 
@@ -12,9 +13,16 @@ from graveler_embedded.processes import StartError
 HOST = "127.0.0.1"
 
 
-def open_host() -> str:
-    """Return the address on which the API and the raw bucket listen: in a container, all of its."""
-    return os.environ.get("GRAVELER_HOST") or HOST
+def open_host(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the address on which the API and the raw bucket listen: in a container, all of its.
+
+    Raises:
+        StartError: the environment names another one, which no client and no check would reach.
+    """
+    host = environment.get("GRAVELER_HOST") or HOST
+    if host not in (HOST, "0.0.0.0"):  # noqa: S104
+        raise StartError(f"GRAVELER_HOST is {host!r}: set it to {HOST} or 0.0.0.0")
+    return host
 
 
 def is_listening(port: int) -> bool:
