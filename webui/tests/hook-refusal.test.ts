@@ -50,3 +50,17 @@ test('a message of another form stays as it is', () => {
   const message = "Pre-commit hook aborted, run id '4ola2a': why.";
   assert.deepEqual(hookRefusal(message), { run: '4ola2a', line: message });
 });
+
+test('a long message is understood at once', { timeout: 60_000 }, () => {
+  // These took minutes each: a test that hangs has failed.
+  const reason = `no${' '.repeat(500_000)}x`;
+  assert.equal(
+    hookRefusal(refusal('Pre-commit', ['gate', 'check', reason]))?.line,
+    `The check "check" stopped this commit: ${reason}.`,
+  );
+  assert.equal(hookRefusal('pre-'.repeat(200_000)), undefined);
+  const begun = "Pre-commit hook aborted, run id 'a': ".concat(
+    "\n\t* hook run id 'a' failed on action 'a".repeat(50_000),
+  );
+  assert.deepEqual(hookRefusal(begun), { run: 'a', line: begun });
+});

@@ -1,8 +1,9 @@
 /** A hook's refusal in one line: the check that failed, and why. The server's message has lakeFS's form. */
 
-const REFUSAL = /(prepare|pre)-([a-z-]+) hook aborted, run id '([^']+)'/i;
+// A hook writes parts of the message, so each expression reads it once: no step starts again.
+const REFUSAL = /(?:^|[^a-z-])(prepare|pre)-([a-z-]+) hook aborted, run id '([^']+)'/i;
 const HOOK =
-  /\* hook run id '\w+' failed on action '(.*?)' hook '(.*?)': action failed: (.*?)\s*(?=\.?$|\n\t\* hook run id)/gs;
+  /\n\t\* hook run id '\w+' failed on action '([^\n]*?)' hook '([-\w]+)': action failed: (.*?)(?=\.?$|\n\t\* hook run id)/gs;
 const STATUS = /status code[: (]+(\d{3})\)/;
 const TOO_LATE = /: context deadline exceeded$|^context deadline exceeded: /;
 
@@ -20,7 +21,8 @@ export function hookRefusal(message: string): { run: string; line: string } | un
   if (!refusal) return undefined;
   const [, , event = '', run = ''] = refusal;
   const stopped = STOPPED[event] ?? `this ${event}`;
-  const hooks = [...message.matchAll(HOOK)].map(([, action, hook, error = '']) => {
+  const hooks = [...message.matchAll(HOOK)].map(([, action, hook, text = '']) => {
+    const error = text.trim();
     const status = STATUS.exec(error)?.[1];
     const reason = status ? `the answer was ${status}` : error.replace(TOO_LATE, '');
     return { action, hook, reason };
