@@ -1,18 +1,17 @@
-"""The stack of `python -m graveler_embedded` whose functions reach the stores through proxies.
+"""The stack of `graveler serve` whose functions reach the stores through proxies.
 
 Run as `python -m bench.proxied`, with ports in the environment: PROXIED_DYNAMODB_PORT (of the
 store), PROXIED_DYNAMODB_PROXY and PROXIED_S3_PROXY.
 """
 
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from graveler_cli.__main__ import main
 from graveler_embedded import supervisor
 from graveler_embedded.config import StackConfig
-from graveler_embedded.processes import StartError, die_with_parent
 from graveler_embedded.tcp_ports import HOST
 
 
@@ -32,16 +31,7 @@ class ProxiedConfig(StackConfig):
         }
 
 
-def main() -> int:
-    die_with_parent(os.getppid())
-    supervisor.StackConfig = ProxiedConfig
-    try:
-        supervisor.run(os.environ, lambda text: print(text, flush=True))
-    except StartError as error:
-        print(f"error: {error}", file=sys.stderr, flush=True)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    supervisor.StackConfig = ProxiedConfig
+    sys.argv[1:] = ["serve", "--die-with-parent"]
+    main()

@@ -106,7 +106,7 @@ def _graveler(folder: Path, stops: ExitStack, *, far: bool) -> System:
         "GRAVELER_ACCESS_KEY_ID": keys.access_key_id,
         "GRAVELER_SECRET_ACCESS_KEY": keys.secret_access_key,
     }
-    command = [sys.executable, "-m", "graveler_embedded", "--die-with-parent"]
+    command = [sys.executable, "-m", "graveler_cli", "serve", "--die-with-parent"]
     if far:
         dynamodb_port, dynamodb_proxy, s3_proxy = free_port(), free_port(), free_port()
         environment |= {

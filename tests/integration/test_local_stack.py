@@ -90,7 +90,7 @@ def start(*command, **environment):
     kept = {name: value for name, value in os.environ.items() if name[:9] != "GRAVELER_"}
     jars = {name: os.environ[name] for name in ("GRAVELER_JARS",) if name in os.environ}
     done = subprocess.run(
-        command or (sys.executable, "-m", "graveler_embedded"),
+        command or (sys.executable, "-m", "graveler_cli", "serve"),
         cwd=ROOT,
         env={**kept, **jars, **environment},
         capture_output=True,
@@ -245,7 +245,7 @@ def test_it_starts_right_after_kill_9_and_has_all_data(own_stack):
 def test_kill_9_of_its_parent_ends_it(tmp_path):
     """As of `make`: its `serve` passes --die-with-parent."""
     port, s3_port = free_port(), free_port()
-    command = f"{sys.executable} -m graveler_embedded --die-with-parent & wait"
+    command = f"{sys.executable} -m graveler_cli serve --die-with-parent & wait"
     parent = subprocess.Popen(
         ["/bin/sh", "-c", command],
         cwd=ROOT,

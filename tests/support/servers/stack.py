@@ -65,7 +65,7 @@ class Stack:
     def start(self) -> None:
         """Start the stack; returns when it is ready."""
         self._log.unlink(missing_ok=True)
-        command = (sys.executable, "-m", "graveler_embedded")
+        command = (sys.executable, "-m", "graveler_cli", "serve")
         self._process = Child("the stack", command, self._log, self._environment, ROOT)
         self._process.wait_until(lambda: READY in self.output)
 
