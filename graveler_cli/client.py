@@ -259,7 +259,7 @@ class LakeClient:
         # Imported late, because few requests are refused by a hook.
         from graveler_cli.hook_refusals import in_one_line  # noqa: PLC0415
 
-        line = in_one_line(refused.text, self, names["repository"])
+        line = in_one_line(refused.text, self.request, names["repository"])
         if line == refused.text:
             return refused
         explained = refused.in_words(line)

@@ -6,12 +6,16 @@ status in the message is the reason.
 """
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from graveler_cli.errors import CommandError
 
 if TYPE_CHECKING:
-    from graveler_cli.client import LakeClient
+    from graveler_cli.transport import WholeAnswer
+
+    # Asks for an operation, by its method, its path and the names in the path.
+    Request = Callable[[str, str, dict[str, str]], WholeAnswer]
 
 _OUTPUT = "/repositories/{repository}/actions/runs/{run}/hooks/{hook_run}/output"
 
@@ -41,7 +45,7 @@ _STOPPED = {
 }
 
 
-def in_one_line(message: str, server: "LakeClient", repository: str) -> str:
+def in_one_line(message: str, request: "Request", repository: str) -> str:
     """Return which checks stopped an operation, and why; a message of another kind as it is."""
     refusal = _REFUSAL.search(message)
     hooks = list(_HOOK.finditer(refusal["hooks"])) if refusal else []
@@ -49,7 +53,7 @@ def in_one_line(message: str, server: "LakeClient", repository: str) -> str:
         return message
     stopped = _STOPPED.get(refusal["event"].partition("-")[2], "this operation")
     names = {"repository": repository, "run": refusal["run"]}
-    reasons = [_reason(each, server, names) for each in hooks]
+    reasons = [_reason(each, request, names) for each in hooks]
     if len(hooks) == 1:
         return f'the check "{hooks[0]["hook"]}" stopped {stopped}: {reasons[0]}'
     checks = (
@@ -59,12 +63,12 @@ def in_one_line(message: str, server: "LakeClient", repository: str) -> str:
     return f"{len(hooks)} checks stopped {stopped}: {'; '.join(checks)}"
 
 
-def _reason(hook: re.Match[str], server: "LakeClient", names: dict[str, str]) -> str:
+def _reason(hook: re.Match[str], request: "Request", names: dict[str, str]) -> str:
     """Return why a hook failed: what its target answered, else what the server says."""
     reason = hook["reason"].strip()
     if found := _STATUS.search(reason):
         try:
-            output = server.request("GET", _OUTPUT, {**names, "hook_run": hook["hook_run"]})
+            output = request("GET", _OUTPUT, {**names, "hook_run": hook["hook_run"]})
             return _answer(output.content.decode(errors="replace"), found["status"])
         except CommandError:
             return f"the answer was {found['status']}"

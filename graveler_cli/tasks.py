@@ -91,7 +91,7 @@ class Tasks:
                 "request that started it again"
             )
         error = task.error or TaskFailure("the server does not say why")
-        message = in_one_line(error.message, self._server, self._repository)
+        message = in_one_line(error.message, self._server.request, self._repository)
         reason = ": ".join(filter(None, (message, error.details)))
         remedy = (
             "send the request that started it again; if that fails too, tell the server's operator"

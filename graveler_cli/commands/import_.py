@@ -151,7 +151,7 @@ def command(
             work.cancel(import_id)
             raise CommandError("import canceled") from None
     if found.error is not None:
-        reason = in_one_line(found.error.message, session.server, target.repository)
+        reason = in_one_line(found.error.message, session.server.request, target.repository)
         raise CommandError(f"import failed: {reason}")
     session.output.item(found, lambda each: _lines(each, target.ref, session.output))
 

@@ -121,9 +121,8 @@ def test_the_reason_is_the_target_s_answer(graveler, server, error, text, reason
 
 def test_an_answer_that_is_not_utf_8_is_shown_as_far_as_it_is():
     answered = output("403 ", "\xfcber").encode("latin-1")
-    server = Mock(request=lambda *_: Mock(content=answered))
     message = refusal("pre-commit", ("gate", "check", BY_STATUS))["message"]
-    told = in_one_line(message, server, "foo")
+    told = in_one_line(message, lambda *_: Mock(content=answered), "foo")
     assert told == 'the check "check" stopped this commit: \ufffdber (403)'
 
 
