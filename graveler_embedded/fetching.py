@@ -124,16 +124,17 @@ class _Fetch:
         partial = _partial(jar)
         partial.parent.mkdir(parents=True, exist_ok=True)
         failures = most_bytes = 0
+        reason = ""
         with partial.open("a+b", buffering=0) as file:
             while not _is_whole(file, jar):
-                most_bytes = max(most_bytes, _size_bytes(file))
-                reason = self._receive(url, file, jar.size_bytes)
-                has_progressed = most_bytes < _size_bytes(file) < jar.size_bytes
-                failures = 0 if has_progressed else failures + 1
                 if failures > ATTEMPTS:
                     raise StartError(_failure(url, reason))
                 if failures and self._stopping.wait(WAIT_S * 2 ** (failures - 1)):
                     return
+                most_bytes = max(most_bytes, _size_bytes(file))
+                reason = self._receive(url, file, jar.size_bytes)
+                has_progressed = most_bytes < _size_bytes(file) < jar.size_bytes
+                failures = 0 if has_progressed else failures + 1
             os.fsync(file.fileno())
         partial.replace(jar.path)
 
