@@ -7,6 +7,7 @@ no harm. A piece that fails is registered again for an hour later, so it does no
 
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, islice
 from uuid import uuid4
 
 from graveler.aws.dynamodb.branches import branch_of
@@ -75,7 +76,8 @@ class CleanupStore:
             "ConsistentRead": True,
             "Limit": amount,
         }
-        return tuple(_cleanup_of(raw) for raw in next(self._tables.pages(request)))
+        raws = chain.from_iterable(self._tables.pages(request))
+        return tuple(map(_cleanup_of, islice(raws, amount)))
 
     def done(self, cleanup: Cleanup) -> None:
         """Remove the work from the register."""

@@ -1,6 +1,7 @@
 """Commits in DynamoDB: by ID, by prefix of the ID, and in generation order."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 
 import msgspec
 
@@ -50,7 +51,7 @@ class CommitRecords(RefsRecords):
     def commit_ids_with_prefix(self, repository: Repository, prefix: str) -> tuple[CommitID, ...]:
         request = self.tables.query(partition_of(repository), COMMIT + prefix, limit=2)
         request["ProjectionExpression"] = "#s"
-        raws = next(self.tables.pages(request))
+        raws = islice(chain.from_iterable(self.tables.pages(request)), 2)
         return tuple(raw["sort"]["S"].removeprefix(COMMIT) for raw in raws)
 
     def commits_below(

@@ -89,17 +89,15 @@ def pages(
             request = _request(tables, token, start, end, wanted, limit)
             page = tables.dynamodb.call("Query", request, _PAGE)
         limit = min(_GROWTH * limit, _PAGE_ITEMS_MAX)
-        last, page.Items = page.LastEvaluatedKey, _inside(page.Items, start, end)
+        last, page.Items = page.LastEvaluatedKey, _before(page.Items, end)
         yield page
         if last is None:
             return
         start, page = last.path.B + b"\0", None
 
 
-def _inside(items: list[StagedPath], start: bytes, end: bytes | None) -> list[StagedPath]:
-    """Return the items with start <= path < end; only the first and the last one may be outside."""
-    if items and start > items[0].path.B:
-        del items[0]
+def _before(items: list[StagedPath], end: bytes | None) -> list[StagedPath]:
+    """Return the items with path < end; only the last one may be another."""
     if items and end is not None and end <= items[-1].path.B:
         del items[-1]
     return items
@@ -113,10 +111,10 @@ def _request(
     wanted: Request,
     limit: int,
 ) -> Request:
-    """Return the request of a page, which includes both ends of the interval."""
+    """Return the request of a page, which includes the end of the interval."""
     condition = "#t = :t"
     values: dict[str, Any] = {":t": {"S": token}}
-    # A bound may be longer than a key can be. A truncated bound still includes the interval.
+    # A bound may be longer than a key can be. Truncated bounds still include the interval.
     if start:
         values[":start"] = {"B": start[:PATH_BYTES_MAX]}
     if end is not None:
@@ -127,10 +125,13 @@ def _request(
         condition += " AND #p >= :start"
     elif end is not None:
         condition += " AND #p <= :end"
-    return wanted | {
+    request = wanted | {
         "TableName": tables.staging,
         "KeyConditionExpression": condition,
         "ExpressionAttributeValues": values,
         "ConsistentRead": True,
         "Limit": limit,
     }
+    if len(start) > PATH_BYTES_MAX:  # else each page could begin with the longest path again
+        request["ExclusiveStartKey"] = {"token": values[":t"], "path": values[":start"]}
+    return request
