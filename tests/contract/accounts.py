@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from graveler.aws.dynamodb.models import ACCOUNTS
+from graveler.aws.dynamodb.tables import Raw, Tables
 from graveler.errors import CorruptDataError
 from graveler.ports import AccountStore
 
@@ -18,6 +20,11 @@ class ContextCipher:
         if stored != repr(sorted(context.items())).encode():
             raise CorruptDataError("encrypted in another context")
         return reversed_plaintext[::-1]
+
+
+def stored(tables: Tables) -> list[Raw]:
+    """Return the items of all accounts."""
+    return [raw for page in tables.pages(tables.query(ACCOUNTS, "")) for raw in page]
 
 
 @dataclass(frozen=True)

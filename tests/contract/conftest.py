@@ -1,13 +1,14 @@
-"""The stores under test: memory fakes, and the real adapters on local servers.
+"""The stores under test: memory fakes, and the real adapters on a fake of DynamoDB and on a server.
 
-`stores` runs a test on both; `dynamodb_stores` on DynamoDB alone. Everything is shared by the
-session, so each test works in a repository, on tokens and under a namespace of its own.
+`stores` runs a test on all three; `dynamodb_stores` on the real adapters alone. The fake is as weak
+as DynamoDB may be, and new for each test. The server is shared by the session, so each test works
+in a repository, on tokens and under a namespace of its own.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 import msgspec
@@ -38,6 +39,9 @@ from graveler.model import (
 )
 from graveler.ports import RefStore, StagingStore
 from tests.contract.accounts import ContextCipher, World
+from tests.support.fakes.dynamodb.choices import Choices, WorstChoices
+from tests.support.fakes.dynamodb.service import Service
+from tests.support.fakes.dynamodb.transport import ServiceHttp
 from tests.support.fakes.memory import MemoryAccountStore, MemoryRefStore, MemoryStagingStore
 from tests.support.fakes.memory_exports import MemoryExportStore
 from tests.support.worlds.server_world import REGION, Keys
@@ -64,8 +68,9 @@ class LostAnswer(Pending):
 class LossyHttp(DynamoDBHttpClient):
     """Requests arrive and have their effect, but answers to chosen operations get lost."""
 
-    def __init__(self, endpoint: str) -> None:
-        super().__init__(endpoint)
+    def __init__(self, http: DynamoDBHttpClient) -> None:
+        self._http = http
+        self.host = http.host
         self.to_lose: Counter[str] = Counter()
         # As if a transaction's token were older than the ten minutes that DynamoDB remembers it.
         self.forget_tokens = False
@@ -75,12 +80,15 @@ class LossyHttp(DynamoDBHttpClient):
     def begin(self, headers: Mapping[str, str], body: bytes) -> Pending:
         if self.forget_tokens:
             body = re.sub(rb',"ClientRequestToken":"[^"]*"', b"", body)
-        pending = super().begin(headers, body)
+        pending = self._http.begin(headers, body)
         operation = headers["x-amz-target"].partition(".")[2]
         if self.to_lose[operation] == 0:
             return pending
         self.to_lose[operation] -= 1
         return LostAnswer(pending, self.meanwhile)
+
+    def close(self) -> None:
+        self._http.close()
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,7 @@ class DynamoDBStores(Stores):
     tables: Tables
     http: LossyHttp
     round_trips: list[str]
+    service: Service | None = None  # if it is the fake
 
 
 def _memory_stores() -> Stores:
@@ -112,11 +121,8 @@ def _memory_stores() -> Stores:
     )
 
 
-@pytest.fixture(scope="session")
-def dynamodb_stores(dynamodb_endpoint: str) -> Iterator[DynamoDBStores]:
-    http = LossyHttp(dynamodb_endpoint)
+def _dynamodb_stores(http: LossyHttp, retries: RetryPolicy) -> DynamoDBStores:
     round_trips: list[str] = []
-    retries = RetryPolicy(total_s_max=60.0, first_pause_s=0.005)
     signer = Signer(REGION, Keys)
     tables = Tables("refs", "staging", DynamoDB(http, signer, retries, round_trips.append))
     tables.create()
@@ -127,13 +133,17 @@ def dynamodb_stores(dynamodb_endpoint: str) -> Iterator[DynamoDBStores]:
         return {msgspec.json.decode(raw["event"]["S"], type=Event).id for raw in raws}
 
     def tokens_to_drop() -> dict[str, int]:
-        due = CleanupStore(tables, staging).due(2**63, 10_000)
-        return {token: int(each.id[:20]) for each in due for token in each.tokens}
+        register = tables.query(CLEANUPS, "")
+        due = [raw for page in tables.pages(register) for raw in page]
+        return {
+            token["S"]: int(raw["sort"]["S"][:20])
+            for raw in due
+            for token in raw.get("tokens", {"L": []})["L"]
+        }
 
-    staging = DynamoStagingStore(tables)
-    yield DynamoDBStores(
+    return DynamoDBStores(
         DynamoRefStore(tables),
-        staging,
+        DynamoStagingStore(tables),
         DynamoExportStore(tables),
         event_ids,
         tokens_to_drop,
@@ -141,14 +151,47 @@ def dynamodb_stores(dynamodb_endpoint: str) -> Iterator[DynamoDBStores]:
         http,
         round_trips,
     )
+
+
+@pytest.fixture(scope="session")
+def server_stores(dynamodb_endpoint: str) -> Iterator[DynamoDBStores]:
+    """The real adapters on DynamoDB Local."""
+    http = LossyHttp(DynamoDBHttpClient(dynamodb_endpoint))
+    yield _dynamodb_stores(http, RetryPolicy(total_s_max=60.0, first_pause_s=0.005))
     http.close()
 
 
-@pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.server)])
+@pytest.fixture
+def fake_stores() -> DynamoDBStores:
+    """The real adapters on a service that is as weak as it may be."""
+    service = Service(WorstChoices())
+    http = LossyHttp(ServiceHttp(service))
+    stores = _dynamodb_stores(http, RetryPolicy(total_s_max=60.0, first_pause_s=0.0001))
+    return replace(stores, service=service)
+
+
+def strong(stores: Stores) -> None:
+    """Let the fake of DynamoDB have no weakness, so that pages are full and requests countable."""
+    if isinstance(stores, DynamoDBStores) and stores.service is not None:
+        stores.service.choices = Choices()
+
+
+_DYNAMODB = (
+    pytest.param("fake_stores", id="fake of DynamoDB"),
+    pytest.param("server_stores", id="dynamodb", marks=pytest.mark.server),
+)
+
+
+@pytest.fixture(params=_DYNAMODB)
+def dynamodb_stores(request: pytest.FixtureRequest) -> DynamoDBStores:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(params=["memory", *_DYNAMODB])
 def stores(request: pytest.FixtureRequest) -> Stores:
     if request.param == "memory":
         return _memory_stores()
-    return request.getfixturevalue("dynamodb_stores")
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(params=["one answer lost", "one lost and forgotten", "all answers lost"])
@@ -225,19 +268,23 @@ def drop_registered(stores: DynamoDBStores) -> None:
 
 @pytest.fixture
 def fresh_tables(dynamodb_stores: DynamoDBStores) -> Tables:
+    return _fresh_tables(dynamodb_stores)
+
+
+def _fresh_tables(stores: DynamoDBStores) -> Tables:
     """Accounts belong to a deployment, not to a repository: each test has tables of its own."""
     suffix = uuid4().hex[:8]
-    tables = Tables(f"refs-{suffix}", f"staging-{suffix}", dynamodb_stores.tables.dynamodb)
+    tables = Tables(f"refs-{suffix}", f"staging-{suffix}", stores.tables.dynamodb)
     tables.create()
     return tables
 
 
-@pytest.fixture(params=["memory", pytest.param("dynamodb", marks=pytest.mark.server)])
+@pytest.fixture(params=["memory", *_DYNAMODB])
 def world(request: pytest.FixtureRequest) -> World:
     if request.param == "memory":
         store = MemoryAccountStore()
         return World(store, store)
-    tables = request.getfixturevalue("fresh_tables")
+    tables = _fresh_tables(request.getfixturevalue(request.param))
     return World(
         DynamoAccountStore(tables, ContextCipher()), DynamoAccountStore(tables, ContextCipher())
     )

@@ -16,9 +16,7 @@ from graveler.aws.dynamodb.models import ACCOUNTS
 from graveler.aws.dynamodb.tables import Raw, Tables, key
 from graveler.errors import GravelerError
 from graveler.ports import AccountStore, Credential, ExternalPrincipal, Group, User
-from tests.contract.accounts import ContextCipher
-
-pytestmark = pytest.mark.server
+from tests.contract.accounts import ContextCipher, stored
 
 ROLE = "arn:aws:sts::123456789012:assumed-role/Reader"
 OLD_KEY, NEW_KEY = (Credential(f"AKIAJ{age}", "secret", "ann", 5) for age in ("OLD", "NEW"))
@@ -89,10 +87,6 @@ def paused_before(
 
 
 Items = Sequence[Raw]
-
-
-def stored(tables: Tables) -> Items:
-    return [raw for page in tables.pages(tables.query(ACCOUNTS, "")) for raw in page]
 
 
 def beginning(tables: Tables, store: AccountStore) -> Items:

@@ -23,8 +23,8 @@ from graveler.errors import (
 )
 from graveler.limits import GROUPS_OF_USER_MAX, POLICIES_ATTACHED_MAX
 from graveler.ports import AccountStore, Credential, ExternalPrincipal, Group, User
-from tests.contract.accounts import ContextCipher, World
-from tests.contract.conftest import DynamoDBStores
+from tests.contract.accounts import ContextCipher, World, stored
+from tests.contract.conftest import DynamoDBStores, strong
 
 ROLE = "arn:aws:sts::123456789012:assumed-role/Reader"
 
@@ -387,7 +387,6 @@ class TestPrincipals:
             store.delete_principal("ann", ROLE)
 
 
-@pytest.mark.server
 class TestDynamoDB:
     @pytest.fixture
     def world(self, fresh_tables: Tables) -> World:
@@ -397,6 +396,7 @@ class TestDynamoDB:
     def test_a_known_user_s_policies_take_one_request(
         self, store: AccountStore, dynamodb_stores: DynamoDBStores
     ) -> None:
+        strong(dynamodb_stores)
         store.attach_to_user("Write", "ann")
         store.attach_to_group("Read", "Readers")
         store.add_member("Readers", "ann")
@@ -409,6 +409,7 @@ class TestDynamoDB:
     def test_a_key_s_look_up_takes_one_request(
         self, store: AccountStore, dynamodb_stores: DynamoDBStores
     ) -> None:
+        strong(dynamodb_stores)
         store.create_key(pair("ann"))
         dynamodb_stores.round_trips.clear()
         store.look_up("AKIAJ1", ["key#1", "address#1"], "ann")
@@ -447,12 +448,7 @@ class TestDynamoDB:
         assert store.members("Readers", "", "", 10).results == ()
         store.add_member("Readers", "ann")
         store.delete_user("bob")
-        sorts = [
-            item["sort"]["S"]
-            for item in fresh_tables.dynamodb.call("Scan", {"TableName": fresh_tables.refs})[
-                "Items"
-            ]
-        ]
+        sorts = [item["sort"]["S"] for item in stored(fresh_tables)]
         rest = [sort for sort in sorts if sort.startswith(("cred", "key-of", "princ", "ending"))]
         assert rest == []
         assert [user.name for user in store.members("Readers", "", "", 10).results] == ["ann"]
@@ -466,8 +462,9 @@ class TestDynamoDB:
             with pytest.raises(ZeroDivisionError):
                 store.delete_group("Readers")
         store.delete_group("Writers")
-        scanned = fresh_tables.dynamodb.call("Scan", {"TableName": fresh_tables.refs})["Items"]
-        rest = [raw for raw in scanned if raw["sort"]["S"].startswith(("member", "ending"))]
+        rest = [
+            raw for raw in stored(fresh_tables) if raw["sort"]["S"].startswith(("member", "ending"))
+        ]
         assert rest == []
 
     @pytest.mark.parametrize("kind", ["user", "group", "policy"])
@@ -593,7 +590,7 @@ class TestDynamoDB:
         self, store: AccountStore, fresh_tables: Tables
     ) -> None:
         store.attach_to_user("Read", "ann")
-        before = fresh_tables.dynamodb.call("Scan", {"TableName": fresh_tables.refs})["Items"]
+        before = stored(fresh_tables)
         refused: list[Callable[[], None]] = [
             lambda: store.add_member("Readers", "nobody"),
             lambda: store.attach_to_user("Read", "ann"),
@@ -605,5 +602,5 @@ class TestDynamoDB:
         for change in refused:
             with pytest.raises(GravelerError):
                 change()
-        after = fresh_tables.dynamodb.call("Scan", {"TableName": fresh_tables.refs})["Items"]
+        after = stored(fresh_tables)
         assert after == before

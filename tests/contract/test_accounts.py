@@ -14,7 +14,7 @@ from graveler.aws.dynamodb.tables import Tables
 from graveler.errors import AlreadyExistsError, CorruptDataError, NotFoundError
 from graveler.model import Page
 from graveler.ports import AccountStore, Credential, Group, NewGroup, StandardAccess, User
-from tests.contract.accounts import ContextCipher, World
+from tests.contract.accounts import ContextCipher, World, stored
 from tests.contract.conftest import DynamoDBStores
 
 USER = User("admin", 1_700_000_000)
@@ -99,7 +99,6 @@ def test_the_end_of_sessions_is_seen_by_all_and_never_goes_back(world: World) ->
         world.first.end_sessions("nobody", 1)
 
 
-@pytest.mark.server
 class TestDynamoDB:
     def test_first_calls_at_the_same_time_make_one_installation(self, fresh_tables: Tables) -> None:
         stores = [DynamoAccountStore(fresh_tables, ContextCipher()) for _ in range(8)]
@@ -126,9 +125,9 @@ class TestDynamoDB:
     def test_the_table_does_not_hold_the_secret(self, fresh_tables: Tables) -> None:
         store = DynamoAccountStore(fresh_tables, ContextCipher())
         store.set_up(USER, CREDENTIAL)
-        stored = fresh_tables.dynamodb.call("Scan", {"TableName": fresh_tables.refs})
-        assert stored["Count"] == 5
-        assert CREDENTIAL.secret_access_key not in repr(stored)
+        items = stored(fresh_tables)
+        assert len(items) == 5
+        assert CREDENTIAL.secret_access_key not in repr(items)
 
     @pytest.mark.parametrize("moved_to", ["credential#OTHER", "credential#AKIAJEXAMPLEEXAMPLEQ"])
     def test_a_secret_moved_to_another_record_or_user_does_not_match(

@@ -1,7 +1,5 @@
 """The contract of every ClaimStore."""
 
-import pytest
-
 from graveler.model import Repository
 from tests.contract.conftest import DynamoDBStores, Losing, Stores, create
 
@@ -33,7 +31,6 @@ def test_any_number_of_addresses_can_be_claimed(stores: Stores, repository: Repo
     assert sorted(stores.refs.claimed_addresses(repository)) == addresses
 
 
-@pytest.mark.server
 def test_a_claim_is_stored_although_its_answer_was_lost(
     dynamodb_stores: DynamoDBStores, lose: Losing
 ) -> None:

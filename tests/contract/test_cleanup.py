@@ -21,8 +21,6 @@ from tests.contract.conftest import (
     new_token,
 )
 
-pytestmark = pytest.mark.server
-
 
 @pytest.fixture
 def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:

@@ -177,7 +177,6 @@ def test_a_token_is_filled(stores: Stores) -> None:
     assert list(stores.staging.scan(token, b"", None)) == changes
 
 
-@pytest.mark.server
 class TestCleanup:
     @pytest.fixture
     def stores(self, dynamodb_stores: DynamoDBStores) -> DynamoDBStores:

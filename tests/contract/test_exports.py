@@ -27,6 +27,7 @@ from tests.contract.conftest import (
     drop_registered,
     new_event,
     new_token,
+    strong,
 )
 from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
 
@@ -298,7 +299,6 @@ def test_one_of_many_equal_writes_is_first(
     winner(outcomes(lambda _: stores.exports.replace_branch_export(repository, None, CONFIGURED)))
 
 
-@pytest.mark.server
 class TestLostAnswers:
     """A write lands and its answer is lost, once or for as long as the client tries."""
 
@@ -364,7 +364,6 @@ class TestLostAnswers:
         assert stores.exports.branch_export(repository, CONFIGURED.branch) is None
 
 
-@pytest.mark.server
 class TestDeletedRepositories:
     @pytest.fixture
     def stores(self, dynamodb_stores: DynamoDBStores) -> Stores:
@@ -385,6 +384,7 @@ class TestDeletedRepositories:
     def test_one_that_came_meanwhile_goes_with_the_rest(
         self, dynamodb_stores: DynamoDBStores, stores: Stores, repository: Repository
     ) -> None:
+        strong(stores)
         drop_registered(dynamodb_stores)
         stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
         make_branch(stores, repository, CONFIGURED.branch)

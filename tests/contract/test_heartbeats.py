@@ -10,8 +10,6 @@ from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.aws.dynamodb.models import HEARTBEATS, STREAM_BEAT
 from tests.contract.conftest import DynamoDBStores
 
-pytestmark = pytest.mark.server
-
 
 @pytest.fixture
 def heartbeats(dynamodb_stores: DynamoDBStores) -> HeartbeatStore:

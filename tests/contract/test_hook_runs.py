@@ -12,8 +12,6 @@ from graveler.model.tasks import Task, TaskKind, TaskStart
 from graveler.times import NS_PER_S
 from tests.contract.conftest import Stores, new_event, new_token
 
-pytestmark = pytest.mark.server
-
 NOW_NS = 1_900_000_000 * NS_PER_S
 
 

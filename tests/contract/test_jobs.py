@@ -8,7 +8,7 @@ import pytest
 from graveler.aws.dynamodb.job_records import DynamoJobStore
 from graveler.model import Repository
 from graveler.ports import JobStore
-from tests.contract.conftest import Stores, create, new_event
+from tests.contract.conftest import DynamoDBStores, Stores, create, new_event
 from tests.support.fakes.memory import MemoryRefStore
 from tests.support.fakes.memory_jobs import MemoryJobStore
 
@@ -28,12 +28,13 @@ class Jobs:
 
 
 @pytest.fixture
-def jobs(stores: Stores, request: pytest.FixtureRequest) -> Jobs:
+def jobs(stores: Stores) -> Jobs:
     store: JobStore
     if isinstance(stores.refs, MemoryRefStore):
         store = MemoryJobStore(stores.refs)
     else:
-        store = DynamoJobStore(request.getfixturevalue("dynamodb_stores").tables)
+        assert isinstance(stores, DynamoDBStores)
+        store = DynamoJobStore(stores.tables)
     repository = create(stores)
     return Jobs(store, repository, lambda: stores.event_ids(repository))
 

@@ -155,7 +155,6 @@ class TestMerges:
         assert stores.refs.pull_request(repository, pull.id) == stored
 
 
-@pytest.mark.server
 class TestLostAnswers:
     def test_to_a_creation(self, dynamodb_stores: DynamoDBStores, lose: Losing) -> None:
         repository, pull = create(dynamodb_stores), new_pull()

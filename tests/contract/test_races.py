@@ -17,8 +17,6 @@ from tests.contract.conftest import (
 )
 from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
 
-pytestmark = pytest.mark.server
-
 
 @pytest.fixture
 def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:

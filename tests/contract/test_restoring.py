@@ -127,7 +127,6 @@ def test_the_second_of_two_writers_that_finish_gets_an_error_and_reports_no_even
     assert late.id not in stores.event_ids(bare)
 
 
-@pytest.mark.server
 class TestLostAnswers:
     """A write lands and its answer is lost: see test_lost_answers."""
 

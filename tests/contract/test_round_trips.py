@@ -18,9 +18,8 @@ from tests.contract.conftest import (
     new_event,
     new_repository,
     new_token,
+    strong,
 )
-
-pytestmark = pytest.mark.server
 
 EXPORT = BranchExport("main", ExportConfiguration("s3://out/latest"))
 
@@ -194,6 +193,7 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
 
 @pytest.fixture
 def stores(dynamodb_stores: DynamoDBStores) -> DynamoDBStores:
+    strong(dynamodb_stores)
     return dynamodb_stores
 
 

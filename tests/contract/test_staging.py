@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graveler.aws.dynamodb.branches import branch_key
+from graveler.aws.dynamodb.models import BranchItem
 from graveler.errors import InvalidInputError, StaleVersionError
 from graveler.limits import PATH_BYTES_MAX, RESTORED_MAX
 from graveler.model import Branch, Repository, StagingToken
@@ -20,6 +21,7 @@ from tests.contract.conftest import (
     new_event,
     new_repository,
     new_token,
+    strong,
 )
 
 VALUE = b"\x00value\xff"
@@ -379,6 +381,7 @@ class TestScan:
     def test_its_first_page_has_as_many_changes_as_wanted(
         self, stores: Stores, amount: int
     ) -> None:
+        strong(stores)
         token = new_token()
         changes = [(b"%05d" % n, None if n % 3 else VALUE) for n in range(50)]
         stores.staging.stage(token, changes)
@@ -417,7 +420,6 @@ def test_a_dropped_token_holds_nothing(stores: Stores) -> None:
     assert len(list(stores.staging.scan(kept, b"", None))) == 60
 
 
-@pytest.mark.server
 def test_a_branch_that_an_older_version_stored_works_on(dynamodb_stores: DynamoDBStores) -> None:
     """It has no count of edits, and no token under which changes were taken back."""
     stores, tables = dynamodb_stores, dynamodb_stores.tables
@@ -425,7 +427,7 @@ def test_a_branch_that_an_older_version_stored_works_on(dynamodb_stores: DynamoD
     key = branch_key(repository, "main")
     tables.dynamodb.call(
         "UpdateItem",
-        {"TableName": "refs", "Key": key, "UpdateExpression": "REMOVE edits, restored_token"},
+        tables.update(key, [BranchItem.edits.remove(), BranchItem.restored_token.remove()]),
     )
 
     def main() -> Branch:

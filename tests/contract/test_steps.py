@@ -98,7 +98,6 @@ def test_a_task_that_changed_stops_the_step(
     assert stores.refs.task(repository, task.id) == stored
 
 
-@pytest.mark.server
 class TestLostAnswers:
     @pytest.fixture
     def repository(self, dynamodb_stores: DynamoDBStores) -> Repository:

@@ -251,7 +251,6 @@ class TestMovesThatEndATask:
         self.assert_nothing_happened(stores, repository)
 
 
-@pytest.mark.server
 def test_a_task_that_expired_before_its_digest_hinders_no_other(
     dynamodb_stores: DynamoDBStores,
 ) -> None:

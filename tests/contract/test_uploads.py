@@ -258,7 +258,6 @@ def test_a_conditional_completion_needs_the_branch_unchanged(
     assert read(stores, repository, upload) == upload
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("_round", range(ROUNDS))
 def test_one_of_many_completes_the_upload(dynamodb_stores: DynamoDBStores, _round: int) -> None:
     repository = create(dynamodb_stores)
@@ -278,7 +277,6 @@ def test_one_of_many_completes_the_upload(dynamodb_stores: DynamoDBStores, _roun
     assert found.completed.parts_digest == str(won)
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("_round", range(ROUNDS))
 def test_a_completion_or_the_aborts_win(dynamodb_stores: DynamoDBStores, _round: int) -> None:
     repository = create(dynamodb_stores)
@@ -300,7 +298,6 @@ def test_a_completion_or_the_aborts_win(dynamodb_stores: DynamoDBStores, _round:
     assert (staged(dynamodb_stores, repository) == Staged(VALUE)) == is_completed
 
 
-@pytest.mark.server
 class TestLostAnswers:
     @pytest.fixture
     def stores(self, dynamodb_stores: DynamoDBStores) -> DynamoDBStores:

@@ -61,7 +61,7 @@ class WorstChoices(Choices):
         return min(earlier, 1)
 
     def page_items(self, items: int, /) -> int:
-        return min(items, 2)
+        return (items + 1) // 2
 
     def promises_more(self) -> bool:
         return True
