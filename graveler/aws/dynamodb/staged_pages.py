@@ -89,15 +89,26 @@ def pages(
             request = _request(tables, token, start, end, wanted, limit)
             page = tables.dynamodb.call("Query", request, _PAGE)
         limit = min(_GROWTH * limit, _PAGE_ITEMS_MAX)
-        last, page.Items = page.LastEvaluatedKey, _before(page.Items, end)
+        last, page.Items = page.LastEvaluatedKey, _inside(page.Items, start, end)
         yield page
-        if last is None:
+        following = None if last is None else _behind(last.path.B)
+        if following is None:
             return
-        start, page = last.path.B + b"\0", None
+        start, page = following, None
 
 
-def _before(items: list[StagedPath], end: bytes | None) -> list[StagedPath]:
-    """Return the items with path < end; only the last one may be another."""
+def _behind(path: bytes) -> bytes | None:
+    """Return the least possible path that is greater; None if the path is the greatest."""
+    if len(path) < PATH_BYTES_MAX:
+        return path + b"\0"
+    kept = path.rstrip(b"\xff")
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
+
+
+def _inside(items: list[StagedPath], start: bytes, end: bytes | None) -> list[StagedPath]:
+    """Return the items with start <= path < end; only the first and the last one may be outside."""
+    if items and start > items[0].path.B:
+        del items[0]
     if items and end is not None and end <= items[-1].path.B:
         del items[-1]
     return items
@@ -111,10 +122,10 @@ def _request(
     wanted: Request,
     limit: int,
 ) -> Request:
-    """Return the request of a page, which includes the end of the interval."""
+    """Return the request of a page, which includes both ends of the interval."""
     condition = "#t = :t"
     values: dict[str, Any] = {":t": {"S": token}}
-    # A bound may be longer than a key can be. Truncated bounds still include the interval.
+    # A bound may be longer than a key can be. A truncated bound still includes the interval.
     if start:
         values[":start"] = {"B": start[:PATH_BYTES_MAX]}
     if end is not None:
@@ -125,13 +136,10 @@ def _request(
         condition += " AND #p >= :start"
     elif end is not None:
         condition += " AND #p <= :end"
-    request = wanted | {
+    return wanted | {
         "TableName": tables.staging,
         "KeyConditionExpression": condition,
         "ExpressionAttributeValues": values,
         "ConsistentRead": True,
         "Limit": limit,
     }
-    if len(start) > PATH_BYTES_MAX:  # else each page could begin with the longest path again
-        request["ExclusiveStartKey"] = {"token": values[":t"], "path": values[":start"]}
-    return request
