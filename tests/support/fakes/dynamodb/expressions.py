@@ -34,10 +34,11 @@ class Placeholders:
 
 
 class Condition(NamedTuple):
-    """A condition or a filter."""
+    """A condition or a filter, and the attributes that it reads."""
 
     holds: Test
     uses: Placeholders
+    attributes: frozenset[str]
 
 
 class Projection(NamedTuple):
@@ -347,7 +348,8 @@ def condition(kind: str, text: str, names: Names) -> Condition:
     tokens = Tokens(kind, text, names)
     test = _Conditions(tokens).any_of()
     tokens.end()
-    return Condition(test, tokens.uses)
+    attributes = frozenset(dict(names)[alias] for alias in tokens.uses.names)
+    return Condition(test, tokens.uses, attributes)
 
 
 @lru_cache(maxsize=1024)

@@ -1,6 +1,7 @@
 """Queries and scans: which items are in a page, and where the next one begins."""
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from operator import ge, gt, le, lt
 from typing import Any, NamedTuple
@@ -138,14 +139,23 @@ class _Page(NamedTuple):
 
 
 def _page(
-    request: Request, key: Callable[[Item], Item], uses: Sequence[Placeholders] = ()
+    request: Request,
+    key: Callable[[Item], Item],
+    uses: Sequence[Placeholders] = (),
+    key_names: AbstractSet[str] = frozenset(),
 ) -> _Page:
     names, values = names_of(request), values_of(request)
     used = list(uses)
     passes, attributes = None, _whole
     if "FilterExpression" in request:
-        passes, filter_uses = condition("FilterExpression", request["FilterExpression"], names)
-        used.append(filter_uses)
+        found = condition("FilterExpression", request["FilterExpression"], names)
+        for name in found.attributes & key_names:
+            raise invalid(
+                "Filter Expression can only contain non-primary key attributes: "
+                f"Primary key attribute: {name}"
+            )
+        passes = found.holds
+        used.append(found.uses)
     if "ProjectionExpression" in request:
         projected = projection(request["ProjectionExpression"], names)
         attributes = projected.of
@@ -171,7 +181,7 @@ def query(table: Table, request: Request, choices: Choices) -> dict[str, Any]:
     names, values = names_of(request), values_of(request)
     terms, uses = key_condition(request["KeyConditionExpression"], names)
     if "IndexName" not in request:
-        page = _page(request, schema.key_attributes, [uses])
+        page = _page(request, schema.key_attributes, [uses], {schema.hash.name, schema.range.name})
         bounds = _bounds(terms, schema.hash, schema.range, values)
         start = request.get("ExclusiveStartKey")
         after = None if start is None else _start(bounds, *schema.key_of(start))
@@ -187,7 +197,7 @@ def query(table: Table, request: Request, choices: Choices) -> dict[str, Any]:
     def key(item: Item) -> Item:
         return {**schema.key_attributes(item), index.range.name: item[index.range.name]}
 
-    page = _page(request, key, [uses])
+    page = _page(request, key, [uses], {schema.hash.name, index.range.name})
     bounds = _bounds(terms, schema.hash, index.range, values)
     start = request.get("ExclusiveStartKey")
     position = None

@@ -1,0 +1,99 @@
+"""The fake of DynamoDB without weaknesses answers as DynamoDB Local does.
+
+Where DynamoDB Local differs, the fake follows DynamoDB's documentation:
+
+- DynamoDB Local checks conditions before it finds some malformed parts of a request, such as an
+  update of a key or two writes of one item in a transaction.
+- DynamoDB Local refuses a starting key at the far bound of a key condition, which may be the
+  LastEvaluatedKey of the page before.
+- DynamoDB Local returns ConsumedCapacity for some deletions, unasked.
+- Reasons of malformed parts in a transaction vary: as ValidationException, or as ValidationError
+  of the part.
+"""
+
+from itertools import count
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graveler.aws.dynamodb.http_client import DynamoDBHttpClient
+from graveler.aws.exchanges.buffered import BufferedResponse
+from graveler.aws.signing import Signer
+from tests.support.fakes.dynamodb.errors import VALIDATION
+from tests.support.fakes.dynamodb.service import Service
+from tests.support.fakes.dynamodb.transport import ServiceHttp
+from tests.support.worlds.dynamodb_requests import TABLES, Request, requests
+from tests.support.worlds.server_world import REGION, Keys
+
+_SIGNER = Signer(REGION, Keys)
+_PARTITIONS = count()
+
+
+def send(http: DynamoDBHttpClient, operation: str, request: Request) -> BufferedResponse:
+    body = msgspec.json.encode(request)
+    headers = {
+        "content-type": "application/x-amz-json-1.0",
+        "host": http.host,
+        "x-amz-target": f"DynamoDB_20120810.{operation}",
+    }
+    return http.begin(_SIGNER.signed(headers, body), body).finish()
+
+
+@pytest.fixture(scope="module")
+def server(dynamodb_endpoint: str) -> DynamoDBHttpClient:
+    http = DynamoDBHttpClient(dynamodb_endpoint)
+    for table in TABLES:
+        send(http, "CreateTable", table)
+    return http
+
+
+def in_order(value: Any) -> Any:
+    """Return a document whose sets are sorted: no order is promised for them."""
+    if isinstance(value, dict):
+        return {
+            name: sorted(each) if name in ("SS", "NS", "BS") else in_order(each)
+            for name, each in value.items()
+        }
+    return [in_order(each) for each in value] if isinstance(value, list) else value
+
+
+def essence(operation: str, answer: BufferedResponse) -> Any:
+    """Return what is promised of an answer: not the words of refusals, nor the order of a batch."""
+    document = in_order(msgspec.json.decode(answer.body))
+    if answer.status != 200:
+        code = document["__type"].rpartition("#")[2]
+        reasons = document.get("CancellationReasons", ())
+        if code == VALIDATION or any(each["Code"] == "ValidationError" for each in reasons):
+            return VALIDATION
+        found = [(reason["Code"], reason.get("Item")) for reason in reasons]
+        return code, found, document.get("Item")
+    document.pop("ConsumedCapacity", None)
+    if operation == "BatchGetItem":
+        for items in document["Responses"].values():
+            items.sort(key=repr)
+    return document
+
+
+def is_alike(operation: str, ours: BufferedResponse, theirs: BufferedResponse) -> bool:
+    """Whether the answers are equal, but for the known differences."""
+    if essence(operation, ours) == VALIDATION:
+        return theirs.status == 400
+    if b"does not match the range key predicate" in theirs.body and ours.status == 200:
+        return not msgspec.json.decode(ours.body)["Items"]
+    return bool(essence(operation, ours) == essence(operation, theirs))
+
+
+@pytest.mark.server
+@given(st.data())
+def test_random_requests_get_the_same_answers(server: DynamoDBHttpClient, data: Any) -> None:
+    fake = ServiceHttp(Service())
+    for table in TABLES:
+        send(fake, "CreateTable", table)
+    partition = f"p{next(_PARTITIONS)}"
+    sent = data.draw(st.lists(requests(partition), min_size=5, max_size=30))
+    for operation, request in sent:
+        answers = [send(http, operation, request) for http in (fake, server)]
+        assert is_alike(operation, *answers), (operation, request, [each.body for each in answers])
