@@ -4,13 +4,17 @@ Where DynamoDB Local differs, the fake follows DynamoDB's documentation:
 
 - DynamoDB Local checks conditions before it finds some malformed parts of a request, such as an
   update of a key or two writes of one item in a transaction.
-- DynamoDB Local refuses a starting key at the far bound of a key condition, which may be the
-  LastEvaluatedKey of the page before.
+- DynamoDB Local returns no LastEvaluatedKey at the far bound of a key condition, and refuses a
+  starting key there.
 - DynamoDB Local returns ConsumedCapacity for some deletions, unasked.
+- DynamoDB Local returns some numbers as they were sent, such as 1E2.
+- DynamoDB Local lets an update store a wrong type in the key of an index; requests leave it out.
 - Reasons of malformed parts in a transaction vary: as ValidationException, or as ValidationError
   of the part.
 """
 
+from collections.abc import Callable
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -50,13 +54,13 @@ def server(dynamodb_endpoint: str) -> DynamoDBHttpClient:
     return http
 
 
+PARTS: dict[str, Callable[[Any], Any]] = {"N": Decimal, "SS": sorted, "NS": sorted}
+
+
 def in_order(value: Any) -> Any:
-    """Return a document whose sets are sorted: no order is promised for them."""
+    """Return a document whose sets are sorted, and whose numbers are numbers."""
     if isinstance(value, dict):
-        return {
-            name: sorted(each) if name in ("SS", "NS", "BS") else in_order(each)
-            for name, each in value.items()
-        }
+        return {name: PARTS.get(name, in_order)(each) for name, each in value.items()}
     return [in_order(each) for each in value] if isinstance(value, list) else value
 
 
@@ -73,7 +77,7 @@ def essence(operation: str, answer: BufferedResponse) -> Any:
     document.pop("ConsumedCapacity", None)
     if operation == "BatchGetItem":
         for items in document["Responses"].values():
-            items.sort(key=repr)
+            items.sort(key=lambda item: str(item["sort"]))
     return document
 
 
@@ -83,7 +87,10 @@ def is_alike(operation: str, ours: BufferedResponse, theirs: BufferedResponse) -
         return theirs.status == 400
     if b"does not match the range key predicate" in theirs.body and ours.status == 200:
         return not msgspec.json.decode(ours.body)["Items"]
-    return bool(essence(operation, ours) == essence(operation, theirs))
+    found, expected = essence(operation, ours), essence(operation, theirs)
+    if operation == "Query" and ours.status == 200 and "LastEvaluatedKey" not in expected:
+        found.pop("LastEvaluatedKey", None)
+    return bool(found == expected)
 
 
 @pytest.mark.server

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from graveler.aws.dynamodb import gates
 from graveler.aws.dynamodb.branches import branch_key
 from graveler.aws.dynamodb.models import BranchItem
 from graveler.errors import InvalidInputError, StaleVersionError
@@ -93,6 +94,16 @@ def test_a_closed_token_refuses_every_change_and_keeps_what_it_has(stores: Store
     stores.staging.close(closed)
     assert list(stores.staging.scan(closed, b"", None)) == changes
     assert not stores.staging.stage(other, later)
+
+
+def test_a_closed_token_refuses_each_path_by_itself(stores: Stores) -> None:
+    token = new_token()
+    changes = [(b"%d" % n, VALUE) for n in range(120)]
+    assert {gates.gate_of(path) for path, _ in changes} == set(range(gates.COUNT))
+    stores.staging.close(token)
+    assert [stores.staging.stage(token, [change]) for change in changes] == [
+        [change] for change in changes
+    ]
 
 
 def test_of_changes_beside_a_close_those_that_were_not_refused_are_there(
@@ -418,6 +429,36 @@ def test_a_dropped_token_holds_nothing(stores: Stores) -> None:
     assert list(stores.staging.scan(dropped, b"", None)) == []
     assert stores.staging.get(dropped, b"1") is None
     assert len(list(stores.staging.scan(kept, b"", None))) == 60
+
+
+def test_a_dropped_token_leaves_no_item(dynamodb_stores: DynamoDBStores) -> None:
+    tables, token = dynamodb_stores.tables, new_token()
+    dynamodb_stores.staging.close(token)
+    dynamodb_stores.staging.drop(token)
+    assert tables.get_batch(tables.staging, gates.keys(token)) == []
+
+
+def test_a_token_is_closed_for_as_long_as_a_drop_may_leave_something(
+    dynamodb_stores: DynamoDBStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores, token = dynamodb_stores, new_token()
+    changes = [(b"%d" % n, VALUE) for n in range(60)]
+    stores.staging.stage(token, changes)
+    stores.staging.close(token)
+    call, refused = stores.tables.dynamodb.call, []
+
+    def beside_a_late_writer(operation: str, *more: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(stores.tables.dynamodb, "call", call)
+            if list(stores.staging.scan_paths(token, b"", None)):
+                refused.append(stores.staging.stage(token, changes) == changes)
+        return call(operation, *more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.tables.dynamodb, "call", beside_a_late_writer)
+        stores.staging.drop(token)
+    assert len(refused) >= 2
+    assert all(refused)
 
 
 def test_a_branch_that_an_older_version_stored_works_on(dynamodb_stores: DynamoDBStores) -> None:

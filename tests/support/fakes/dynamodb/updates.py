@@ -222,16 +222,23 @@ def _changing(found: _Updates) -> Callable[[Item, Values], Item]:
     return apply
 
 
+def _require_apart(tokens: Tokens, paths: list[Path]) -> None:
+    """Refuse paths that contain each other, or make one value a list and a map."""
+    for one, other in pairwise(sorted(paths, key=_by_position)):
+        if other[: len(one)] == one:
+            raise tokens.wrong("Two document paths overlap with each other")
+    kinds = {path[:end]: type(path[end]) for path in paths for end in range(1, len(path))}
+    for path in paths:
+        for end in range(1, len(path)):
+            if type(path[end]) is not kinds[path[:end]]:
+                raise tokens.wrong("Two document paths conflict with each other")
+
+
 @lru_cache(maxsize=4096)
 def update(text: str, names: Names) -> Update:
     """Return an update."""
     tokens = Tokens("UpdateExpression", text, names)
     found = _Updates(tokens)
-    for one, other in pairwise(sorted(found.paths, key=_by_position)):
-        if other[: len(one)] == one:
-            raise tokens.wrong(
-                "Two document paths overlap with each other; "
-                "must remove or rewrite one of these paths"
-            )
+    _require_apart(tokens, found.paths)
     attributes = frozenset(str(path[0]) for path in found.paths)
     return Update(_changing(found), attributes, tokens.uses)
