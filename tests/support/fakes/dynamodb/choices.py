@@ -4,6 +4,7 @@
 way. A simulator overrides them and decides by its seed.
 """
 
+import time
 from collections.abc import Sequence
 
 
@@ -75,3 +76,6 @@ class WorstChoices(Choices):
 
     def write_order(self, writes: int, /) -> Sequence[int]:
         return range(writes)[::-1]
+
+    def between(self) -> None:
+        time.sleep(0)  # lets another thread run
