@@ -202,6 +202,7 @@ def lose(request: pytest.FixtureRequest, dynamodb_stores: DynamoDBStores) -> Ite
     count = 10**6 if request.param == "all answers lost" else 1
     dynamodb_stores.http.forget_tokens = "forgotten" in request.param
     if count > 1:
+        strong(dynamodb_stores)  # so little time allows for two attempts
         dynamodb.retries = RetryPolicy(total_s_max=0.02, first_pause_s=0.001)
     yield lambda operation: dynamodb_stores.http.to_lose.update({operation: count})
     dynamodb_stores.http.to_lose.clear()

@@ -104,7 +104,7 @@ def counted(sort: str = "s") -> Request:
     }
 
 
-ABSENT = {
+ABSENT: Request = {
     "ConditionExpression": "attribute_not_exists(#s)",
     "ExpressionAttributeNames": {"#s": "sort"},
 }
