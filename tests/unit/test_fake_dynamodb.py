@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -255,6 +256,34 @@ class TestTransactions:
         service.choices = Meanwhile(lambda: seen.append(sorts(queried(service))))
         transact(service, put_of("a"), put_of("b"))
         assert seen == [[], ["a"]]
+
+    def test_a_read_of_an_item_sees_all_of_it_or_nothing(self, service: Service) -> None:
+        seen: list[tuple[str | None, list[str]]] = []
+
+        def look() -> None:
+            seen.append((value_of(service, "b"), sorts(queried(service))))
+
+        service.choices = Meanwhile(look)
+        transact(service, put_of("a"), put_of("b"), put_of("c"))
+        assert seen == [(None, []), ("1", ["a", "b", "c"])]
+
+    def test_what_it_checked_may_change_before_it_is_visible(self, service: Service) -> None:
+        class Frees(Meanwhile):
+            def frees_checked(self) -> bool:
+                return True
+
+        seen: list[list[str]] = []
+
+        def change() -> None:
+            with suppress(ServiceError):
+                put(service, "checked")
+                seen.append(sorts(queried(service)))
+
+        service.choices = Frees(change)
+        check = {"TableName": TABLE, "Key": key("checked"), **ABSENT}
+        transact(service, {"ConditionCheck": check}, put_of("a"))
+        assert seen == [["checked"]]
+        assert sorts(queried(service)) == ["a", "checked"]
 
     def test_other_writes_of_its_items_conflict_meanwhile(self, service: Service) -> None:
         found: list[Any] = []

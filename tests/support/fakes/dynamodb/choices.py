@@ -42,6 +42,10 @@ class Choices:
         """Return the order in which the writes of a transaction or batch become visible."""
         return range(writes)
 
+    def frees_checked(self) -> bool:
+        """Whether an item that a transaction checked may change before its writes are visible."""
+        return False
+
     def between(self) -> None:
         """Called before each visible write of a transaction, and between those of a batch.
 

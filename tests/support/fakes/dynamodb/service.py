@@ -15,7 +15,9 @@ The service is a state machine of items in memory, as weak as DynamoDB documents
 - `service.now_s` is the clock that client request tokens are remembered by.
 
 A transaction checks all conditions at one moment. Then its writes become visible one by one, and
-`Choices.between` is called before each. Meanwhile, other writes of its items conflict. Several
+`Choices.between` is called before each. Until a part has ended, other writes of its item conflict.
+Queries and scans see the parts that have ended. Reads of single items are serializable with
+transactions: if a part has ended, such a read of another one sees the whole transaction. Several
 threads may send requests; no lock is held while `between` runs.
 
 A form of a request that the fake does not know raises UnknownFormError.
@@ -97,6 +99,26 @@ class _Remembered:
         self.done_s: float | None = None  # None while its writes become visible
 
 
+class _Commit:
+    """A transaction whose conditions hold: its parts end one by one."""
+
+    def __init__(self, service: "Service", parts: list[tuple[Write, Item | None]]) -> None:
+        self.parts = parts  # that have not ended
+        self.has_begun = False
+        self._service = service
+
+    def go_on(self) -> None:
+        """End one part, unless a reader has ended all."""
+        self.has_begun = True
+        if self.parts:
+            self._service.end_part(*self.parts.pop(0))
+
+    def finish(self) -> None:
+        """End all parts."""
+        while self.parts:
+            self.go_on()
+
+
 class Service:
     """One endpoint of DynamoDB with its tables."""
 
@@ -108,8 +130,8 @@ class Service:
         self.observe: Observer | None = None
         self._tables: dict[str, Table] = {}
         self._remembered: dict[str, _Remembered] = {}
-        # The items of transactions whose writes become visible.
-        self._locked: set[Place] = set()
+        # By item: the transaction whose parts end one by one.
+        self._commits: dict[Place, _Commit] = {}
         self._lock = threading.Lock()
         self._operations: dict[str, Callable[[Request], Answer]] = {
             "GetItem": self._get_item,
@@ -129,7 +151,7 @@ class Service:
         self, choices: Choices | None = None, now_s: Callable[[], float] = lambda: 0.0
     ) -> "Service":
         """Return a copy of the tables and remembered tokens; no transaction may be under way."""
-        assert not self._locked
+        assert not self._commits
         copy = Service(choices, now_s)
         copy._tables = {name: table.fork() for name, table in self._tables.items()}
         copy._remembered = dict(self._remembered)
@@ -196,6 +218,9 @@ class Service:
     # Reads
 
     def _seen(self, table: Table, key: Key, *, is_consistent: bool) -> Item | None:
+        commit = self._commits.get((table.schema.name, key))
+        if commit is not None and commit.has_begun:
+            commit.finish()
         state = table.state(key)
         if not is_consistent:
             state = state.before(self.choices.stale_by(state.writes))
@@ -266,7 +291,7 @@ class Service:
             raise UnknownFormError(f"{kind} with ReturnValues {wanted}")
         write = write_of(kind, request, self._table)
         with self._lock:
-            if write.place in self._locked:
+            if write.place in self._commits:
                 raise ServiceError(
                     "TransactionConflictException", "Transaction is ongoing for the item"
                 )
@@ -299,7 +324,7 @@ class Service:
             if number not in left_out and not is_first:
                 self.choices.between()
             with self._lock:
-                if number in left_out or write.place in self._locked:
+                if number in left_out or write.place in self._commits:
                     unprocessed.setdefault(name, []).append(each)
                 else:
                     is_first = False
@@ -322,26 +347,34 @@ class Service:
             except BaseException:
                 self._remembered.pop(token or "", None)
                 raise
-            places = {write.place for write in writes}
-            self._locked |= places
-        unseen = [
-            (writes[number], results[number])
-            for number in self.choices.write_order(len(writes))
-            if writes[number].kind != "ConditionCheck"
-        ]
+            commit = _Commit(self, self._in_order(writes, results))
+            self._commits.update(dict.fromkeys([write.place for write in writes], commit))
         try:
-            while unseen:
+            while commit.parts:
                 self.choices.between()
                 with self._lock:
-                    self._apply(*unseen.pop(0))
+                    commit.go_on()
         finally:  # the service goes on if the client ends in `between`
             with self._lock:
-                for write, result in unseen:
-                    self._apply(write, result)
-                self._locked -= places
+                commit.finish()
                 if token is not None:
                     self._remembered[token].done_s = self.now_s()
         return {}
+
+    def _in_order(
+        self, writes: Sequence[Write], results: Sequence[Item | None]
+    ) -> list[tuple[Write, Item | None]]:
+        """Return the parts in the order in which they end."""
+        order = self.choices.write_order(len(writes))
+        if not self.choices.frees_checked():
+            order = sorted(order, key=lambda number: writes[number].kind == "ConditionCheck")
+        return [(writes[number], results[number]) for number in order]
+
+    def end_part(self, write: Write, result: Item | None) -> None:
+        """Make a part of a transaction visible; from now on, its item may be written."""
+        if write.kind != "ConditionCheck":
+            self._apply(write, result)
+        del self._commits[write.place]
 
     def _action(self, action: Request) -> Write:
         if len(action) != 1 or not action.keys() <= PARAMETERS.keys():
@@ -379,7 +412,7 @@ class Service:
         for write in writes:
             reason: Answer = {"Code": "None"}
             result = None
-            if write.place in self._locked:
+            if write.place in self._commits:
                 reason = {
                     "Code": "TransactionConflict",
                     "Message": "Transaction is ongoing for the item",
