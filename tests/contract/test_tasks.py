@@ -265,3 +265,19 @@ def test_a_task_that_expired_before_its_digest_hinders_no_other(
     assert dynamodb_stores.refs.joinable_task(repository, task.digest) == task
     with pytest.raises(StaleVersionError):
         dynamodb_stores.refs.create_task(repository, new_task(2), None, new_event())
+
+
+def test_a_repeated_creation_leaves_the_task_as_its_runner_changed_it(
+    dynamodb_stores: DynamoDBStores,
+) -> None:
+    repository, task = create(dynamodb_stores), new_task(digest="")
+    taken = tasks.taken(task, "runner", NOW_NS)
+    http, refs = dynamodb_stores.http, dynamodb_stores.refs
+    http.to_lose["TransactWriteItems"] = 1
+    http.forget_tokens = True
+    http.meanwhile = lambda: refs.replace_task(repository, task, taken)
+    try:
+        created(dynamodb_stores, repository, task)
+    finally:
+        http.forget_tokens, http.meanwhile = False, lambda: None
+    assert refs.task(repository, task.id) == replace(taken, version=task.version + 1)
