@@ -1,14 +1,16 @@
 """The contract of every RefStore."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from graveler.errors import AlreadyExistsError, NotFoundError, StaleVersionError
-from graveler.model import Branch, ProtectionRule, Repository, Tag
+from graveler.model import Branch, ProtectionRule, Repository, RepositoryUID, Tag
 from tests.contract.conftest import (
     COMMIT_ID,
     OTHER_ID,
+    DynamoDBStores,
     Stores,
     create,
     new_commit,
@@ -36,6 +38,44 @@ class TestRepositories:
         assert stores.refs.commits(repository, [commit.id]) == {commit.id: commit}
         assert stores.refs.repository_metadata(repository) == {}
         assert event.id in stores.event_ids(repository)
+
+    @pytest.mark.parametrize(
+        ("before", "others"),
+        [
+            ({}, {"uid": RepositoryUID("another")}),
+            ({}, {"storage_namespace": "s3://elsewhere/path"}),
+            ({}, {"default_branch": "other"}),
+            ({}, {"read_only": True}),
+            ({}, {"protection_rules": (ProtectionRule("main"),)}),
+            ({}, {"restoring": ""}),
+            ({"restoring": ""}, {"restoring": None}),
+            ({"restoring": ""}, {"restoring": "a dump"}),
+        ],
+        ids=str,
+    )
+    def test_an_update_beside_any_other_is_stale(
+        self,
+        dynamodb_stores: DynamoDBStores,
+        monkeypatch: pytest.MonkeyPatch,
+        before: dict[str, Any],
+        others: dict[str, Any],
+    ) -> None:
+        refs, dynamodb = dynamodb_stores.refs, dynamodb_stores.tables.dynamodb
+        old = replace(new_repository(), **before)
+        refs.create_repository(old, None, None, new_event())
+        changed = replace(old, **others)
+        call = dynamodb.call
+
+        def beside_another(operation: str, *more: Any) -> Any:
+            if operation == "PutItem":
+                monkeypatch.setattr(dynamodb, "call", call)
+                refs.update_repository(old, changed)
+            return call(operation, *more)
+
+        monkeypatch.setattr(dynamodb, "call", beside_another)
+        with pytest.raises(StaleVersionError):
+            refs.update_repository(old, replace(old, creation_date=1))
+        assert refs.repository(old.name) == changed
 
     def test_a_taken_name_is_refused_and_changes_nothing(
         self, stores: Stores, repository: Repository
