@@ -1,13 +1,13 @@
 """Complete listings, page by page: repositories; a repository's refs, tasks, commits and events."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeVar
 
 from graveler.engine import Engine
 from graveler.errors import CorruptDataError
 from graveler.limits import EVENTS_MARGIN_S, PAGE_AMOUNT_MAX
-from graveler.model import Branch, Commit, Event, Page, Repository, Tag
+from graveler.model import Branch, Commit, CommitID, Event, Page, Repository, Tag
 from graveler.model.tasks import Task
 from graveler.refs.closure import CommitSet
 
@@ -53,17 +53,23 @@ class NewEvents:
                 yield event
 
 
-def closed_commits(engine: Engine, repository: Repository) -> Iterator[Commit]:
+def closed_commits(
+    engine: Engine, repository: Repository, heads: Iterable[CommitID] = ()
+) -> Iterator[Commit]:
     """Yield each commit once, in no order, and never without its ancestors.
 
-    The iteration includes all commits that exist when it begins, also those that a branch or a tag
-    named before. It may include later ones.
+    The iteration includes the heads and all commits that exist when it begins. It may include later
+    ones. A head that does not exist is left out.
 
     Raises:
         CorruptDataError: a parent does not exist.
     """
     known = CommitSet()
     yield from known.watch(engine.refs.every_commit(repository))
+    # One transaction stores a head and its commit, but listings may see the head first.
+    unlisted = [head for head in heads if head not in known]
+    if unlisted:
+        yield from known.watch(engine.refs.commits(repository, unlisted).values())
     yield from missing_ancestors(engine, repository, known)
 
 

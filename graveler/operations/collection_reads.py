@@ -216,7 +216,8 @@ def active_metaranges(engine: Engine, scan: Scan) -> dict[CommitID, MetaRangeID]
         try:
             rules = _rules(engine, each)
         except NotFoundError:
-            commits = closed_commits(engine, each)
+            named = {commit_id for _, commit_id in heads[each.uid]}
+            commits = closed_commits(engine, each, named)
             active |= {commit.id: commit.metarange_id for commit in commits}
         else:
             active |= active_commit_ids(engine, each, rules, heads[each.uid])

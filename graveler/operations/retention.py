@@ -186,7 +186,8 @@ def active_commit_ids(
     """
     refuse_bare(repository)
     now_s = engine.now_s()
-    commits = watching(closed_commits(engine, repository))
+    named = {commit_id for _, commit_id in heads}
+    commits = watching(closed_commits(engine, repository, named))
     return active_commits(commits, heads, rules, now_s)
 
 

@@ -1,11 +1,11 @@
 """The list of active commits while branches are created and deleted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 
 from graveler.engine import Engine
-from graveler.model import Branch, Page, Repository
+from graveler.model import Branch, Commit, Page, Repository
 from graveler.operations import branches, retention
 from graveler.retention.rules import make_rules
 from tests.support.fakes.engines import MemoryWorld
@@ -97,3 +97,21 @@ def test_the_heads_of_many_branches_are_read_page_by_page() -> None:
     world.clock.tick(10 * DAY_S)
     between_pages(world, 0, lambda: None)
     assert active(engine) == heads
+
+
+def test_a_head_that_is_listed_before_its_commit_is_active() -> None:
+    """A query sees a transaction part by part."""
+    world = new_lake()
+    engine = world.engine()
+    upload(engine, b"a", b"1")
+    first = commit(engine)
+    world.clock.tick(10 * DAY_S)
+    upload(engine, b"a", b"2")
+    head = commit(engine)
+    every_commit = world.refs.every_commit
+
+    def listed(repository: Repository) -> Iterator[Commit]:
+        return (each for each in every_commit(repository) if each.id != head.id)
+
+    world.refs.every_commit = listed  # type: ignore[method-assign] # one test's
+    assert active(engine) == {first.id, head.id}
