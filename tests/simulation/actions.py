@@ -283,8 +283,7 @@ def _seal(actor: "Actor", op: Op) -> None:
 
 
 def _clean_up(actor: "Actor", op: Op) -> None:
-    for token in actor.due_tokens():
-        actor.engine.staging.drop(token)
+    actor.cleans_up()
 
 
 @dataclass(frozen=True, slots=True)

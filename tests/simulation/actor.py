@@ -10,10 +10,12 @@ from hashlib import md5
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from graveler.aws.dynamodb.cleanup import CleanupStore
+from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.errors import RequestRefusedError
 from graveler.branches.data import read_content
 from graveler.branches.views import ObjectStat
 from graveler.dump.files import RefsDump
-from graveler.engine import Engine
 from graveler.errors import (
     CorruptDataError,
     GoneError,
@@ -21,18 +23,19 @@ from graveler.errors import (
     ThrottledError,
     UnknownOutcomeError,
 )
-from graveler.model import CommitID, StagingToken
+from graveler.model import CommitID
 from graveler.model.tasks import Task, TaskMessage
 from tests.simulation.actions import ACTIONS
 from tests.simulation.host import Host
 from tests.simulation.outcomes import outcome_of
-from tests.simulation.schedule import Op
-from tests.simulation.stores import UNSURE, carry_out, repeatable
+from tests.simulation.process import Process
+from tests.simulation.schedule import Fault, Op, Place
+from tests.simulation.stores import AGAIN, OVER_DYNAMODB, UNSURE, carry_out
 from tests.simulation.tasks import Answer, Ledger, Workers
-from tests.simulation.threads import SteppedThreads
+from tests.simulation.transport import EXPIRED, described
 from tests.simulation.worlds import DESCRIBED, DESCRIBED_TIMES, EXPORTED, NAMESPACE
 from tests.support.checks.linearizability import UNKNOWN, Operation, Value
-from tests.support.faults.counting import PassOn, Port, over_ports
+from tests.support.faults.counting import Port
 from tests.support.faults.faults import Crash
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 _BRANCHES = ("main", "dev")
 _LOOKS_MAX = 30
+_SWEPT = 10
 
 
 class Actor:
@@ -53,7 +57,6 @@ class Actor:
         self._program = program
         self._op = program[0] if program else Op("")
         self._calls = 0
-        self._is_dead = False
         self._invoked = self._asked = 0
         self._facts: dict[str, Any] = {}
         self.host = Host(simulation, number)
@@ -61,31 +64,15 @@ class Actor:
 
     def _start(self) -> None:
         """Be a new process."""
-        self._is_dead = False
-        process = self._process = object()
-
-        def around(name: str, *call: Any) -> Any:
-            if self._is_dead or process is not self._process:
-                raise Crash
-            try:
-                return self._call(name, *call)
-            except Crash:
-                self._is_dead = True
-                raise
-
-        engine = self._new_engine(around)
-        workers: Any = Port(Workers(self._new_engine, self._call), "slice_function", around)
-        self.engine = replace(engine, slice_function=workers)
-
-    def _new_engine(self, around: PassOn) -> Engine:
-        engine = replace(self._simulation.new_engine(), clock=self.host.clock)
-        queue: Any = Port(engine.task_queue, "task_queue", around)
-        threads = SteppedThreads(self._simulation.scheduler)
-        return replace(over_ports(engine, around), task_queue=queue, threads=threads)
+        process = self._process = Process(self._simulation, self)
+        workers: Any = Port(
+            Workers(lambda: Process(self._simulation, self)), "slice_function", process.around
+        )
+        self.engine = replace(process.engine, slice_function=workers)
 
     def end(self) -> None:
         """Do nothing any more."""
-        self._is_dead = True
+        self._process.is_dead = True
 
     def run(self) -> None:
         for op in self._program:
@@ -93,28 +80,45 @@ class Actor:
 
     # What the stores are asked
 
-    def _call(
+    def request(self, operation: str, body: bytes, *, is_again: bool) -> tuple[Place, Fault | None]:
+        """Return the place of a request to DynamoDB, and what goes wrong with it."""
+        name = f"dynamodb.{operation}"
+        place, fault = self._place(AGAIN if is_again else name)
+        if self._simulation.log is not None:
+            self._log(name, (described(body),), fault)
+        return place, fault
+
+    def _place(self, name: str, *, is_prompt: bool = False) -> tuple[Place, Fault | None]:
+        place = (self._op.id, self._calls)
+        self._calls += 1
+        reads_only = ACTIONS[self._op.kind].reads_only
+        fault = self._simulation.faults(place, name, reads_only=reads_only, is_prompt=is_prompt)
+        return place, fault
+
+    def _log(self, name: str, args: tuple[Any, ...], fault: Fault | None = None) -> None:
+        if self._simulation.log is not None:
+            self._simulation.log.append((self.name, self._op, name, args, fault))
+
+    def call(
         self, name: str, target: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
+        """Call a port; one of memory in a step, and perhaps with a fault."""
         simulation = self._simulation
+        self._capture(name, args, options)
+        if name.partition(".")[0] in OVER_DYNAMODB:
+            self._log(name, args)
+            return target(*args, **options)
         is_prompt = self.host.is_exporting and _is_at_destination(name, args)
         if is_prompt:
             self.host.is_writing = True
         else:
             simulation.scheduler.pause()
-        place = (self._op.id, self._calls)
-        self._calls += 1
-        self._capture(name, args, options)
-        reads_only = ACTIONS[self._op.kind].reads_only
-        fault = simulation.faults(place, name, reads_only=reads_only, is_prompt=is_prompt)
-        if simulation.log is not None:
-            simulation.log.append((self.name, self._op, name, args, fault))
+        _, fault = self._place(name, is_prompt=is_prompt)
+        self._log(name, args, fault)
         if name == "objects.delete_many" and "look" in self._facts:
             target = self._guarded(target, self._facts["look"])
         if name in {"objects.get", "objects.get_stored"}:
             target = self._metered(target)
-        elif name == "refs.replace_task":
-            target = repeatable(target, simulation.world.refs.task)
         if fault is None:
             return target(*args, **options)
         try:
@@ -157,14 +161,14 @@ class Actor:
         facts = self._facts
         if name == "refs.replace_task":
             self.ledger.watch(name, args, options)
+        elif name == "staging.stage_step":
+            self._simulation.steps.send(*args)
         if name == "refs.create_branch":
             facts["commit_id"] = args[1].commit_id
         elif name == "refs.move_branch":
             commit = options["commit"]
             if not self.ledger.watch(name, args, options):
                 facts.setdefault("moves", []).append((args[0], commit))
-            if commit is not None and self._simulation.is_chosen(self._op, one_in=3):
-                self._simulation.world.refs.lagging.add(commit.id)  # till the end
         elif name == "refs.create_task":
             self.ledger.origins[args[1].id] = (self._invoked, self._op)
         elif name == "refs.replace_task" and args[2].is_called_back:
@@ -229,10 +233,11 @@ class Actor:
     def exports(self, branch: str, *, is_wanted: bool) -> None:
         self._simulation.is_exported[branch] = is_wanted
 
-    def due_tokens(self) -> list[StagingToken]:
-        """Staging tokens that can be dropped by now."""
-        world = self._simulation.world
-        return world.refs.due(world.clock.now_ns())
+    def cleans_up(self) -> None:
+        """Drop what can be dropped by now."""
+        tables = self._process.tables
+        cleanup = CleanupStore(tables, DynamoStagingStore(tables))
+        cleanup.sweep(self.host.clock.now_ns(), _SWEPT)
 
     # Tasks
 
@@ -295,7 +300,8 @@ class Actor:
                 simulation.problem("corrupt", f"{op}: {error.message}")
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
             outcome = "unknown"
-            simulation.problem("unexpected", f"{op}: {error!r}")
+            if not isinstance(error, RequestRefusedError) or error.code != EXPIRED:
+                simulation.problem("unexpected", f"{op}: {error!r}")
         self.host.ends_operation()
         returned = simulation.scheduler.tick() if outcome != "unknown" else inf
         if simulation.log is not None:

@@ -7,9 +7,10 @@ that is deleted and created again is another one, whatever the engine remembers 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from graveler.model import CommitID, Event, Repository, StagingToken
+from graveler.model import Branch, CommitID, Event, Repository, StagingToken
 from tests.simulation.worlds import stored_value
 
 if TYPE_CHECKING:
@@ -24,16 +25,46 @@ _MOVES = frozenset(
 
 
 class Outbox(list[Event]):
-    """The events of a schedule, each with the moment of its change."""
+    """The events of a schedule, each with the moment of its change.
+
+    A transaction becomes visible part by part. So the moment of a branch's event is the one at which
+    its record changed.
+    """
 
     def __init__(self, tick: Callable[[], int]) -> None:
         super().__init__()
-        self.moments: list[int] = []
+        self._moments: list[int] = []
+        # By repository and branch: its last head, and the moments of each one; "" if it is deleted.
+        self._heads: dict[tuple[str, str], str] = {}
+        self._changes: dict[tuple[str, str, str], list[int]] = {}
         self._tick = tick
 
     def append(self, event: Event) -> None:
         super().append(event)
-        self.moments.append(self._tick())
+        self._moments.append(self._tick())
+
+    def note_branch(self, repository: str, name: str, branch: Branch | None) -> None:
+        """Note the record of a branch that becomes visible; None if it is deleted."""
+        head = "" if branch is None else branch.commit_id
+        if self._heads.get((repository, name)) != head:
+            self._heads[repository, name] = head
+            self._changes.setdefault((repository, name, head), []).append(self._tick())
+
+    @property
+    def moments(self) -> list[int]:
+        """The moments of the changes that the events describe."""
+        return [
+            self._moment_of(event, moment)
+            for event, moment in zip(self, self._moments, strict=True)
+        ]
+
+    def _moment_of(self, event: Event, moment: int) -> int:
+        head = str(event.detail.get("commit_id", "")) if event.kind in _MOVES else ""
+        if event.kind not in (*_MOVES, "branch_deleted"):
+            return moment
+        name = str(event.detail.get("branch", ""))
+        changes = self._changes.get((event.repository, name, head), [moment])
+        return min(changes, key=lambda change: abs(change - moment))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +89,7 @@ class Lives:
         self._started: dict[str, float] = {}  # by task ID
         for name, commit_id in first.items():
             self._spells[name] = [Spell(commit_id, born=-inf, since=-inf)]
-        for event, moment in zip(outbox, outbox.moments, strict=True):
+        for moment, event in sorted(zip(outbox.moments, outbox, strict=True), key=itemgetter(0)):
             if event.repository == repository:
                 self._follow(event, moment)
 

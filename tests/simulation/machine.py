@@ -1,24 +1,25 @@
 """Runs one schedule: clients over a world, to their ends, and then the verdict."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 from zlib import crc32
 
+from graveler.aws.dynamodb.tables import Tables
 from graveler.dump.files import RefsDump
 from graveler.engine import Engine
-from graveler.model import Branch, CommitID, Repository
-from graveler.model.tasks import Task
-from graveler.ports import StagedChange
+from graveler.model import CommitID, Repository
 from tests.simulation.actor import Actor
 from tests.simulation.files import SharedCommitted
 from tests.simulation.host import Host
 from tests.simulation.lives import Named, Outbox
 from tests.simulation.schedule import Fault, Op, Schedule
 from tests.simulation.scheduler import Scheduler, SeededChooser, WrittenChooser
+from tests.simulation.steps import Steps
 from tests.simulation.stores import SeededFaults, WrittenFaults
-from tests.simulation.tasks import Deliveries, Ledger, Step, stepwise
+from tests.simulation.tasks import Deliveries, Ledger, stepwise
+from tests.simulation.transport import SeededChoices, simulated_dynamodb
 from tests.simulation.verdict import judge
 from tests.simulation.worlds import REPO, Start, new_world, stored_value
 from tests.support.checks.linearizability import Operation, Value
@@ -53,13 +54,16 @@ class Simulation:
     def __init__(self, schedule: Schedule, *, change: "Change | None", is_logged: bool) -> None:
         chance = Random(f"steps {schedule.seed}")
         written = schedule.steps
-        self.start: Start = new_world(schedule.world)
-        self.world = self.start.world
         self._seed = schedule.seed
         self.scheduler = Scheduler(
             SeededChooser(chance) if written is None else WrittenChooser(written)
         )
-        self.outbox = self.world.refs.events = Outbox(self.scheduler.tick)
+        pages = Random(f"pages {schedule.seed}").choice((1, 1, 2, 100))
+        self.choices = SeededChoices(schedule.seed, pages, self.scheduler.pause)
+        self.start: Start = new_world(schedule.world, self.choices)
+        self.world = self.start.world
+        self.outbox = self.world.contents.events = Outbox(self.scheduler.tick)
+        self.world.contents.on_branch = self.outbox.note_branch
         if change is not None:
             change(self.world)
         self.faults = (
@@ -78,6 +82,9 @@ class Simulation:
         self.exported_first = self.world.exports.recorded()
         self.ledger = Ledger(self.scheduler.tick)
         self.deliveries = Deliveries(self.world)
+        self.steps = Steps(self)
+        self.world.contents.on_task = self.steps.has_stored
+        self.choices.has_ended = self.steps.has_ended
         self.problems: list[Problem] = []
         self._committed = SharedCommitted(self.files, breaking=self.world.breaking)
         self.reader = self.new_engine()
@@ -89,17 +96,8 @@ class Simulation:
         self.actors: list[Actor] = []
         self.working: set[Host] = set()  # those in the middle of an operation
         self._values: dict[tuple[str, str, bytes], Value | None] = {}
-        self.world.staging.stage_step = self._watched_step()  # type: ignore[method-assign]
-        self._let_in(Random(f"pages {schedule.seed}"))
-
-    def _let_in(self, chance: Random) -> None:
-        """Small pages, and others may come between any two steps of a call."""
-        world = self.world
-        amount = chance.choice((1, 1, 2, 100))
-        world.staging.staged_first = chance.random() < 0.5
-        for store in (world.refs, world.staging, world.objects, world.exports):
-            store.between = self.scheduler.pause
-            store.page_amount = amount
+        self.world.objects.between = self.scheduler.pause
+        self.world.objects.page_amount = pages
 
     def _heads(self) -> dict[str, CommitID]:
         if self.repository is None:
@@ -119,36 +117,9 @@ class Simulation:
                 pending += commits[each].parents
         return found
 
-    def _watched_step(self) -> Callable[..., Task]:
-        """As stage_step of the staging store; what it changes is written down."""
-        real = self.world.staging.stage_step
-
-        def stage_step(
-            repository: Repository,
-            branch: Branch,
-            changes: Sequence[StagedChange],
-            old: Task,
-            new: Task,
-        ) -> Task:
-            stored = real(repository, branch, changes, old, new)
-            moment = self.scheduler.tick()
-            source = old.request["source"] if old.request["is_branch"] else ""
-            steps = (step.moment for step in self.ledger.steps if step.task_id == old.id)
-            since = max(self.ledger.taken.get(old.id, 0), *steps, 0)
-            self.ledger.steps.append(Step(old.id, moment, branch.name, source, since))
-            for change in changes:
-                value = stored_value(repository, change.value)
-                kind, key = "tombstone" if value is None else "write", (branch.name, change.path)
-                self.history.append(
-                    Operation("task", kind, moment, moment, "ok", value, key=key, label=old.id)
-                )
-            return stored
-
-        return stage_step
-
-    def new_engine(self) -> Engine:
+    def new_engine(self, tables: Tables | None = None) -> Engine:
         """A process with caches of its own, but for files, which never change."""
-        return self.world.engine(self._committed)
+        return self.world.engine(self._committed, tables)
 
     def is_chosen(self, op: Op, one_in: int) -> bool:
         """Whether something befalls an operation: by the seed, and the same when it shrinks."""
@@ -193,7 +164,8 @@ def run(schedule: Schedule, *, change: Change | None = None, is_logged: bool = F
     ]
     for actor in simulation.actors:
         simulation.scheduler.add(actor.name, actor.run, actor.number)
-    with stepwise(simulation.scheduler, simulation.world.clock):
+    clock = simulation.world.clock
+    with stepwise(simulation.scheduler, clock), simulated_dynamodb(schedule.seed, clock):
         if simulation.scheduler.run():
             judge(simulation)
         else:

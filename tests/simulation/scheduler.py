@@ -5,6 +5,7 @@ every time.
 """
 
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from random import Random
 
 from greenlet import getcurrent, greenlet
@@ -20,7 +21,7 @@ class Client:
 
     __slots__ = ("greenlet", "held_until", "name", "number")
 
-    def __init__(self, number: int, name: str, work: Callable[[], None], hub: greenlet) -> None:
+    def __init__(self, number: int, name: str, work: Callable[[], object], hub: greenlet) -> None:
         self.number = number
         self.name = name
         self.held_until = 0
@@ -76,22 +77,24 @@ class Scheduler:
         self._choose = choose
         self._hub = getcurrent()
         self._runnable: list[Client] = []
+        self._now_running: Client
         self._ghosts = 0
         self._threads = 0
 
-    def add(self, name: str, work: Callable[[], None], number: int) -> None:
+    def add(self, name: str, work: Callable[[], object], number: int) -> None:
         """A client that is to run."""
         self._runnable.append(Client(number, name, work, self._hub))
 
-    def add_ghost(self, work: Callable[[], None], number: int) -> None:
+    def add_ghost(self, work: Callable[[], object], number: int) -> None:
         """A request whose sender has gone, still on its way."""
         self._ghosts += 1
         self.add(f"late {self._ghosts}", work, _LATE + number)
 
-    def add_thread(self, work: Callable[[], None]) -> None:
+    def add_thread(self, work: Callable[[], object], context: Context) -> None:
         """A thread of a client, which may outlive the client's process."""
         self._threads += 1
         self.add(f"thread {self._threads}", work, _THREAD + self._threads)
+        self._runnable[-1].greenlet.gr_context = context
 
     @property
     def has_late(self) -> bool:
@@ -109,6 +112,7 @@ class Scheduler:
         while runnable:
             client = self._choose(runnable, len(self.steps))
             self.steps.append(client.number)
+            self._now_running = client
             client.greenlet.switch()
             if client.greenlet.dead:
                 runnable.remove(client)
@@ -118,9 +122,11 @@ class Scheduler:
                 return False
         return True
 
-    def pause(self) -> None:
-        """Let others go on; outside of a run, nobody else is there."""
+    def pause(self, hold_steps: int = 0) -> None:
+        """Let others go on, for so many steps if they can; outside of a run, nobody else is there."""
         if self.is_stepping:
+            if hold_steps:
+                self._now_running.held_until = len(self.steps) + hold_steps
             self._hub.switch()
 
     def tick(self) -> int:

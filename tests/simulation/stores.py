@@ -1,8 +1,6 @@
-"""Stands before the ports of a client: each call is a step, and may go wrong as real stores do.
+"""What can go wrong: at calls of the ports that are memory fakes, and at requests to DynamoDB.
 
-What a method can do is a table by its name. Methods that are in none of the tables write, take
-effect whole or not at all, and repeating them changes nothing: transactions, for DynamoDB remembers
-their token.
+What a method or a request can do is a table by its name. Those that are in none of the tables write.
 """
 
 from collections.abc import Callable
@@ -11,41 +9,12 @@ from random import Random
 from typing import Any
 
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
-from graveler.model import Event, Repository
-from graveler.model.tasks import Task
 from graveler.operations.exports.lease import ExportStoppedError
 from tests.simulation.schedule import Fault, Place
 from tests.support.faults.faults import Crash
 
 READS = frozenset(
     [
-        "refs.repository",
-        "refs.repositories",
-        "refs.repository_metadata",
-        "refs.branch",
-        "refs.branches",
-        "refs.events_since",
-        "refs.repository_and_branch",
-        "refs.tag",
-        "refs.tags",
-        "refs.commits",
-        "refs.commit_ids_with_prefix",
-        "refs.commits_below",
-        "refs.every_commit",
-        "refs.task",
-        "refs.tasks",
-        "refs.joinable_task",
-        "refs.upload",
-        "refs.uploads",
-        "staging.get",
-        "staging.newest",
-        "staging.get_with_branch",
-        "staging.get_with_repository",
-        "staging.scan",
-        "staging.scan_paths",
-        "staging.scan_pages",
-        "staging.scan_pages_with_branch",
-        "staging.restored_paths",
         "objects.get",
         "objects.get_stored",
         "objects.head",
@@ -53,26 +22,17 @@ READS = frozenset(
         "objects.list_folder",
         "objects.list_uploads",
         "objects.list_parts",
-        "exports.branch_export",
-        "exports.listed_exports",
-        "exports.listed_record",
+        *(f"dynamodb.{operation}" for operation in ("GetItem", "BatchGetItem", "Query")),
     ]
 )
 # A lost answer makes the adapter send these again: they take effect twice. Those that ask for a
 # condition ask again.
 REPEATED = frozenset(
     [
-        "staging.close",
-        "staging.drop",
-        "refs.bump_version",
         "objects.put",
         "objects.copy",
         "objects.delete",
         "objects.delete_many",
-        "refs.restore_commits",
-        "refs.restore_branches",
-        "refs.restore_tags",
-        "refs.replace_task",
         "export_queue.send",
         "task_queue.send",
         "slice_function.invoke",
@@ -80,6 +40,10 @@ REPEATED = frozenset(
 )
 # Adapters that do not know whether a request without an answer took effect say that they failed.
 UNSURE = frozenset(["task_queue.send", "slice_function.invoke"])
+# Ports over DynamoDB: not their calls are steps, but their requests.
+OVER_DYNAMODB = frozenset(["refs", "staging", "exports", "jobs"])
+# A request to DynamoDB that follows one whose answer was lost.
+AGAIN = "dynamodb again"
 _READ_FAULTS = ("crash before", "throttled", "pause", "pause")
 _WRITE_FAULTS = (
     *("crash before", "crash after", "throttled", "pause", "pause"),
@@ -87,9 +51,16 @@ _WRITE_FAULTS = (
 )
 # Of a request that takes no time.
 _PROMPT_FAULTS = ("crash before", "crash after", "throttled", "lost, not done", "lost, done")
+_SENT_FAULTS = ("cut off", "slow", "lost, not done")
 _PAUSES_S = (1, 30, 600, 3600)
 # Nobody waits longer for an answer: whoever reads is ended by then.
 _READER_PAUSE_S_MAX = 600
+# How long a client cannot reach DynamoDB after a lost request: for some attempts of a call, for all
+# of them, and also for those of the call that reads back.
+_CUT_OFF_S = (0, 0, 12, 20)
+# A request arrives before its signature is too old; or the process is frozen for that long.
+_SLOW_S = (1, 30, 290)
+_FROZEN_S = (1, 30, 290, 310, 700, 3600)
 
 
 class SeededFaults:
@@ -102,20 +73,32 @@ class SeededFaults:
         self._kinds = kinds
 
     def __call__(
-        self, place: Place, name: str, *, reads_only: bool, is_prompt: bool
+        self, place: Place, name: str, *, reads_only: bool, is_prompt: bool = False
     ) -> Fault | None:
-        if not self._rate or self._chance.random() >= self._rate:
-            return None
         chance = self._chance
+        rate = 0.5 if name == AGAIN else self._rate
+        if not self._rate or chance.random() >= rate:
+            return None
         kinds: tuple[str, ...] = _READ_FAULTS if name in READS else _WRITE_FAULTS
         if is_prompt:
             kinds = _PROMPT_FAULTS
+        elif name == AGAIN:
+            kinds = ("pause",)
         elif name in REPEATED:
             kinds = (*kinds, "repeated", "repeated")
-        fault = Fault(chance.choice(kinds))
-        if fault.kind == "pause":
+        elif name.startswith("dynamodb."):
+            kinds = (*kinds, *_SENT_FAULTS, *(() if name in READS else ("crash, done late",)))
+        kind = chance.choice(kinds)
+        fault = Fault(kind)
+        if kind == "pause":
             longest = _READER_PAUSE_S_MAX if reads_only else _PAUSES_S[-1]
-            fault = Fault("pause", min(chance.choice(_PAUSES_S), longest))
+            fault = Fault(
+                kind, min(chance.choice(_FROZEN_S if name == AGAIN else _PAUSES_S), longest)
+            )
+        elif kind == "slow":
+            fault = Fault(kind, chance.choice(_SLOW_S))
+        elif name.startswith("dynamodb.") and kind.startswith(("lost", "cut")):
+            fault = Fault(kind, chance.choice(_CUT_OFF_S))
         self.found[place] = fault
         return fault
 
@@ -128,25 +111,6 @@ class WrittenFaults:
 
     def __call__(self, place: Place, _name: str, **_: bool) -> Fault | None:
         return self.found.get(place)
-
-
-def repeatable(
-    replace_task: Callable[..., Task], task: Callable[[Repository, str], Task | None]
-) -> Callable[..., Task]:
-    """As replace_task, whose request may be repeated, and then recognizes its own effect.
-
-    One without an event is no transaction: if somebody else has overwritten the effect meanwhile,
-    it is not recognized.
-    """
-    done: Task | None = None
-
-    def replace(repository: Repository, old: Task, new: Task, event: Event | None = None) -> Task:
-        nonlocal done
-        if done is None or (event is None and task(repository, old.id) != done):
-            done = replace_task(repository, old, new, event)
-        return done
-
-    return replace
 
 
 def carry_out(

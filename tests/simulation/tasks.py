@@ -1,18 +1,16 @@
 """Tasks in schedules: messages that arrive as they like, and the threads and workers of runners."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 import msgspec
 
 from graveler.branches import changes
 from graveler.committed.slices import plan
-from graveler.engine import Engine
 from graveler.errors import GravelerError, ThrottledError
 from graveler.merge import plan_merge
 from graveler.model import Commit, Repository
@@ -22,6 +20,7 @@ from graveler.operations.tasks import slices
 from graveler.operations.tasks.slices import SliceJob, apply_job
 from tests.simulation.schedule import Op
 from tests.simulation.scheduler import Scheduler
+from tests.simulation.threads import stepped_threads
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import FixedClock
 from tests.support.fakes.tasks import run
@@ -30,6 +29,7 @@ from tests.support.faults.faults import Crash
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
+    from tests.simulation.process import Process
 
 # After a runner dies, the queue delivers its message again.
 _AGAIN_S = 60
@@ -164,74 +164,16 @@ class Deliveries:
 class Workers:
     """The slice function: each invocation is a process of its own, which outlives its caller."""
 
-    def __init__(
-        self, start: Callable[[Callable[..., Any]], Engine], call: Callable[..., Any]
-    ) -> None:
+    def __init__(self, start: Callable[[], "Process"]) -> None:
         self._start = start
-        self._call = call
 
     def invoke(self, job: Mapping[str, Any]) -> Mapping[str, Any]:
-        is_dead = False
-
-        def around(*call: Any) -> Any:
-            nonlocal is_dead
-            if is_dead:
-                raise Crash
-            try:
-                return self._call(*call)
-            except Crash:
-                is_dead = True
-                raise
-
         try:
-            answer = apply_job(self._start(around), msgspec.convert(job, SliceJob))
+            answer = apply_job(self._start().engine, msgspec.convert(job, SliceJob))
         except Crash as crash:
             raise ThrottledError("the worker died") from crash
         result: Mapping[str, Any] = msgspec.to_builtins(answer)
         return result
-
-
-class _Threads:
-    """As ContextThreads; each thread is a greenlet, so that the scheduler owns its steps."""
-
-    def __init__(self, scheduler: Scheduler, amount: int) -> None:
-        self._scheduler = scheduler
-        self._amount = amount
-        self._running = 0
-        self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        while self._running and kind is not Crash:
-            self._scheduler.pause()
-
-    def submit(self, work: Callable[..., Any], *args: Any) -> "Future[Any]":
-        future: Future[Any] = Future()
-        self._jobs.append((future, lambda: work(*args)))
-        if self._running < self._amount:
-            self._running += 1
-            if self._scheduler.is_stepping:
-                self._scheduler.add_thread(self._run)
-            else:
-                self._run()
-        return future
-
-    def shutdown(self, **_: bool) -> None:
-        for future, _job in self._jobs:
-            future.cancel()
-
-    def _run(self) -> None:
-        while self._jobs:
-            future, job = self._jobs.popleft()
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(job())
-            except (Exception, Crash) as error:  # noqa: BLE001 - the caller has to see it
-                future.set_exception(error)
-        self._running -= 1
 
 
 @contextmanager
@@ -250,7 +192,7 @@ def stepwise(scheduler: Scheduler, clock: FixedClock) -> Iterator[None]:
         return [], list(futures)
 
     with (
-        patch.object(slices, "ContextThreads", partial(_Threads, scheduler)),
+        stepped_threads(scheduler),
         patch.object(slices, "wait", wait),
         patch.object(changes, "plan", partial(plan, slice_weight=1)),
         patch.object(changes, "plan_merge", partial(plan_merge, slice_weight=1)),
@@ -265,6 +207,8 @@ def deliver_all(simulation: "Simulation") -> None:
         name: str, call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
         simulation.ledger.watch(name, args, options)
+        if name == "staging.stage_step":
+            simulation.steps.send(*args)
         return call(*args, **options)
 
     deliveries = simulation.deliveries

@@ -1,11 +1,18 @@
 """The simulator itself: it is the same twice, it finds faults that are planted, and makes them small."""
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 
 import pytest
 
+from graveler.aws.dynamodb.branches import branch_item
+from graveler.aws.dynamodb.models import CLEANUPS, RefsItem
+from graveler.aws.dynamodb.tables import key
+from graveler.aws.dynamodb.tags import _tag_item
+from graveler.aws.errors import ConditionFailedError
 from graveler.branches.changes import StagedSource
+from graveler.errors import GravelerError
 from graveler.operations import commits
 from graveler.operations.tasks import waiting
 from graveler.ports import Staged
@@ -14,7 +21,6 @@ from tests.simulation.report import label, report
 from tests.simulation.schedule import Op, Schedule
 from tests.simulation.shrink import shrink
 from tests.simulation.workload import MIXES, draw
-from tests.support.fakes.memory import MemoryRefStore
 
 FOUND_WITHIN = 2_000
 # Faults that few schedules meet, by kind: from this seed on, they are found soon.
@@ -24,87 +30,95 @@ FIRST_SEEDS = {"status": 5_400}
 def _stage_under_an_old_token(world) -> None:
     """Writes go where the branch's changes were before the first commit."""
     first: dict[str, str] = {}
-    world.staging.close = lambda _token: None
-    stage = world.staging.stage
 
-    def stale(token, changes):
+    def stale(stage, token, changes):
         return stage(first.setdefault(token.partition(":")[0], token), changes)
 
-    world.staging.stage = stale
+    _stage_under_closed_tokens(world)
+    world.plant("staging.stage", stale)
 
 
 def _forget_sealed_tokens(world) -> None:
     """What was staged before a commit seals it is gone."""
-    real = MemoryRefStore.seal_token
 
-    def seal(repository, branch, new_token):
-        real(world.refs, repository, branch, new_token)
-        branches = world.refs.records_of(repository).branches
-        branches[branch.name] = replace(branches[branch.name], sealed_tokens=())
-        return branches[branch.name]
+    def seal(real, repository, branch, new_token):
+        sealed = replace(real(repository, branch, new_token), sealed_tokens=())
+        _store(world, repository, sealed)
+        return sealed
 
-    world.refs.seal_token = seal
+    world.plant("refs.seal_token", seal)
+
+
+def _store(world, repository, branch) -> None:
+    """Store a branch, whatever it was."""
+    tables = world.refs.tables
+    tables.dynamodb.call("PutItem", tables.put(branch_item(repository, branch)))
 
 
 def _never_end(world) -> None:
     """Whoever seals a token has been too slow."""
 
-    def seal(repository, branch, new_token):
+    def seal(*_):
         while True:
-            world.refs.between()
+            world.objects.between()
 
-    world.refs.seal_token = seal
+    world.plant("refs.seal_token", seal)
 
 
 def _raise_nonsense(world) -> None:
-    def seal(repository, branch, new_token):
+    def seal(_real, _repository, _branch, new_token):
         raise KeyError(new_token)
 
-    world.refs.seal_token = seal
+    world.plant("refs.seal_token", seal)
 
 
 def _compact_without_tombstones(world) -> None:
     """What was deleted before a compaction shows what is committed."""
-    fill = world.staging.fill
-    world.staging.fill = lambda token, changes: fill(
-        token, [c for c in changes if c[1] is not None]
+    world.plant(
+        "staging.fill",
+        lambda fill, token, changes: fill(token, [c for c in changes if c[1] is not None]),
     )
 
 
 def _offer_nothing(world) -> None:
     """A token that a compaction fills is not registered before the branch takes it."""
 
-    def offer(token, _drop_after_ns):
-        world.refs.offers.add(token)
-        return token
+    def take(replace_sealed, repository, old, **options):
+        offer = world.refs.offer_token(options["token"], options["offer"])
+        try:
+            replace_sealed(repository, old, **{**options, "offer": offer})
+        except GravelerError:
+            world.refs.tables.dynamodb.call(
+                "DeleteItem", world.refs.tables.delete(key(CLEANUPS, offer))
+            )
+            raise
 
-    world.refs.offer_token = offer
+    world.plant("refs.offer_token", lambda _real, _token, drop_after_ns: drop_after_ns)
+    world.plant("refs.replace_sealed", take)
 
 
 def _move_whoever_was_first(world) -> None:
     """The head moves, though somebody else has moved it."""
-    real = MemoryRefStore.move_branch
 
-    def move(repository, old, **options):
+    def move(real, repository, old, **options):
         now = world.refs.branch(repository, old.name)
         if now is not None and now.sealed_tokens[-len(old.sealed_tokens) :] == old.sealed_tokens:
             old = now if len(now.sealed_tokens) == len(old.sealed_tokens) else old
-        real(world.refs, repository, old, **options)
+        real(repository, old, **options)
 
-    world.refs.move_branch = move
+    world.plant("refs.move_branch", move)
 
 
 def _forget_events(world) -> None:
     """A commit without its event."""
-    real = MemoryRefStore.move_branch
-    world.refs.move_branch = lambda *args, **options: real(
-        world.refs, *args, **{**options, "event": None}
+    world.plant(
+        "refs.move_branch", lambda real, *args, **options: real(*args, **{**options, "event": None})
     )
 
 
 def _collect_what_is_staged(world) -> None:
     """Scans find nothing that garbage collection would have to keep."""
-    world.staging.scan = lambda *_: iter(())
+    world.plant("staging.scan", lambda *_: iter(()))
 
 
 def _read_on(world) -> None:
@@ -124,77 +138,75 @@ def _require_no_etag(world) -> None:
 
 
 def _remember_tombstones_as_nothing(world) -> None:
-    stage = world.staging.stage
-    world.staging.stage = lambda token, changes: stage(
-        token, [change for change in changes if change[1] is not None]
+    world.plant(
+        "staging.stage",
+        lambda stage, token, changes: stage(token, [c for c in changes if c[1] is not None]),
     )
 
 
 def _stage_under_closed_tokens(world) -> None:
     """A seal keeps nobody out."""
-    world.staging.close = lambda _token: None
+    world.plant("staging.close", lambda *_: None)
 
 
 def _take_equal_values_for_ones_own(world) -> None:
     """Who creates what is there already is told that it was its own doing."""
-    stage_if = world.staging.stage_if
 
-    def careless(repository, branch, path, value, expected):
+    def careless(stage_if, repository, branch, path, value, expected):
         if world.staging.get(branch.staging_token, path) != Staged(value):
             stage_if(repository, branch, path, value, expected)
 
-    world.staging.stage_if = careless
+    world.plant("staging.stage_if", careless)
 
 
 def _replace_what_was_not_read(world) -> None:
     """A conditional change does not mind what was staged since its writer looked."""
-    stage_if = world.staging.stage_if
 
-    def careless(repository, branch, path, value, expected):
+    def careless(stage_if, repository, branch, path, value, _expected):
         stage_if(repository, branch, path, value, world.staging.get(branch.staging_token, path))
 
-    world.staging.stage_if = careless
+    world.plant("staging.stage_if", careless)
 
 
 def _merge_over_edits(world) -> None:
     """A merge does not mind what was staged since it looked."""
-    real = MemoryRefStore.move_branch
-    world.refs.move_branch = lambda *args, **options: real(
-        world.refs, *args, **{**options, "is_clean": False}
+    world.plant(
+        "refs.move_branch",
+        lambda real, *args, **options: real(*args, **{**options, "is_clean": False}),
     )
 
 
 def _end_tasks_beside_their_effects(world) -> None:
     """The end of a task is stored after its commit, and not with it."""
-    real = MemoryRefStore.move_branch
 
-    def move(repository, old, *, ends=None, **options):
-        real(world.refs, repository, old, **options)
+    def move(real, repository, old, *, ends=None, **options):
+        real(repository, old, **options)
         if ends is not None:
-            world.refs.between()
+            world.objects.between()
             world.refs.replace_task(repository, ends.old, ends.new, ends.event)
 
-    world.refs.move_branch = move
+    world.plant("refs.move_branch", move)
 
 
 def _end_tasks_whatever_they_are(world) -> None:
     """A task that was cancelled, or that another runner ended, ends again."""
-    real = MemoryRefStore.move_branch
 
-    def move(repository, old, *, ends=None, **options):
+    def move(real, repository, old, *, ends=None, **options):
         if ends is not None:
             now = world.refs.task(repository, ends.old.id)
             ends = replace(ends, old=now)
-        real(world.refs, repository, old, ends=ends, **options)
+        real(repository, old, ends=ends, **options)
 
-    world.refs.move_branch = move
+    world.plant("refs.move_branch", move)
 
 
 def _forget_events_of_tasks(world) -> None:
     """The event of a new task does not lead to a message."""
-    real = world.refs.create_task
-    world.refs.create_task = lambda repository, task, last, event: real(
-        repository, task, last, replace(event, kind="task_forgotten")
+    world.plant(
+        "refs.create_task",
+        lambda real, repository, task, last, event: real(
+            repository, task, last, replace(event, kind="task_forgotten")
+        ),
     )
 
 
@@ -206,23 +218,37 @@ def _deliver_no_delayed_messages(world) -> None:
 
 def _give_all_branches_one_identity(world) -> None:
     """As earlier versions stored branches: another branch of the name is the same one."""
-    real = MemoryRefStore.create_branch
-    for records in world.refs.records.values():
-        for name, branch in records.branches.items():
-            records.branches[name] = replace(branch, uid="")
-    world.refs.create_branch = lambda repository, branch, *more: real(
-        world.refs, repository, replace(branch, uid=""), *more
+    repository = world.refs.repository("lake")
+    for branch in list(world.refs.records_of(repository).branches.values()):
+        _store(world, repository, replace(branch, uid=""))
+    world.plant(
+        "refs.create_branch",
+        lambda real, repository, branch, *more: real(repository, replace(branch, uid=""), *more),
     )
 
 
 def _restore_what_is_restored(world) -> None:
     """A name is restored, though the restore has ended."""
-    world.refs._check_restoring = lambda _repository: None
+
+    tables = world.refs.tables
+
+    def restoring(item_of):
+        def restore(_real, repository, restored):
+            for each in restored:
+                world.objects.between()
+                put = tables.put(item_of(repository, each), RefsItem.sort.does_not_exist())
+                with suppress(ConditionFailedError):
+                    tables.dynamodb.call("PutItem", put)
+
+        return restore
+
+    world.plant("refs.restore_branches", restoring(branch_item))
+    world.plant("refs.restore_tags", restoring(_tag_item))
 
 
 def _overlook_moves(world) -> None:
     """A collection knows only the heads that it lists."""
-    world.refs.events_since = lambda *_: iter(())
+    world.plant("refs.events_since", lambda *_: iter(()))
 
 
 def _stop_the_monotonic_clock(world) -> None:
@@ -303,7 +329,7 @@ _START = Op("start_commit", text="again", id=5)
 )
 def test_a_commit_by_a_task_that_lacks_a_write_is_found(monkeypatch, name, wrong, programs):
     def late(world) -> None:
-        world.staging.is_torn = True
+        world.service.choices.frees_checked_early = True
 
     monkeypatch.setattr(commits, name, wrong)
     outcomes = (
@@ -389,6 +415,9 @@ def test_faults_of_every_kind_are_tried():
         "throttled",
         "pause",
         "repeated",
+        "slow",
+        "cut off",
+        "crash, done late",
         "lost, done",
         "lost, not done",
         "lost, done late",

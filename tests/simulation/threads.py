@@ -1,12 +1,24 @@
-"""Threads of a client's process: what it reads ahead, between the steps of everybody else."""
+"""Threads of the product: the scheduler owns them, so that each of their steps is one of a schedule.
 
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from typing import ParamSpec, TypeVar
+Every pool is a ContextThreads, and each of its threads is a greenlet here. The one other place
+where threads wait for each other is the coalescer.
+"""
 
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import copy_context
+from types import SimpleNamespace
+from typing import Any, TypeVar
+from unittest.mock import patch
+
+from graveler.aws.dynamodb import coalescing
+from graveler.threads import ContextThreads
 from tests.simulation.scheduler import Scheduler
+from tests.support.faults.faults import Crash
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -23,25 +35,96 @@ class _Stepped(Future[T]):
         return super().result(timeout)
 
 
-class SteppedThreads(Executor):
-    """An executor whose threads the scheduler runs."""
+class _Event:
+    """As threading.Event; whoever waits lets others go on."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
+        self._is_set = False
 
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+    def set(self) -> None:
+        self._is_set = True
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def wait(self, _timeout_s: float | None) -> bool:
+        while not self._is_set:
+            self._scheduler.pause()
+        return True
+
+
+class _Pool:
+    """The threads of one ContextThreads."""
+
+    def __init__(self, scheduler: Scheduler, amount: int) -> None:
+        self._scheduler = scheduler
+        self._amount = amount
+        self._running = 0
+        self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
         future: _Stepped[T] = _Stepped(self._scheduler)
-
-        def work() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                future.set_result(fn(*args, **kwargs))
-            except BaseException as error:  # noqa: BLE001 - whoever asks for the result raises it
-                future.set_exception(error)
-
-        if self._scheduler.is_stepping:
-            self._scheduler.add_thread(work)
-        else:
-            work()
+        self._jobs.append((future, work))
+        if self._running < self._amount:
+            self._running += 1
+            if self._scheduler.is_stepping:
+                self._scheduler.add_thread(self._run, copy_context())
+            else:
+                self._run()
         return future
+
+    def shutdown(self, *, waits: bool, cancels: bool) -> None:
+        if cancels:
+            for future, _ in self._jobs:
+                future.cancel()
+        while waits and self._running:
+            self._scheduler.pause()
+
+    def _run(self) -> None:
+        while self._jobs:
+            future, work = self._jobs.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(work())
+            except (Exception, Crash) as error:  # noqa: BLE001 - whoever asks for the result raises it
+                future.set_exception(error)
+        self._running -= 1
+
+
+@contextmanager
+def stepped_threads(scheduler: Scheduler) -> Iterator[None]:
+    """Let the scheduler own all threads."""
+
+    def pool_of(threads: ContextThreads) -> _Pool:
+        pool: _Pool = threads.__dict__.setdefault("stepped", _Pool(scheduler, threads._max_workers))
+        return pool
+
+    def submit(
+        threads: ContextThreads, work: Callable[..., T], /, *args: Any, **options: Any
+    ) -> Future[T]:
+        return pool_of(threads).submit(lambda: work(*args, **options))
+
+    def shutdown(
+        threads: ContextThreads,
+        wait: bool = True,
+        *,
+        cancel_futures: bool = False,
+    ) -> None:
+        pool_of(threads).shutdown(waits=wait, cancels=cancel_futures)
+
+    def leave(threads: ContextThreads, kind: type[BaseException] | None, *_: object) -> None:
+        pool_of(threads).shutdown(waits=kind is not Crash, cancels=False)
+
+    methods = {"submit": submit, "shutdown": shutdown, "__exit__": leave}
+    stepped = SimpleNamespace(
+        Event=lambda: _Event(scheduler),
+        Lock=threading.Lock,
+        TIMEOUT_MAX=threading.TIMEOUT_MAX,
+    )
+    with (
+        patch.multiple(ContextThreads, **methods),
+        patch.object(coalescing, "threading", stepped),
+    ):
+        yield

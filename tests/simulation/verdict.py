@@ -27,7 +27,7 @@ _LONG_NS = 60 * 60 * 10**9
 def judge(simulation: "Simulation") -> None:
     """Add what is wrong to the simulation's problems."""
     world = simulation.world
-    world.refs.page_amount = world.staging.page_amount = world.objects.page_amount = 1000
+    world.objects.page_amount = 1000
     repository = world.refs.repository(REPO)
     try:
         deliver_all(simulation)

@@ -27,8 +27,9 @@ from graveler.operations import (
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.retention.rules import make_rules
+from tests.simulation.database import SimulatedWorld, drawn_ids, simulated_world
 from tests.support.checks.linearizability import Operation, Value
-from tests.support.fakes.engines import MemoryWorld, memory_world
+from tests.support.fakes.dynamodb.choices import Choices
 
 REPO = "lake"
 COPY, COPIED_TAG = "copy", "v1"
@@ -46,7 +47,7 @@ AGE_S = 30 * 60 * 60
 class Start:
     """A world as schedules find it, and what is known of it."""
 
-    world: MemoryWorld
+    world: SimulatedWorld
     commits: dict[str, str] = field(default_factory=dict)  # commit IDs by short names
     heads: dict[tuple[str, bytes], Value | None] = field(default_factory=dict)
     branches: tuple[str, ...] = ()
@@ -77,7 +78,7 @@ def _commit(engine: Engine, branch: str, message: str, repo: str = REPO) -> str:
 
 
 def _new_start(breaking: Breaking | None = None) -> Start:
-    world = memory_world(breaking, step_ns=10**6)
+    world = simulated_world(breaking)
     world.sealed_tokens_max = 2  # so that there are compactions
     start = Start(world)
     start.foreign[DESCRIBED] = b"x" * DESCRIBED_BYTES * DESCRIBED_TIMES
@@ -274,10 +275,10 @@ WORLDS: dict[str, Callable[[], Start]] = {
 
 @cache
 def _template(name: str) -> Start:
-    start = WORLDS[name]()
+    with drawn_ids(0):
+        start = WORLDS[name]()
     world = start.world
     world.clock.tick(AGE_S)
-    world.refs.events.clear()
     world.objects.bytes_read.clear()
     repository = world.refs.repository(REPO)
     if repository is not None:
@@ -292,7 +293,7 @@ def _template(name: str) -> Start:
     return start
 
 
-def new_world(name: str) -> Start:
-    """A copy of the world, that a schedule may change."""
+def new_world(name: str, choices: Choices | None = None) -> Start:
+    """A copy of the world, that a schedule may change, over a service with the choices."""
     start = _template(name)
-    return replace(start, world=start.world.fork(), before=list(start.before))
+    return replace(start, world=start.world.fork(choices), before=list(start.before))
