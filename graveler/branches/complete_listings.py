@@ -66,19 +66,23 @@ def closed_commits(
     """
     known = CommitSet()
     yield from known.watch(engine.refs.every_commit(repository))
-    # One transaction stores a head and its commit, but listings may see the head first.
-    unlisted = [head for head in heads if head not in known]
-    if unlisted:
-        yield from known.watch(engine.refs.commits(repository, unlisted).values())
-    yield from missing_ancestors(engine, repository, known)
+    yield from missing_commits(engine, repository, known, heads)
 
 
-def missing_ancestors(engine: Engine, repository: Repository, known: CommitSet) -> Iterator[Commit]:
-    """Yield the ancestors that the set lacks, and add them to it.
+def missing_commits(
+    engine: Engine, repository: Repository, known: CommitSet, heads: Iterable[CommitID]
+) -> Iterator[Commit]:
+    """Yield the heads and all ancestors that the set lacks, and add them to it.
+
+    A head that does not exist is left out.
 
     Raises:
         CorruptDataError: a parent does not exist.
     """
+    # One transaction stores a head and its commit, but listings may see the head first.
+    unlisted = [head for head in heads if head not in known]
+    if unlisted:
+        yield from known.watch(engine.refs.commits(repository, unlisted).values())
     while missing := known.missing:
         found = engine.refs.commits(repository, list(missing))
         for parent_id, child_id in missing.items():

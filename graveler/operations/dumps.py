@@ -1,11 +1,10 @@
 """Dumping a repository's refs into its namespace, and restoring a dump into a bare repository.
 
 Theory of operation. A dump is the IDs of three immutable files: branches, tags and commits. The
-dump reads branches and tags before commits. Commits are never deleted, so the dump holds each
-commit that one of its branches or tags names. The scan of commits is not a snapshot: it may return
-a new commit without its parent. Then the dump fetches the parents, and a second scan writes exactly
-the commits of the closed set. Before its IDs are returned, the dump is read back and checked, as by
-a restore.
+dump reads branches and tags before commits. The scan of commits is not a snapshot: it may return a
+new commit without its parent, or lack the commit of a new head. Then the dump fetches those, and a
+second scan writes exactly the commits of the closed set. Commits are never deleted. Before its IDs
+are returned, the dump is read back and checked, as by a restore.
 
 A restore reads the whole dump before it changes anything, and refuses an inconsistent one. Then it
 claims the repository for this dump. It stores commits, branches and tags in that order, and makes
@@ -27,7 +26,7 @@ from typing import TypeVar
 
 import msgspec
 
-from graveler.branches.complete_listings import missing_ancestors
+from graveler.branches.complete_listings import missing_commits
 from graveler.branches.lookup import (
     check_writable,
     read_repository,
@@ -37,8 +36,8 @@ from graveler.branches.lookup import (
 from graveler.branches.retries import retry_stale
 from graveler.branches.watching import Watching
 from graveler.dump.check import BATCH_COMMITS, CheckedDump
-from graveler.dump.files import RefsDump, write
-from graveler.dump.records import COMMITS
+from graveler.dump.files import RefsDump, read, write
+from graveler.dump.records import BRANCHES, COMMITS, TAGS
 from graveler.engine import Engine
 from graveler.errors import (
     ConflictError,
@@ -47,7 +46,7 @@ from graveler.errors import (
     StaleVersionError,
 )
 from graveler.identity import is_id
-from graveler.model import Commit, MetaRangeID, Repository, Tag
+from graveler.model import Commit, CommitID, MetaRangeID, Repository, Tag
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.dumped_refs import DumpContent, dump_refs
 from graveler.operations.tasks.hold import Hold
@@ -115,8 +114,13 @@ def _dumpable(engine: Engine, name: str) -> Repository:
 def _dump(engine: Engine, repository: Repository, watching: Watching) -> RefsDump:
     store = partial(write, engine.committed, repository.storage_namespace)
     branches_id, tags_id = dump_refs(engine, repository, watching)
+    heads = (
+        named.commit_id
+        for kind, file_id in ((BRANCHES, branches_id), (TAGS, tags_id))
+        for named in read(engine.committed, repository.storage_namespace, file_id, kind)
+    )
     dumped = RefsDump(
-        commits_id=_dump_commits(engine, repository, partial(store, COMMITS), watching),
+        commits_id=_dump_commits(engine, repository, partial(store, COMMITS), heads, watching),
         branches_id=branches_id,
         tags_id=tags_id,
     )
@@ -136,15 +140,14 @@ def _dump_commits(
     engine: Engine,
     repository: Repository,
     store: Callable[[Iterable[Commit]], MetaRangeID],
+    heads: Iterable[CommitID],
     watching: Watching,
 ) -> MetaRangeID:
-    """Store the commits by ID, each with its ancestors; return the file's ID."""
+    """Store the commits by ID, the heads and all ancestors among them; return the file's ID."""
     known = CommitSet()
     commits_id = store(known.watch(watching(engine.refs.every_commit(repository))))
-    if not known.missing:
+    if not list(missing_commits(engine, repository, known, heads)):
         return commits_id
-    for _ in missing_ancestors(engine, repository, known):
-        pass
     # Commits are never deleted, so the scan returns all of the set; it may return newer ones too.
     commits = watching(engine.refs.every_commit(repository))
     return store(commit for commit in commits if commit.id in known)

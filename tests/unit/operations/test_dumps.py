@@ -184,6 +184,23 @@ def test_an_inconsistent_dump_is_refused_and_leaves_no_manifest(world, engine):
     dumps.dump(engine, REPO)
 
 
+def test_a_head_that_is_listed_before_its_commit_is_dumped_with_it(world):
+    """A query sees a transaction part by part."""
+    repository = world.refs.repository(REPO)
+    head = world.refs.branch(repository, "dev").commit_id
+    whole = dumps.dump(world.engine(), REPO)
+    scans = 0
+
+    def late(name, call):
+        nonlocal scans
+        if name != "refs.every_commit":
+            return call()
+        scans += 1
+        return (commit for commit in call() if scans > 1 or commit.id != head)
+
+    assert dumps.dump(engine_around(world.engine(), late), REPO) == whole
+
+
 def test_deleting_a_repository_meanwhile_never_spoils_its_last_dump(world):
     calls = Calls()
     dumps.dump(engine_around(world.engine(), calls), REPO)
