@@ -192,6 +192,12 @@ class TestWrites:
         service.choices = Choices()
         assert sorts(queried(service)) == ["a", "c"]
 
+    def test_items_of_a_batch_are_read_one_by_one(self, service: Service) -> None:
+        service.choices = Meanwhile(lambda: put(service, "b"))
+        wanted = {TABLE: {"Keys": [key("a"), key("b")], "ConsistentRead": True}}
+        answer = service.answer("BatchGetItem", {"RequestItems": wanted})
+        assert answer["Responses"][TABLE] == [item("b")]
+
     def test_writes_of_a_batch_become_visible_one_by_one(self, service: Service) -> None:
         seen: list[list[str]] = []
         service.choices = Meanwhile(lambda: seen.append(sorts(queried(service))))

@@ -39,7 +39,7 @@ class Choices:
         return False
 
     def write_order(self, writes: int, /) -> Sequence[int]:
-        """Return the order in which the writes of a transaction or batch become visible."""
+        """Return the order in which the parts of a transaction or a batch happen."""
         return range(writes)
 
     def frees_checked(self) -> bool:
@@ -47,7 +47,7 @@ class Choices:
         return False
 
     def between(self) -> None:
-        """Called before each visible write of a transaction, and between those of a batch.
+        """Called before each visible write of a transaction, and between the parts of a batch.
 
         Others may send requests meanwhile.
         """

@@ -257,10 +257,15 @@ class Service:
         responses: dict[str, list[Item]] = {name: [] for name in wanted}
         unprocessed: dict[str, list[Item]] = {}
         size = 0
-        for number, (name, key, order) in enumerate(parts):
+        is_first = True
+        for number in self.choices.write_order(len(parts)):
+            name, key, order = parts[number]
             if number in left_out or size > _BATCH_BYTES_MAX:
                 unprocessed.setdefault(name, []).append(key)
                 continue
+            if not is_first:
+                self.choices.between()
+            is_first = False
             with self._lock:
                 is_consistent = wanted[name].get("ConsistentRead", False)
                 item = self._seen(self._table(name), order, is_consistent=is_consistent)
