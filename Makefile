@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve accept gc export-job test test-long check durations simulate fuzz torture bench lock page launcher wheel browser layer synth dist format install jars
+.PHONY: help serve accept gc export-job test test-long check durations simulate mutants fuzz torture bench lock page launcher wheel browser layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -68,6 +68,9 @@ test-long: install jars browser $(PAGE_INSTALLED) $(CDK_INSTALLED) ## What is ra
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
 	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
 	  --clients $(or $(CLIENTS),0) --mix "$(MIX)"
+
+mutants: install ## Plant faults, and see whether a test finds each: ONLY=name,name
+	@exec $(PYTHON) -m tests.mutants --only "$(ONLY)"
 
 fuzz: install ## Send wrong requests for long: MINUTES= SEED=, in process or to ENDPOINT=http://…
 	@exec $(PYTHON) -m tests.fuzz --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \

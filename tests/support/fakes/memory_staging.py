@@ -268,9 +268,14 @@ class MemoryStagingStore:
         end: bytes | None,
         amount: int,
     ) -> tuple[Branch | None, Iterator[ChangesPage]]:
+        amount = min(amount, self.page_amount)
+        if self.staged_first:
+            first = self._scan_page(token, start, end, amount)
+            self.between()
+            return self._refs.branch(repository, branch), self._scan_on(token, first, end)
         found = self._refs.branch(repository, branch)
         self.between()
-        first = self._scan_page(token, start, end, min(amount, self.page_amount))
+        first = self._scan_page(token, start, end, amount)
         return found, self._scan_on(token, first, end)
 
     def _scan_on(

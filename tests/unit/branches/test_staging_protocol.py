@@ -20,7 +20,7 @@ from graveler.errors import (
     UnknownOutcomeError,
 )
 from graveler.model import NO_REQUIREMENT, Requirement
-from graveler.operations import branches, commits, links, merges, objects, writes
+from graveler.operations import branches, commits, links, merges, objects, replays, writes
 from graveler.staging.listing import PageQuery
 from tests.support.faults.counting import engine_around
 from tests.support.faults.faults import Crash
@@ -154,8 +154,26 @@ def forked(engine):
     commit(engine, "dev")
 
 
+def _of_a_metarange(engine):
+    dev = commits.get(engine, REPO, "dev").metarange_id
+    commit(engine, source_metarange=dev)
+
+
+MOVES_OF_A_CLEAN_BRANCH = {
+    "merge": lambda engine: merges.merge(engine, REPO, "dev", "main", merges.MergeRequest("s")),
+    "revert": lambda engine: replays.revert(
+        engine, REPO, "main", replays.RevertRequest("main", "s")
+    ),
+    "cherry-pick": lambda engine: replays.cherry_pick(
+        engine, REPO, "main", replays.CherryPickRequest("dev", "s")
+    ),
+    "commit of a metarange": _of_a_metarange,
+}
+
+
+@pytest.mark.parametrize("move", MOVES_OF_A_CLEAN_BRANCH.values(), ids=MOVES_OF_A_CLEAN_BRANCH)
 @pytest.mark.usefixtures("forked")
-def test_a_merge_beside_metadata_leaves_the_merged_content_or_is_refused(world, engine):
+def test_a_merge_beside_metadata_leaves_the_merged_content_or_is_refused(world, engine, move):
     """The metadata are set after the merge found nothing staged."""
 
     def set_metadata():
@@ -163,7 +181,7 @@ def test_a_merge_beside_metadata_leaves_the_merged_content_or_is_refused(world, 
 
     beside = at(world.engine(), "refs.move_branch", set_metadata)
     with pytest.raises(InvalidInputError, match="uncommitted"):
-        merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
+        move(beside)
     assert content(engine, commit(engine).id, b"p") == b"old content"
 
 
@@ -238,6 +256,17 @@ def test_of_two_equal_creations_one_succeeds(engine):
         commit(engine, allow_empty=True)
 
 
+def test_a_write_that_comes_after_a_reset_stays(world, engine):
+    """The writer read the branch before the reset."""
+    put(engine, b"p", b"undone")
+
+    def reset():
+        branches.reset(engine, REPO, "main", kind="reset")
+
+    put(at(world.engine(), "staging.stage", reset), b"p", b"written")
+    assert content(engine, "main", b"p") == b"written"
+
+
 def test_a_crashed_seal_does_not_block_writers(world, engine):
     put(engine, b"a", b"1")
     _, branch = current_branch(engine, REPO, "main")
@@ -288,8 +317,18 @@ def test_a_commit_has_an_entry_that_its_first_scan_missed(world, engine):
     assert content(engine, made.id, b"late") == b"x"
 
 
-def test_a_writer_whose_token_is_sealed_makes_the_commit_scan_again(world, engine):
-    put(engine, b"other", b"x")
+WRITES = {
+    "write": lambda engine: put(engine, b"p", b"1"),
+    "creation": lambda engine: put(engine, b"p", b"1", requirement=ABSENT),
+    "reset": lambda engine: branches.reset(engine, REPO, "main", kind="object", path=b"p"),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_writer_whose_token_is_sealed_makes_the_commit_scan_again(world, engine, write):
+    upload(engine, b"p", b"1")
+    commit(engine)
+    writes.delete(engine, REPO, "main", b"p")
     bumped = []
 
     def watch(name, call):
@@ -299,9 +338,10 @@ def test_a_writer_whose_token_is_sealed_makes_the_commit_scan_again(world, engin
             seal(engine)
         return call()
 
-    put(engine_around(world.engine(), watch), b"p", b"1")
+    write(engine_around(world.engine(), watch))
     assert bumped
-    assert content(engine, commit(engine).id, b"p") == b"1"
+    made = commit(engine, allow_empty=True)
+    assert content(engine, made.id, b"p") == b"1"
 
 
 def test_a_write_that_was_reset_at_once_has_an_unknown_outcome(world, engine):
@@ -365,7 +405,6 @@ def test_a_reader_beside_a_write_and_a_merge_is_consistent(world, engine, staged
     upload(engine, b"p", b"merged", "dev")
     commit(engine, "dev")
     reader = world.engine()
-    assert content(reader, "main", b"p") == b"base"
 
     def write_and_merge():
         world.staging.between = lambda: None
@@ -380,6 +419,7 @@ def test_a_reader_beside_a_write_and_a_merge_is_consistent(world, engine, staged
             for item in objects.list_objects(reader, REPO, "main", PageQuery(9)).results
         ],
     ):
+        assert content(reader, "main", b"p") == b"base"
         world.staging.between = write_and_merge
         assert read() in (b"base", b"written", [len(b"base")], [len(b"written")])
         branches.reset(engine, REPO, "main", kind="reset")

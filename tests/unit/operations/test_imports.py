@@ -24,13 +24,13 @@ from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.imports.runs import Found
 from graveler.model import ProtectionRule
 from graveler.model.tasks import LEASE_S, TaskMessage, TaskState
-from graveler.operations import commits, imports, objects, repositories
+from graveler.operations import commits, imports, objects, repositories, writes
 from graveler.operations.task_work import WORK
 from graveler.operations.tasks.advance import advance
 from graveler.times import NS_PER_S
 from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run_all
-from tests.support.faults.counting import Port
+from tests.support.faults.counting import Port, engine_around
 from tests.support.worlds.imports import Recorder, TaskStoppedError, imported
 from tests.support.worlds.lake import (
     NAMESPACE,
@@ -169,6 +169,24 @@ def test_changes_staged_while_the_sources_are_listed_fail_the_import(engine):
     assert status.commit is None
     assert status.task.failure.message == "uncommitted changes (dirty branch)"
     assert paths(engine, "main") == [b"b"]
+
+
+def test_metadata_set_beside_the_commit_of_an_import_stop_it(engine):
+    """They are set after the import found nothing staged."""
+    upload(engine, b"a", b"kept")
+    head = commit(engine)
+    put(engine, "in/a")
+    left = [lambda: writes.set_user_metadata(engine, REPO, "main", b"a", {"k": "v"})]
+
+    def beside(name, call):
+        if name == "refs.move_branch" and left:
+            left.pop()()
+        return call()
+
+    watched = replace(engine_around(engine, beside), task_queue=engine.task_queue)
+    status = run(watched, ("in/", ""))
+    assert status.task.failure.message == "uncommitted changes (dirty branch)"
+    assert named(engine, "main") == head.id
 
 
 def test_a_branch_that_is_protected_while_the_sources_are_listed_takes_no_import(engine):

@@ -329,7 +329,7 @@ def test_a_runner_that_dies_anywhere_is_followed_by_one_that_goes_on(
             assert under(fork.engine(), b"a/") == {}
 
 
-@pytest.mark.parametrize("place", range(1, 8))
+@pytest.mark.parametrize("place", range(1, 13))
 @pytest.mark.parametrize(
     "write",
     [
@@ -344,15 +344,15 @@ def test_a_runner_that_dies_anywhere_is_followed_by_one_that_goes_on(
 def test_no_write_beside_a_move_is_lost(
     world: MemoryWorld, lake: Engine, write: Callable[[Engine], object], place: int
 ) -> None:
-    """The write comes before one of the steps; afterwards each newest content has one path."""
+    """The write comes before a read or a step; afterwards each newest content has one path."""
     task = move(lake, "a/", "moved/", if_exists=IfExists.SKIP)
-    steps = []
+    calls = []
     before: dict[bytes, bytes] = {}
 
     def beside(name: str, call: Callable[[], Any]) -> Any:
-        if name == "staging.stage_step":
-            steps.append(name)
-            if len(steps) == place:
+        if name in ("staging.scan", "staging.stage_step"):
+            calls.append(name)
+            if len(calls) == place:
                 with suppress(NotFoundError):  # the object has moved
                     write(lake)
                 before.update(under(lake, b""))

@@ -68,10 +68,13 @@ def test_a_namespace_is_taken_once_even_if_its_repository_is_deleted(engine):
 
 def test_five_seconds_after_its_deletion_no_process_sees_a_repository(world, engine):
     create(engine)
+    commit_id = branches.get(engine, "repo", "main").commit_id
+    assert objects.list_objects(engine, "repo", commit_id, PageQuery(10)).results == []
     repositories.delete(world.engine(), "repo")
     world.clock.tick(REPOSITORY_AGE_MAX_S)
-    with pytest.raises(NotFoundError, match="'repo'"):
-        objects.list_objects(engine, "repo", "main", PageQuery(10))
+    for ref in (commit_id, "main"):
+        with pytest.raises(NotFoundError, match="'repo'"):
+            objects.list_objects(engine, "repo", ref, PageQuery(10))
 
 
 def test_a_read_only_repository_claims_no_namespace(engine):
