@@ -7,6 +7,8 @@ from unittest.mock import patch
 
 import pytest
 
+from graveler.branches.heads import replace_token
+from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
 from graveler.errors import ForbiddenError, GravelerError, InvalidInputError, NotFoundError
 from graveler.model import ProtectionRule
@@ -368,6 +370,22 @@ def test_no_write_beside_a_move_is_lost(
     assert {path: text for path, text in before.items() if path.startswith(b"moved/")}.items() <= (
         after.items()
     )
+
+
+def test_a_step_whose_token_is_sealed_makes_the_commit_scan_again(
+    world: MemoryWorld, lake: Engine
+) -> None:
+    task = copy(lake, "a/1", "copied/1")
+    sealed = []
+
+    def seal(name: str, call: Callable[[], Any]) -> Any:
+        result = call()
+        if name == "staging.stage_step":
+            sealed.append(replace_token(lake, *current_branch(lake, REPO, "main")))
+        return result
+
+    run(engine_around(world.engine(), seal), TaskMessage(REPO, task.id))
+    assert current_branch(lake, REPO, "main")[1].version == sealed[0].version + 1
 
 
 def test_imported_objects_are_copied_as_they_are(world: MemoryWorld, lake: Engine) -> None:

@@ -394,6 +394,22 @@ def test_no_commit_misses_a_completed_upload(world, engine, begun, parts, requir
     pytest.fail("a completion takes too many calls")
 
 
+@pytest.mark.parametrize("requirement", [Requirement(), ABSENT])
+def test_a_completion_whose_token_is_sealed_makes_the_commit_scan_again(
+    world, engine, begun, parts, requirement
+):
+    sealed = []
+
+    def seal(name, call):
+        result = call()
+        if name == "staging.stage_upload":
+            sealed.append(replace_token(*sealing(engine)))
+        return result
+
+    complete(engine_around(world.engine(), seal), begun, parts, requirement)
+    assert current_branch(engine, REPO, "main")[1].version == sealed[0].version + 1
+
+
 def sealing(engine: Engine):
     return engine, *current_branch(engine, REPO, "main")
 
@@ -495,6 +511,23 @@ def test_a_branch_of_the_same_name_gets_none_of_the_uploads(engine):
         complete(engine, begun, parts)
     assert paths(engine, "dev") == []
     abort(engine, begun)
+
+
+def test_a_completion_stages_nothing_on_a_branch_that_takes_the_name_meanwhile(world, engine):
+    branches.create(engine, REPO, name="dev", source="main")
+    begun = begin(engine, branch="dev")
+    parts = send(engine, begun, b"one", b"two")
+
+    def create_again(other: Engine) -> None:
+        branches.delete(other, REPO, "dev")
+        branches.create(other, REPO, name="dev", source="main")
+
+    for lake, hooked, hook in each_moment(world, create_again):
+        attempted(partial(complete, hooked, begun, parts, ABSENT))
+        if not hook.has_happened:
+            return
+        assert paths(lake.engine(), "dev") == []
+    pytest.fail("a completion takes too many calls")
 
 
 # Listings

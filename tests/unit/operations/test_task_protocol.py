@@ -7,8 +7,16 @@ import pytest
 
 from graveler.errors import StillRunningError, ThrottledError
 from graveler.layout import task_folder
-from graveler.model.tasks import TaskMessage, TaskSettings, TaskState, taken
-from graveler.operations import commits, dumps, merges
+from graveler.model.tasks import (
+    LEASE_S,
+    Task,
+    TaskMessage,
+    TaskSettings,
+    TaskState,
+    failed,
+    taken,
+)
+from graveler.operations import branches, commits, dumps, merges
 from graveler.operations.tasks import requests
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
@@ -99,6 +107,33 @@ def test_a_cancelled_dump_is_not_completed(world, engine):
     run(engine_around(engine, cancel_late), TaskMessage(REPO, task.id))
     assert requests.status(engine, REPO, task.id).state is TaskState.CANCELLED
     assert world.refs.events[-1].kind == "task_cancelled"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda task, now_ns: taken(task, "another", now_ns),
+        lambda task, now_ns: failed(task, ThrottledError("too many runners"), now_ns),
+    ],
+    ids=["taken", "ended"],
+)
+def test_a_runner_that_was_frozen_leaves_a_task_as_another_left_it(world, engine, change):
+    upload(engine, b"a", b"1")
+    task = commits.start_commit(engine, REPO, "main", _REQUEST)
+    head = branches.get(engine, REPO, "main").commit_id
+    left: list[Task] = []
+
+    def freeze(name, call):
+        if name == "refs.move_branch" and not left:
+            world.clock.tick(LEASE_S + 1)
+            repository = engine.refs.repository(REPO)
+            now = engine.refs.task(repository, task.id)
+            changed = change(now, world.clock.peek_ns)
+            left.append(engine.refs.replace_task(repository, now, changed))
+        return call()
+
+    assert run(engine_around(engine, freeze), TaskMessage(REPO, task.id)) == left[0]
+    assert branches.get(engine, REPO, "main").commit_id == head
 
 
 def test_a_merge_that_changes_nothing_is_left_to_a_task_as_well(world, engine):
