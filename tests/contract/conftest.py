@@ -8,6 +8,7 @@ in a repository, on tokens and under a namespace of its own.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
@@ -76,12 +77,15 @@ class LossyHttp(DynamoDBHttpClient):
         self.forget_tokens = False
         # What others do after the effect, before the request is sent again.
         self.meanwhile: Callable[[], object] = lambda: None
+        # What others do before an operation is sent the next time.
+        self.before: dict[str, Callable[[], object]] = {}
 
     def begin(self, headers: Mapping[str, str], body: bytes) -> Pending:
         if self.forget_tokens:
             body = re.sub(rb',"ClientRequestToken":"[^"]*"', b"", body)
-        pending = self._http.begin(headers, body)
         operation = headers["x-amz-target"].partition(".")[2]
+        self.before.pop(operation, lambda: None)()
+        pending = self._http.begin(headers, body)
         if self.to_lose[operation] == 0:
             return pending
         self.to_lose[operation] -= 1
@@ -168,6 +172,25 @@ def fake_stores() -> DynamoDBStores:
     http = LossyHttp(ServiceHttp(service))
     stores = _dynamodb_stores(http, RetryPolicy(total_s_max=60.0, first_pause_s=0.0001))
     return replace(stores, service=service)
+
+
+@contextmanager
+def no_request_arrives(stores: DynamoDBStores, operation: str) -> Iterator[None]:
+    """Lose each request of the operation on its way; nobody knows whether it had an effect."""
+    dynamodb, before = stores.tables.dynamodb, stores.http.before
+    patient = dynamodb.retries
+
+    def lose() -> None:
+        before[operation] = lose
+        raise ResponseLostError("the request was lost on its way")
+
+    before[operation] = lose
+    dynamodb.retries = RetryPolicy(total_s_max=0.02, first_pause_s=0.001)
+    try:
+        yield
+    finally:
+        dynamodb.retries = patient
+        before.clear()
 
 
 def strong(stores: Stores) -> None:

@@ -20,11 +20,12 @@ from graveler.errors import (
     GravelerError,
     InvalidInputError,
     NotFoundError,
+    UnknownOutcomeError,
 )
 from graveler.limits import GROUPS_OF_USER_MAX, POLICIES_ATTACHED_MAX
 from graveler.ports import AccountStore, Credential, ExternalPrincipal, Group, User
 from tests.contract.accounts import ContextCipher, World, stored
-from tests.contract.conftest import DynamoDBStores, strong
+from tests.contract.conftest import DynamoDBStores, no_request_arrives, strong
 
 ROLE = "arn:aws:sts::123456789012:assumed-role/Reader"
 
@@ -415,6 +416,24 @@ class TestDynamoDB:
         store.look_up("AKIAJ1", ["key#1", "address#1"], "ann")
         assert dynamodb_stores.round_trips == ["BatchGetItem"]
 
+    def test_a_membership_that_was_not_stored_is_not_acknowledged(
+        self, store: AccountStore, dynamodb_stores: DynamoDBStores
+    ) -> None:
+        lost = no_request_arrives(dynamodb_stores, "TransactWriteItems")
+        with lost, pytest.raises(UnknownOutcomeError):
+            store.add_member("Readers", "ann")
+        assert store.groups_of("ann", "", "", 10).results == ()
+
+    def test_of_two_users_who_get_a_principal_at_once_one_has_it(
+        self, store: AccountStore, world: World, dynamodb_stores: DynamoDBStores
+    ) -> None:
+        dynamodb_stores.http.before["TransactWriteItems"] = lambda: world.second.create_principal(
+            ExternalPrincipal(ROLE, "bob")
+        )
+        with pytest.raises(AlreadyExistsError):
+            store.create_principal(ExternalPrincipal(ROLE, "ann"))
+        assert store.principal(ROLE) == ExternalPrincipal(ROLE, "bob")
+
     def test_a_key_that_is_moved_to_another_user_signs_nothing(
         self, store: AccountStore, fresh_tables: Tables
     ) -> None:
@@ -443,6 +462,7 @@ class TestDynamoDB:
                 store.delete_user("ann")
         store.create_user(User("ann", 9))
         assert not works(store, pair("ann", "AKIAJ07"))
+        assert store.key_pair("AKIAJ07") is None
         assert store.principal(ROLE) is None
         assert effective(store, "ann") == []
         assert store.members("Readers", "", "", 10).results == ()

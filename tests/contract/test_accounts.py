@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -10,12 +11,12 @@ from graveler.access.digests import secret_digest
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.models import CredentialItem, FirstAdministratorItem, UserItem
-from graveler.aws.dynamodb.tables import Tables
+from graveler.aws.dynamodb.tables import Tables, key
 from graveler.errors import AlreadyExistsError, CorruptDataError, NotFoundError
 from graveler.model import Page
 from graveler.ports import AccountStore, Credential, Group, NewGroup, StandardAccess, User
 from tests.contract.accounts import ContextCipher, World, stored
-from tests.contract.conftest import DynamoDBStores
+from tests.contract.conftest import DynamoDBStores, strong
 
 USER = User("admin", 1_700_000_000)
 CREDENTIAL = Credential("AKIAJEXAMPLEEXAMPLEQ", "secret/+=é", "admin", 1_700_000_001)
@@ -107,6 +108,14 @@ class TestDynamoDB:
         assert len({installation.id for installation in made}) == 1
         assert len({installation.signing_key for installation in made}) == 1
 
+    def test_the_installation_that_is_made_first_is_everybodys(
+        self, fresh_tables: Tables, dynamodb_stores: DynamoDBStores
+    ) -> None:
+        first, second = (DynamoAccountStore(fresh_tables, ContextCipher()) for _ in range(2))
+        made = []
+        dynamodb_stores.http.before["PutItem"] = lambda: made.append(second.installation())
+        assert [first.installation()] == made
+
     @pytest.mark.parametrize("operation", ["TransactWriteItems", "PutItem"])
     def test_a_lost_answer_goes_unnoticed(
         self, fresh_tables: Tables, dynamodb_stores: DynamoDBStores, operation: str
@@ -181,6 +190,36 @@ class TestDynamoDB:
         raw = fresh_tables.get("accounts", "user#admin")
         assert raw is not None
         assert len(raw["groups"]["SS"]) == 1
+
+    def test_a_user_who_is_deleted_or_upgraded_during_an_upgrade_stays_so(
+        self, fresh_tables: Tables, dynamodb_stores: DynamoDBStores
+    ) -> None:
+        strong(dynamodb_stores)
+        before = dynamodb_stores.http.before
+        first, second = (DynamoAccountStore(fresh_tables, ContextCipher()) for _ in range(2))
+        admin = fresh_tables.delete(key("accounts", "user#admin"))
+
+        def uid_of_admin() -> str:
+            user = second.user("admin")
+            return "" if user is None else user.uid
+
+        for change in (
+            lambda: second.upgrade(STANDARD),
+            lambda: fresh_tables.dynamodb.call("DeleteItem", admin),
+        ):
+            install_before_groups(first, fresh_tables)
+            left = []
+
+            def meanwhile(change=change, left=left) -> None:
+                change()
+                left.append(uid_of_admin())
+
+            # The first transaction stores the groups, the second one upgrades the user.
+            before["TransactWriteItems"] = partial(
+                before.__setitem__, "TransactWriteItems", meanwhile
+            )
+            first.upgrade(STANDARD)
+            assert [uid_of_admin()] == left
 
     def test_an_interrupted_upgrade_is_finished_and_brings_nothing_back(
         self, fresh_tables: Tables

@@ -1,7 +1,10 @@
 """The contract of every ClaimStore."""
 
+import pytest
+
+from graveler.errors import UnknownOutcomeError
 from graveler.model import Repository
-from tests.contract.conftest import DynamoDBStores, Losing, Stores, create
+from tests.contract.conftest import DynamoDBStores, Losing, Stores, create, no_request_arrives
 
 EXPIRES_S = 4_000_000_000
 
@@ -38,3 +41,10 @@ def test_a_claim_is_stored_although_its_answer_was_lost(
     lose("PutItem")
     dynamodb_stores.refs.claim_addresses(repository, ["data/x/1"], EXPIRES_S)
     assert set(dynamodb_stores.refs.claimed_addresses(repository)) == {"data/x/1"}
+
+
+def test_a_claim_that_was_not_stored_is_not_acknowledged(dynamodb_stores: DynamoDBStores) -> None:
+    repository = create(dynamodb_stores)
+    with no_request_arrives(dynamodb_stores, "PutItem"), pytest.raises(UnknownOutcomeError):
+        dynamodb_stores.refs.claim_addresses(repository, ["data/x/1"], EXPIRES_S)
+    assert list(dynamodb_stores.refs.claimed_addresses(repository)) == []

@@ -10,7 +10,7 @@ from graveler.aws.dynamodb.models import ENDING, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.errors import ThrottledError
 from graveler.limits import TOKEN_RETENTION_S
-from graveler.model import Branch, Event, StagingToken, Tag
+from graveler.model import Branch, Event, Repository, StagingToken, Tag
 from graveler.model.recorded_uploads import Upload
 from tests.contract.conftest import (
     COMMIT_ID,
@@ -20,6 +20,7 @@ from tests.contract.conftest import (
     new_event,
     new_token,
 )
+from tests.support.faults.faults import Crash
 
 
 @pytest.fixture
@@ -200,6 +201,60 @@ def test_a_deletion_that_was_cut_short_leaves_nothing_for_ever(
     while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).total:
         continue
     assert stores.tables.get(ENDING, repository.name) is None
+
+
+def _delete_half(stores: DynamoDBStores, repository: Repository) -> None:
+    """Delete the repository, as by a process that ends before the name is free."""
+
+    def crash() -> None:
+        raise Crash
+
+    stores.http.before["DeleteItem"] = crash
+    with pytest.raises(Crash):
+        stores.refs.delete_repository(repository, new_event())
+
+
+def test_a_late_deletion_leaves_the_name_to_another_that_is_being_deleted(
+    stores: DynamoDBStores, cleanup: CleanupStore
+) -> None:
+    first = create(stores)
+    stores.http.before["DeleteItem"] = lambda: _delete_half(stores, create(stores, first.name))
+    stores.refs.delete_repository(first, replace(new_event(), time_ns=0))
+    assert stores.tables.get(ENDING, first.name) is not None
+    while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).total:
+        continue
+    assert stores.tables.get(ENDING, first.name) is not None
+
+
+def test_a_branch_that_came_after_the_deletion_of_its_repository_leaves_no_entries(
+    stores: DynamoDBStores, cleanup: CleanupStore
+) -> None:
+    repository = create(stores)
+    stores.refs.delete_repository(repository, replace(new_event(), time_ns=0))
+    late = Branch("late", COMMIT_ID, new_token())
+    stores.refs.create_branch(repository, late, new_event())
+    stores.staging.stage(late.staging_token, [(b"a", b"value")])
+    while cleanup.sweep(TOKEN_RETENTION_S * 10**9 + 1, 10).total:
+        continue
+    assert staged_paths(stores, late.staging_token) == []
+
+
+def test_work_stays_registered_until_it_is_done(
+    stores: DynamoDBStores, cleanup: CleanupStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = create(stores)
+    main = stores.refs.branch(repository, "main")
+    assert main is not None
+    stores.exports.delete_branch(repository, main, new_event(), drop_after_ns=0)
+
+    def die(_token: StagingToken) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.staging, "drop", die)
+        with pytest.raises(Crash):
+            cleanup.sweep(1, 10)
+    assert [each.tokens for each in cleanup.due(1, 10)] == [main.tokens]
 
 
 def test_a_sweep_that_stopped_is_picked_up(stores: DynamoDBStores, cleanup: CleanupStore) -> None:

@@ -22,6 +22,7 @@ from tests.contract.conftest import (
     drop_registered,
     new_event,
     new_token,
+    strong,
 )
 
 
@@ -270,6 +271,7 @@ class TestCleanup:
     def test_a_late_attempt_to_offer_a_token_does_not_drop_what_a_branch_took(
         self, stores: DynamoDBStores, cleanup: CleanupStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        strong(stores)
         repository = create(stores)
         branch, token = sealed(stores, repository, 2), new_token()
         begin, attempts = stores.http.begin, []

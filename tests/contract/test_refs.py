@@ -191,6 +191,16 @@ class TestBranches:
         assert listed("a", "b", 9) == ([], "")
         assert listed("zz", "", 9) == ([], "")
 
+    def test_a_version_is_raised_while_the_token_is_sealed(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        main = main_of(stores, repository)
+        assert not stores.refs.bump_version(repository, "main", main.staging_token)
+        assert main_of(stores, repository) == main
+        sealed = stores.refs.seal_token(repository, main, new_token())
+        assert stores.refs.bump_version(repository, "main", main.staging_token)
+        assert main_of(stores, repository) == replace(sealed, version=sealed.version + 1)
+
     def test_sealing_puts_a_new_token_before_the_old_ones(
         self, stores: Stores, repository: Repository
     ) -> None:

@@ -266,11 +266,15 @@ def _move(stores: Stores, repository: Repository, main: Branch, **options: Any) 
     )
 
 
+def _reset(stores: Stores, repository: Repository, main: Branch) -> None:
+    stores.staging.restore(repository, main, [(b"other", None)])
+
+
 def _delete(stores: Stores, repository: Repository, main: Branch) -> None:
     stores.exports.delete_branch(repository, main, new_event(), 5)
 
 
-@pytest.mark.parametrize("change", [_seal, _move, _delete])
+@pytest.mark.parametrize("change", [_seal, _move, _reset, _delete])
 def test_a_conditional_change_needs_the_branch_as_it_was(
     stores: Stores,
     repository: Repository,

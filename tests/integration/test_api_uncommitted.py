@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from lakefs_sdk import models
 
-from graveler.operations import uncommitted_addresses
+from graveler.operations import recorded_uploads, uncommitted_addresses
 from tests.support.clients.api import ApiClient
 
 UNCOMMITTED = "/repositories/repo/gc/prepare_uncommited"
@@ -53,6 +53,12 @@ class TestPreparedUncommitted:
         made = self.prepare(api)
         found = self.addresses(api, made["gc_uncommitted_location"])
         assert [each for each, _ in found] == [address]
+
+    def test_the_first_file_has_what_recorded_uploads_will_name(self, api):
+        begun = recorded_uploads.create(api.engine, "repo", "main", b"a", metadata={})
+        made = self.prepare(api)
+        found = self.addresses(api, made["gc_uncommitted_location"])
+        assert [each for each, _ in found] == [begun.address]
 
     def test_the_file_has_what_is_staged_on_every_branch(self, api):
         api.upload("committed")

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from math import inf
 from typing import Any
 from unittest.mock import patch
 
@@ -12,7 +14,7 @@ from graveler.branches.lookup import current_branch
 from graveler.engine import Engine
 from graveler.errors import ForbiddenError, GravelerError, InvalidInputError, NotFoundError
 from graveler.model import ProtectionRule
-from graveler.model.tasks import LEASE_S, Task, TaskMessage, TaskState
+from graveler.model.tasks import LEASE_S, REPORT_S, Task, TaskMessage, TaskState
 from graveler.operations import (
     branches,
     links,
@@ -28,7 +30,10 @@ from graveler.operations.prefixes.requests import (
     start_copy,
     start_move,
 )
+from graveler.operations.task_work import WORK
+from graveler.operations.tasks.advance import advance
 from graveler.operations.tasks.requests import cancel, status
+from graveler.ports import Clock
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
 from tests.support.fakes.engines import MemoryWorld
@@ -277,6 +282,50 @@ def test_a_cancelled_task_stages_nothing_more(world: MemoryWorld, lake: Engine) 
     assert (ended.state, ended.done) == (TaskState.CANCELLED, 1)
     assert under(lake, b"moved/") == {b"1": A[b"1"]}
     assert set(under(lake, b"a/")) == set(A) - {b"1"}
+
+
+class Interrupted:
+    """A clock that calls something at the n-th reading of the time."""
+
+    def __init__(self, clock: Clock, number: int, call: Callable[[], None]) -> None:
+        self._clock, self._left, self._call = clock, number, call
+
+    def now_ns(self) -> int:
+        self._left -= 1
+        if not self._left:
+            self._call()
+        return self._clock.now_ns()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._clock, name)
+
+
+@pytest.mark.parametrize("number", range(1, 12))
+def test_a_task_that_a_beat_finds_cancelled_stages_nothing_more(
+    world: MemoryWorld, lake: Engine, number: int
+) -> None:
+    task = move(lake, "a/", "moved/")
+    beats: list[Any] = []
+    moved: list[dict[bytes, bytes]] = []
+
+    @contextmanager
+    def at_work(beat: Callable[[], None], _seconds: float) -> Iterator[None]:
+        beats.append(beat)
+        yield
+
+    def cancel_it() -> None:
+        cancel(lake, REPO, task.id)
+        world.clock.tick(REPORT_S)
+        moved.append(under(lake, b"moved/"))
+        for beat in beats:
+            if not beat.__self__._lock._is_owned():  # another thread would wait
+                beat()
+
+    engine = world.engine()
+    engine = replace(engine, clock=Interrupted(engine.clock, number, cancel_it))
+    message = TaskMessage(REPO, task.id)
+    advance(engine, message, WORK, runner="one", time_left_s=lambda: inf, at_work=at_work)
+    assert moved == [under(lake, b"moved/")]
 
 
 def places(begun: Callable[[], tuple[MemoryWorld, TaskMessage]]) -> range:

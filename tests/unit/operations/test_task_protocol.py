@@ -5,6 +5,8 @@ from math import inf
 
 import pytest
 
+from graveler.branches.heads import replace_token
+from graveler.branches.lookup import current_branch
 from graveler.errors import StillRunningError, ThrottledError
 from graveler.layout import task_folder
 from graveler.model.tasks import (
@@ -17,6 +19,7 @@ from graveler.model.tasks import (
     taken,
 )
 from graveler.operations import branches, commits, dumps, merges
+from graveler.operations.hooks.commits import UNSEALED
 from graveler.operations.tasks import requests
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
@@ -41,6 +44,34 @@ def test_a_new_request_does_not_join_a_task_that_lacks_its_writes(world, engine,
     assert task.id != still.value.task_id
     run_all(world.task_queue, engine)
     assert content(engine, "main@", b"b") == b"2"
+
+
+def test_a_request_does_not_join_a_commit_that_has_just_sealed_without_its_writes(
+    world, engine, impatient
+):
+    """The branch is full, so the task itself seals it."""
+    for path in (b"a", b"b"):
+        upload(engine, path, b"1")
+        replace_token(engine, *current_branch(engine, REPO, "main"))
+    upload(engine, b"c", b"1")
+    full = replace(engine, sealed_tokens_max=2)
+    task = commits.start_commit(full, REPO, "main", _REQUEST)
+    assert task.covers == UNSEALED
+    others = []
+
+    def write_late(name, call):
+        result = call()
+        if name == "refs.seal_token" and not others:
+            upload(engine, b"late", b"2")
+            with pytest.raises(StillRunningError) as still:
+                commit(impatient)
+            others.append(still.value.task_id)
+        return result
+
+    run(engine_around(full, write_late), TaskMessage(REPO, task.id))
+    assert others != [task.id]
+    run_all(world.task_queue, engine)
+    assert content(engine, "main@", b"late") == b"2"
 
 
 def test_a_runner_out_of_time_leaves_the_results_of_slices_to_the_next_one(world, engine):

@@ -3,10 +3,12 @@
 import pytest
 
 from graveler.errors import InvalidInputError, ThrottledError
-from graveler.export.lifecycle import CLOCKS_DIFFER_S, LEASE_S
+from graveler.export.lifecycle import CLOCKS_DIFFER_S, LEASE_S, RENEWAL_S, released
 from graveler.export.record import ExportRequest, ExportSettings, ExportState
+from graveler.operations import repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
+from graveler.operations.exports.lease import ExportLease, ExportStoppedError
 from tests.support.fakes.clocks import SkewedClock
 from tests.support.fakes.memory import MemoryObjectStore
 from tests.support.faults.counting import engine_around
@@ -180,6 +182,30 @@ def test_a_runner_stalled_for_less_than_its_lease_renews_it_before_it_writes(lak
     assert lake.record.run.lease_until_ns >= before_ns + (LEASE_S - 15) * 10**9
     step(lake, first)
     assert is_exported(lake)
+
+
+def test_a_runner_writes_nothing_after_it_gave_its_lease_up(lake):
+    """Its threads may still be at work when another runner begins."""
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    engine = lake.engine()
+    lease = ExportLease(
+        engine, engine.refs.repository(REPO), lake.record, taken_at=lake.world.clock.moment()
+    )
+    lease.check()
+    lease.change(released)
+    with pytest.raises(ExportStoppedError):
+        lease.check()
+    first.kill()
+
+
+def test_a_runner_stops_when_its_repository_was_deleted(lake):
+    first = stepped(lake, "first")
+    step(lake, first, until=3)
+    repositories.delete(lake.engine(), REPO)
+    lake.world.clock.tick(RENEWAL_S)
+    step(lake, first)
+    assert len(lake.writes) < 12
 
 
 def test_another_runner_continues_after_one_whose_lease_was_too_short(lake):

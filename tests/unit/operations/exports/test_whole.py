@@ -60,10 +60,11 @@ def copied(lake: ExportWorld) -> list[str]:
 def test_what_others_deleted_or_changed_at_the_destination_is_restored(lake, ask):
     MemoryObjectStore.delete(lake.objects, f"{LATEST}/03")
     MemoryObjectStore.put(lake.objects, f"{LATEST}/07", b"of others", "text/plain")
+    MemoryObjectStore.put(lake.objects, f"{LATEST}/08", b"y8", "text/plain")  # of equal size
     lake.place_foreign(f"{LATEST}/070")
     ask(lake)
     lake.settle()
-    assert copied(lake) == ["03", "07"]
+    assert copied(lake) == ["03", "07", "08"]
     assert is_exported(lake)
 
 
