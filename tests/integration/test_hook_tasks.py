@@ -1,6 +1,7 @@
 """Hooks and tasks: hooks run once whoever asks, waits, dies or is delivered twice."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -127,6 +128,25 @@ def test_a_task_started_at_once_runs_the_hooks_too():
     commits.start_commit(world.engine(), REPO, "main", REQUEST)
     run_all(world.task_queue, world.engine())
     assert asked(world) == each_once()
+
+
+def test_hooks_are_asked_again_when_another_commit_came_first():
+    """They have not judged what the commit holds now, and on which head."""
+    world = guarded_world()
+    engine, others = world.engine(), []
+    request = replace(REQUEST, allow_empty=True)
+    first = commits.start_commit(engine, REPO, "main", request)
+
+    def commit_first(name, call):
+        if name == "refs.move_branch" and not others:
+            other = commits.start_commit(engine, REPO, "main", replace(request, message="other"))
+            others.append(other)
+            run(engine, TaskMessage(REPO, other.id), runner="other")
+        return call()
+
+    run(engine_around(world.engine(), commit_first), TaskMessage(REPO, first.id))
+    assert status(engine, REPO, first.id).state is TaskState.COMPLETED
+    assert asked(world)["pre-commit", "first"] == 3
 
 
 def calls_of_the_runner() -> int:

@@ -105,7 +105,7 @@ class Judge:
 
     def _check_once(self, *tests: str) -> None:
         run = _run([*_PYTEST, *tests], {})
-        if run.status:
+        if run.status != 0:
             raise FaultError(f"without a fault, a test fails\n{run.output}")
 
     def _simulated(self, fault: Fault) -> _Run:
