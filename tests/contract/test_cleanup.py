@@ -8,6 +8,7 @@ import pytest
 from graveler.aws.dynamodb.cleanup import POSTPONED_NS, CleanupStore
 from graveler.aws.dynamodb.models import ENDING, partition_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
+from graveler.aws.retries import RetryPolicy
 from graveler.errors import ThrottledError
 from graveler.limits import TOKEN_RETENTION_S
 from graveler.model import Branch, Event, Repository, StagingToken, Tag
@@ -212,6 +213,17 @@ def _delete_half(stores: DynamoDBStores, repository: Repository) -> None:
     stores.http.before["DeleteItem"] = crash
     with pytest.raises(Crash):
         stores.refs.delete_repository(repository, new_event())
+
+
+def test_a_creation_ends_a_deletion_of_the_name_that_stopped(
+    stores: DynamoDBStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = create(stores)
+    _delete_half(stores, repository)
+    impatient = RetryPolicy(total_s_max=0.5, first_pause_s=0.001)
+    monkeypatch.setattr(stores.tables.dynamodb, "retries", impatient)
+    create(stores, repository.name)
+    assert stores.tables.get(ENDING, repository.name) is None
 
 
 def test_a_late_deletion_leaves_the_name_to_another_that_is_being_deleted(

@@ -45,7 +45,6 @@ class Fault:
     becomes: what the fault makes of the code.
     test: the node ID of the test that finds the fault, "" if the fault is equivalent.
     equivalent: why no test can find it.
-    hangs: a test that takes too long has found it.
     """
 
     name: str
@@ -55,7 +54,6 @@ class Fault:
     becomes: str
     test: str = ""
     equivalent: str = ""
-    hangs: bool = False
 
 
 @cache

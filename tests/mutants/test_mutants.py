@@ -71,7 +71,6 @@ def test_a_row_that_does_not_apply_is_an_error(change, problem):
             "found by",
         ),
         (PRODUCT + "def test(): assert Moment(0, 0).is_within(1, Moment(0, 1))", "SURVIVED"),
-        ("def test(): assert True", "ERROR: nothing imports Moment.is_within"),
         ("def test(): assert False", "ERROR: nothing imports Moment.is_within"),
         (PRODUCT + "assert not Moment(0, 0).is_within(1, Moment(0, 2**40))", "cannot run"),
         (
@@ -79,7 +78,7 @@ def test_a_row_that_does_not_apply_is_an_error(change, problem):
             "ERROR: no test fails in its body",
         ),
     ],
-    ids=["found", "survives", "not imported", "fails without it", "collection", "setup"],
+    ids=["found", "survives", "fails without it", "collection", "setup"],
 )
 def test_only_a_test_that_fails_in_its_body_finds_a_fault(tmp_path, source, text):
     test = tmp_path / "test_it.py"
@@ -90,10 +89,9 @@ def test_only_a_test_that_fails_in_its_body_finds_a_fault(tmp_path, source, text
 
 
 def test_the_score_is_the_last_line():
-    names = f"{CHEAP},young-by-the-monotonic-clock-alone"
-    command = [sys.executable, "-m", "tests.mutants", "--only", names]
+    command = [sys.executable, "-m", "tests.mutants", "--only", CHEAP]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    *lines, score = done.stdout.splitlines()
-    assert all("found by tests/unit/test_times.py::" in line for line in lines)
-    assert score == "2 of 2 planted faults were found, in 0 min"
-    assert (len(lines), done.returncode) == (2, 0)
+    line, score = done.stdout.splitlines()
+    assert line.startswith(f"{CHEAP}: found by tests/unit/test_times.py::")
+    assert score == "1 of 1 planted faults were found, in 0 min"
+    assert done.returncode == 0
