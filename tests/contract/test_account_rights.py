@@ -11,7 +11,7 @@ from graveler.access.digests import secret_digest
 from graveler.access.policy import Effect, Policy, Statement
 from graveler.aws.dynamodb.accounts import DynamoAccountStore
 from graveler.aws.dynamodb.client import DynamoDB
-from graveler.aws.dynamodb.models import ACCOUNTS, PRINCIPAL, PrincipalItem
+from graveler.aws.dynamodb.models import ACCOUNTS, MEMBER_OF, PRINCIPAL, PrincipalItem
 from graveler.aws.dynamodb.tables import Tables, key
 from graveler.errors import (
     AlreadyExistsError,
@@ -423,6 +423,62 @@ class TestDynamoDB:
         with lost, pytest.raises(UnknownOutcomeError):
             store.add_member("Readers", "ann")
         assert store.groups_of("ann", "", "", 10).results == ()
+
+    def test_what_is_deleted_meanwhile_gets_nothing(
+        self, store: AccountStore, world: World, dynamodb_stores: DynamoDBStores
+    ) -> None:
+        other = world.second
+        for change, deletion in (
+            (lambda: store.add_member("Readers", "ann"), lambda: other.delete_group("Readers")),
+            (lambda: store.attach_to_user("Read", "ann"), lambda: other.delete_policy("Read")),
+            (
+                lambda: store.create_principal(ExternalPrincipal(ROLE, "bob")),
+                lambda: other.delete_user("bob"),
+            ),
+        ):
+            dynamodb_stores.http.before["TransactWriteItems"] = deletion
+            with pytest.raises(NotFoundError):
+                change()
+
+    def test_what_was_made_again_meanwhile_keeps_what_it_has(
+        self, store: AccountStore, world: World, dynamodb_stores: DynamoDBStores
+    ) -> None:
+        other, before = world.second, dynamodb_stores.http.before
+
+        def make_again() -> None:
+            other.delete_group("Writers")
+            other.create_group(Group("Writers", 9))
+            other.delete_policy("Read")
+            other.create_policy(policy("Read"))
+            other.delete_user("ann")
+            other.create_user(User("ann", 9))
+            other.add_member("Readers", "ann")
+
+        store.add_member("Readers", "ann")
+        before["TransactWriteItems"] = make_again
+        with pytest.raises(NotFoundError):
+            store.delete_group("Writers")
+        assert store.group("Writers") == Group("Writers", 9)
+        before["DeleteItem"] = make_again
+        store.delete_policy("Read")
+        assert store.policy("Read") == policy("Read")
+        before["TransactWriteItems"] = make_again
+        store.remove_member("Readers", "ann")
+        assert [group.name for group in store.groups_of("ann", "", "", 10).results] == ["Readers"]
+
+    def test_a_user_who_joins_a_group_during_the_deletion_leaves_nothing(
+        self,
+        store: AccountStore,
+        world: World,
+        fresh_tables: Tables,
+        dynamodb_stores: DynamoDBStores,
+    ) -> None:
+        dynamodb_stores.http.before["TransactWriteItems"] = lambda: world.second.add_member(
+            "Readers", "ann"
+        )
+        store.delete_user("ann")
+        sorts = [item["sort"]["S"] for item in stored(fresh_tables)]
+        assert [sort for sort in sorts if sort.startswith(MEMBER_OF)] == []
 
     def test_of_two_users_who_get_a_principal_at_once_one_has_it(
         self, store: AccountStore, world: World, dynamodb_stores: DynamoDBStores

@@ -108,6 +108,25 @@ class TestDynamoDB:
         assert len({installation.id for installation in made}) == 1
         assert len({installation.signing_key for installation in made}) == 1
 
+    def test_a_user_who_was_made_again_during_the_set_up_is_not_promoted(
+        self, fresh_tables: Tables, dynamodb_stores: DynamoDBStores
+    ) -> None:
+        first, second = (DynamoAccountStore(fresh_tables, ContextCipher()) for _ in range(2))
+        second.create_user(USER)
+        first.installation()
+        left = []
+
+        def make_again() -> None:
+            second.delete_user("admin")
+            second.create_user(USER)
+            left.append(fresh_tables.get("accounts", "user#admin"))
+
+        dynamodb_stores.http.before["TransactWriteItems"] = make_again
+        with pytest.raises(AlreadyExistsError):
+            first.set_up(USER, CREDENTIAL, STANDARD)
+        assert [fresh_tables.get("accounts", "user#admin")] == left
+        assert not first.is_set_up()
+
     def test_the_installation_that_is_made_first_is_everybodys(
         self, fresh_tables: Tables, dynamodb_stores: DynamoDBStores
     ) -> None:
