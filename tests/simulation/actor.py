@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import md5
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
@@ -40,6 +40,8 @@ from tests.support.faults.faults import Crash
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
+
+W = TypeVar("W")
 
 _BRANCHES = ("main", "dev")
 _LOOKS_MAX = 30
@@ -173,7 +175,7 @@ class Actor:
             self.ledger.origins[args[1].id] = (self._invoked, self._op)
         elif name == "refs.replace_task" and args[2].is_called_back:
             self.ledger.called_back.add(args[2].id)
-        elif name == "objects.head" and self._op.kind == "copy_shallow":
+        elif name == "objects.head" and self._op.kind in ("copy_shallow", "copy_across"):
             facts["uri"] = args[0]  # the data that the copy will name
         elif name in ("objects.put", "objects.copy"):
             uri = args[name == "objects.copy"]
@@ -207,6 +209,10 @@ class Actor:
             digest = md5(content * DESCRIBED_TIMES, usedforsecurity=False).hexdigest()
             if digest != found.entry.checksum:
                 self._simulation.problem("replaced", f"{content!r} is not what was staged")
+
+    def watcher(self, kind: Callable[["Simulation"], W]) -> W:
+        """Return what watches one kind of operation in the schedule."""
+        return self._simulation.watcher(kind)
 
     def looks(self) -> None:
         """Write down that a collection begins to look for what is alive."""

@@ -65,6 +65,15 @@ class Host:
         simulation.world.clock.tick(seconds)
         simulation.working.add(self)
 
+    def begins_look(self) -> int:
+        """Return the time of the world, in which the age of a look counts."""
+        return self._simulation.world.clock.peek_ns
+
+    def let_clock_be_fast(self, seconds: int) -> None:
+        """Set the clock forward from the right time."""
+        self.clock.set_right()
+        self.clock.step(seconds)
+
     def pass_time(self, seconds: float) -> None:
         """Let time pass for all, whatever they are doing."""
         self._simulation.world.clock.tick(seconds)

@@ -114,6 +114,11 @@ class Lives:
         self._spells[name].append(replace(last, until=moment))
         return last.born
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Return all names that branches ever had."""
+        return frozenset(self._spells)
+
     def within(self, name: str, begin: float, end: float) -> list[Spell]:
         """Return what the name was between two moments."""
         return [

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 from zlib import crc32
 
 from graveler.aws.dynamodb.tables import Tables
@@ -16,6 +16,7 @@ from tests.simulation.host import Host
 from tests.simulation.lives import Named, Outbox
 from tests.simulation.schedule import Fault, Op, Schedule
 from tests.simulation.scheduler import Scheduler, SeededChooser, WrittenChooser
+from tests.simulation.spark import without_spark
 from tests.simulation.steps import Steps
 from tests.simulation.stores import SeededFaults, WrittenFaults
 from tests.simulation.tasks import Deliveries, Ledger, stepwise
@@ -23,6 +24,8 @@ from tests.simulation.transport import SeededChoices, simulated_dynamodb
 from tests.simulation.verdict import judge
 from tests.simulation.worlds import REPO, Start, new_world, stored_value
 from tests.support.checks.linearizability import Operation, Value
+
+W = TypeVar("W")
 
 Log = list[tuple[str, Op, str, tuple[Any, ...], Fault | None]]
 
@@ -95,6 +98,7 @@ class Simulation:
             self.scheduler.after_step = self.named.look
         self.actors: list[Actor] = []
         self.working: set[Host] = set()  # those in the middle of an operation
+        self.watchers: dict[Any, Any] = {}
         self._values: dict[tuple[str, str, bytes], Value | None] = {}
         self.world.objects.between = self.scheduler.pause
         self.world.objects.page_amount = pages
@@ -128,6 +132,13 @@ class Simulation:
     def choose(self, op: Op, what: str, amount: int) -> int:
         """A number below amount for an operation; as is_chosen."""
         return crc32(f"{self._seed} {op.id} {what}".encode()) % amount
+
+    def watcher(self, kind: Callable[["Simulation"], W]) -> W:
+        """Return what watches one kind of operation; its judge() is asked at the end."""
+        if kind not in self.watchers:
+            self.watchers[kind] = kind(self)
+        found: W = self.watchers[kind]
+        return found
 
     def problem(self, kind: str, text: str) -> None:
         self.problems.append(Problem(kind, text))
@@ -165,7 +176,7 @@ def run(schedule: Schedule, *, change: Change | None = None, is_logged: bool = F
     for actor in simulation.actors:
         simulation.scheduler.add(actor.name, actor.run, actor.number)
     clock = simulation.world.clock
-    with stepwise(simulation.scheduler, clock), simulated_dynamodb(schedule.seed, clock):
+    with stepwise(simulation.scheduler, clock), simulated_dynamodb(schedule.seed, clock), without_spark():
         if simulation.scheduler.run():
             judge(simulation)
         else:

@@ -44,19 +44,19 @@ def _merge_request(op: Op) -> merges.MergeRequest:
 
 def commit_by_task(actor: "Actor", op: Op) -> str:
     request = _commit_request(op)
-    return _patiently(
+    return patiently(
         actor, op, lambda engine, wait: commits.commit(engine, REPO, op.branch, request, wait)
     )
 
 
 def merge_by_task(actor: "Actor", op: Op) -> str:
     ref, request = actor.ref(op), _merge_request(op)
-    return _patiently(
+    return patiently(
         actor, op, lambda engine, wait: merges.merge(engine, REPO, ref, op.branch, request, wait)
     )
 
 
-def _patiently(actor: "Actor", op: Op, ask: Callable[[Engine, ClientWait], Commit]) -> str:
+def patiently(actor: "Actor", op: Op, ask: Callable[[Engine, ClientWait], Commit]) -> str:
     """Ask until there is an outcome, or the client goes away: follow a redirect, then repeat."""
     settings = TaskSettings(request_work_s=0, request_wait_s=2, slices_at_once=2)
     engine = replace(actor.engine, task_settings=settings)
@@ -83,14 +83,14 @@ def _replay_message(op: Op) -> str:
 
 def revert_by_task(actor: "Actor", op: Op) -> str:
     request = replays.RevertRequest(actor.ref(op), _COMMITTER, message=_replay_message(op))
-    return _patiently(
+    return patiently(
         actor, op, lambda engine, wait: replays.revert(engine, REPO, op.branch, request, wait)
     )
 
 
 def cherry_pick_by_task(actor: "Actor", op: Op) -> str:
     request = replays.CherryPickRequest(actor.ref(op), _COMMITTER, message=_replay_message(op))
-    return _patiently(
+    return patiently(
         actor, op, lambda engine, wait: replays.cherry_pick(engine, REPO, op.branch, request, wait)
     )
 

@@ -15,7 +15,10 @@ from tests.support.checks.linearizability import Operation
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
 
-_MAKE_COMMITS = (TaskKind.COMMIT, TaskKind.MERGE, TaskKind.REVERT, TaskKind.CHERRY_PICK)
+_MAKE_COMMITS = (
+    *(TaskKind.COMMIT, TaskKind.MERGE, TaskKind.REVERT, TaskKind.CHERRY_PICK),
+    TaskKind.MERGE_PULL_REQUEST,
+)
 _TAKES_OFF = ("hard_reset", "delete_branch", "delete_repository", "restore")
 
 

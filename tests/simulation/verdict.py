@@ -10,6 +10,7 @@ from graveler.entries import value_entry
 from graveler.errors import GravelerError, NotFoundError
 from graveler.model import Branch, Repository
 from graveler.operations import commits, dumps, repositories
+from tests.simulation.dumping import check_restored_names
 from tests.simulation.life_verdict import check_destination, check_restored
 from tests.simulation.task_verdict import check_tasks
 from tests.simulation.tasks import deliver_all
@@ -38,12 +39,15 @@ def judge(simulation: "Simulation") -> None:
         if repository is not None:
             check_destination(simulation, repository)
         check_restored(simulation)
+        check_restored_names(simulation)
         _check_objects(simulation)
         _check_tokens(simulation)
         if simulation.dumps:
             _check_dumps(simulation)
         _resolve(simulation)
         check_tasks(simulation)
+        for watcher in simulation.watchers.values():
+            watcher.judge()
         _look_at_the_end(simulation, repository)
     except GravelerError as error:
         simulation.problem("corrupt", f"at the end: {error!r}")

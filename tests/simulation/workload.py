@@ -4,6 +4,7 @@ Programs are short, and clients meet at few paths: what goes wrong between two o
 more of them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -113,6 +114,25 @@ MIXES: dict[str, Mix] = {
         "expiring expiring expiring_later",
         paths=b"abc",
     ),
+    "collections": Mix(
+        "run_collection run_collection run_collection run_collection start_collection"
+        " show_collections stall sleep hard_reset rename_by_hand rename_across"
+        " rename_across rename_across rename_across rename_branch rename_branch publish",
+        "expiring expiring expiring_later",
+        paths=b"abc",
+    ),
+    "dumps": Mix(
+        "dump_now dump_now start_dump start_dump run_tasks run_tasks run_tasks run_tasks"
+        " rename_branch rename_branch rename_to_tag rename_to_tag rename_to_branch"
+        " commit_empty merge hard_reset",
+        "plain",
+        "dev main",
+    ),
+    "pulls": Mix(
+        "merge_pull merge_pull merge_pull merge_pull_by_task merge_pull_by_task create_pull"
+        " close_pull close_pull open_pull run_tasks run_tasks merge publish recreate_branch",
+        "sliced",
+    ),
     "clock_steps": Mix(
         "run_export run_export run_export step_clock publish publish",
         "exporting",
@@ -137,6 +157,7 @@ _REFS = {
     "start_move": ("a", "b", "c"),
     "stage_known": ("a", "b", "c"),
     "rename_by_hand": ("a", "b", "c"),
+    "rename_across": ("b", "c"),
     "revert": ("c1", "c2", "main", "d1"),
     "cherry_pick": ("c1", "c2", "d1", "dev"),
     "describe_and_reset": ("c1", "c2", "d1", "first"),
@@ -168,37 +189,53 @@ def draw(seed: int, mixes: tuple[str, ...] = DEFAULT_MIXES, clients: int = 0) ->
     return Schedule(chance.choice(mix.worlds.split()), tuple(programs), seed=seed)
 
 
+def _renamed(op: Op) -> list[Op]:
+    old, new = ("dev", "tmp") if op.id % 2 else ("tmp", "dev")
+    return [Op("create_branch", new, op.path, old), Op("delete_branch", old, op.path)]
+
+
+# What a client does one after the other for one operation.
+_PARTS: dict[str, Callable[[Op], list[Op]]] = {
+    "rename_by_hand": lambda op: [
+        replace(op, kind="stage_known"),
+        Op("delete", op.branch, op.text.encode()),
+    ],
+    "rename_across": lambda op: [
+        replace(op, kind="copy_across", branch="dev"),
+        Op("delete", "main", op.text.encode()),
+    ],
+    "publish": lambda op: [replace(op, kind="upload"), replace(op, kind="commit")],
+    "describe_and_reset": lambda op: [
+        replace(op, kind="set_metadata", text=f"m{op.id}"),
+        replace(op, kind="hard_reset"),
+    ],
+    "recreate_branch": lambda op: [
+        Op("delete_branch", "dev", op.path),
+        Op("create_branch", "dev", op.path, op.text),
+    ],
+    "rename_branch": _renamed,
+    "rename_to_tag": lambda op: [
+        Op("create_tag", "a-tag", op.path, "dev"),
+        Op("delete_branch", "dev", op.path),
+    ],
+    "rename_to_branch": lambda op: [
+        Op("create_branch", "dev", op.path, "a-tag"),
+        Op("delete_tag", "a-tag", op.path),
+    ],
+}
+
+
 def _ops(op: Op) -> list[Op]:
     """The operations that a client does one after the other for one."""
-    if op.kind == "rename_by_hand":
-        return [
-            replace(op, kind="stage_known"),
-            Op("delete", op.branch, op.text.encode(), id=op.id + 1),
-        ]
-    if op.kind == "publish":
-        return [replace(op, kind="upload"), replace(op, kind="commit", id=op.id + 1)]
-    if op.kind == "describe_and_reset":
-        described = replace(op, kind="set_metadata", text=f"m{op.id}")
-        return [described, replace(op, kind="hard_reset", id=op.id + 1)]
-    if op.kind == "recreate_branch":
-        return [
-            Op("delete_branch", "dev", op.path, "", op.id),
-            Op("create_branch", "dev", op.path, op.text, op.id + 1),
-        ]
-    if op.kind == "rename_branch":
-        old, new = ("dev", "tmp") if op.id % 2 else ("tmp", "dev")
-        return [
-            Op("create_branch", new, op.path, old, op.id),
-            Op("delete_branch", old, op.path, "", op.id + 1),
-        ]
-    return [op]
+    parts = _PARTS.get(op.kind, lambda op: [op])(op)
+    return [replace(part, id=op.id + at) for at, part in enumerate(parts)]
 
 
 def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: int) -> Op:
     branch, path = chance.choice(mix.branches.split()), chance.choice(paths)
     if kind in ("create_branch", "delete_branch"):
         branch = "dev"
-    if kind in ("create_repository", "delete_repository"):
+    if kind in ("create_repository", "delete_repository", "merge_pull", "merge_pull_by_task"):
         branch = "main"
     if kind in _REFS:
         text = chance.choice(_REFS[kind])
