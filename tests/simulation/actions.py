@@ -32,6 +32,7 @@ from graveler.staging.listing import PageQuery
 from tests.simulation import life_actions, task_actions
 from tests.simulation.collecting import COLLECTION_ACTIONS, copy_across
 from tests.simulation.dumping import DUMP_ACTIONS
+from tests.simulation.exporting import EXPORT_ACTIONS
 from tests.simulation.pulling import PULL_ACTIONS, PULL_MERGES
 from tests.simulation.schedule import Op
 from tests.simulation.worlds import (
@@ -360,6 +361,7 @@ ACTIONS: dict[str, Action] = {
     "step_clock": Action(life_actions.step_clock),
     "clean_up": Action(_clean_up),
     "seal": Action(_seal),
+    **{name: Action(do) for name, do in EXPORT_ACTIONS.items()},
     **{name: Action(do) for name, do in DUMP_ACTIONS.items()},
     **{name: Action(do) for name, do in PULL_ACTIONS.items()},
     **{name: Action(do, "move", "branch") for name, do in PULL_MERGES.items()},

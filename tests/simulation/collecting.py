@@ -103,7 +103,7 @@ def run_collection(actor: "Actor", op: Op) -> None:
 
     def begins_look() -> None:
         nonlocal began_ns
-        began_ns = actor.host.begins_look()
+        began_ns = actor.host.true_ns
         actor.looks()
 
     if actor.choose("takes over", 2):

@@ -65,8 +65,9 @@ class Host:
         simulation.world.clock.tick(seconds)
         simulation.working.add(self)
 
-    def begins_look(self) -> int:
-        """Return the time of the world, in which the age of a look counts."""
+    @property
+    def true_ns(self) -> int:
+        """The world's time, whatever the clock shows."""
         return self._simulation.world.clock.peek_ns
 
     def let_clock_be_fast(self, seconds: int) -> None:

@@ -12,6 +12,7 @@ from graveler.engine import Engine
 from graveler.model import CommitID, Repository
 from tests.simulation.actor import Actor
 from tests.simulation.files import SharedCommitted
+from tests.simulation.hooking import Hooks
 from tests.simulation.host import Host
 from tests.simulation.lives import Named, Outbox
 from tests.simulation.schedule import Fault, Op, Schedule
@@ -57,7 +58,7 @@ class Simulation:
     def __init__(self, schedule: Schedule, *, change: "Change | None", is_logged: bool) -> None:
         chance = Random(f"steps {schedule.seed}")
         written = schedule.steps
-        self._seed = schedule.seed
+        self.schedule_seed = self._seed = schedule.seed
         self.scheduler = Scheduler(
             SeededChooser(chance) if written is None else WrittenChooser(written)
         )
@@ -102,6 +103,8 @@ class Simulation:
         self._values: dict[tuple[str, str, bytes], Value | None] = {}
         self.world.objects.between = self.scheduler.pause
         self.world.objects.page_amount = pages
+        if self.start.has_hooks:
+            self.watcher(Hooks)
 
     def _heads(self) -> dict[str, CommitID]:
         if self.repository is None:
@@ -176,7 +179,11 @@ def run(schedule: Schedule, *, change: Change | None = None, is_logged: bool = F
     for actor in simulation.actors:
         simulation.scheduler.add(actor.name, actor.run, actor.number)
     clock = simulation.world.clock
-    with stepwise(simulation.scheduler, clock), simulated_dynamodb(schedule.seed, clock), without_spark():
+    with (
+        stepwise(simulation.scheduler, clock),
+        simulated_dynamodb(schedule.seed, clock),
+        without_spark(),
+    ):
         if simulation.scheduler.run():
             judge(simulation)
         else:

@@ -58,13 +58,15 @@ class Pulls:
         simulation = self._simulation
         pull = simulation.world.refs.pull_request(repository, pull_id)
         assert pull is not None
-        status, merged = "", list[CommitID]()
+        is_first = events[0][0].kind != "pull_request_created"  # it was there at the beginning
+        created = -1 if is_first else events[0][1]
+        status, merged = "open" if is_first else "", list[CommitID]()
         for event, moment in events:
             if event.kind == "pull_request_merged":
                 merged.append(CommitID(str(event.detail["commit_id"])))
                 if status != PullRequestStatus.OPEN:
                     simulation.problem("pull", f"{pull} was {status}, and is merged")
-                self._check_branches(repository, lives, pull, merged[-1], (events[0][1], moment))
+                self._check_branches(repository, lives, pull, merged[-1], (created, moment))
             elif status == PullRequestStatus.MERGED:
                 simulation.problem("pull", f"{pull} was merged, and got {event}")
             status = str(event.detail["status"])
@@ -105,7 +107,7 @@ def create_pull(actor: "Actor", op: Op) -> str:
 
 def _some_pull(actor: "Actor", op: Op) -> str:
     found = pulls.list_page(actor.engine, REPO, "", "", 10).results
-    return found[actor.choose("pull", len(found))].id if found else create_pull(actor, op)
+    return found[actor.choose("pull", 2) and -1].id if found else create_pull(actor, op)
 
 
 def merge_pull(actor: "Actor", op: Op) -> str:

@@ -16,6 +16,7 @@ from graveler.merge import plan_merge
 from graveler.model import Commit, Repository
 from graveler.model.events import TASK_TRIGGERS
 from graveler.model.tasks import TaskMessage
+from graveler.operations.hooks import run as hook_run
 from graveler.operations.tasks import slices
 from graveler.operations.tasks.slices import SliceJob, apply_job
 from tests.simulation.schedule import Op
@@ -194,6 +195,7 @@ def stepwise(scheduler: Scheduler, clock: FixedClock) -> Iterator[None]:
     with (
         stepped_threads(scheduler),
         patch.object(slices, "wait", wait),
+        patch.object(hook_run, "wait", wait),
         patch.object(changes, "plan", partial(plan, slice_weight=1)),
         patch.object(changes, "plan_merge", partial(plan_merge, slice_weight=1)),
     ):

@@ -129,9 +129,24 @@ MIXES: dict[str, Mix] = {
         "dev main",
     ),
     "pulls": Mix(
-        "merge_pull merge_pull merge_pull merge_pull_by_task merge_pull_by_task create_pull"
-        " close_pull close_pull open_pull run_tasks run_tasks merge publish recreate_branch",
-        "sliced",
+        "merge_pull merge_pull merge_pull merge_pull merge_pull_by_task merge_pull_by_task"
+        " create_pull close_pull close_pull open_pull open_pull run_tasks run_tasks merge publish"
+        " recreate_branch",
+        "asked",
+    ),
+    "hooks": Mix(
+        "commit_by_task commit_by_task start_commit start_commit merge_by_task start_merge"
+        " run_tasks run_tasks run_tasks run_tasks upload upload cancel_task get",
+        "guarded",
+        longest=4,
+    ),
+    "exports": Mix(
+        "work_on_export work_on_export work_on_export work_on_export freeze_export freeze_export"
+        " step_clock repair_export repair_export rerun_export publish publish stage_and_commit"
+        " replace_described put_back_described",
+        "exporting",
+        "dev",
+        paths=b"bc",
     ),
     "clock_steps": Mix(
         "run_export run_export run_export step_clock publish publish",
@@ -205,6 +220,7 @@ _PARTS: dict[str, Callable[[Op], list[Op]]] = {
         Op("delete", "main", op.text.encode()),
     ],
     "publish": lambda op: [replace(op, kind="upload"), replace(op, kind="commit")],
+    "stage_and_commit": lambda op: [replace(op, kind="stage"), replace(op, kind="commit")],
     "describe_and_reset": lambda op: [
         replace(op, kind="set_metadata", text=f"m{op.id}"),
         replace(op, kind="hard_reset"),

@@ -19,6 +19,7 @@ from graveler.operations import (
     commits,
     dumps,
     merges,
+    pulls,
     repositories,
     retention,
     tags,
@@ -40,6 +41,12 @@ EXPORTED = "s3://out/dev"
 # Staged as the first bytes of an object that repeats them.
 DESCRIBED, DESCRIBED_BYTES, DESCRIBED_TIMES = "s3://elsewhere/object", 5, 10
 PATHS = (b"a", b"b", b"c")
+ACTIONS_PATH = b"_lakefs_actions/check.yaml"
+_ACTIONS = """name: check
+on: {pre-commit: {}, pre-merge: {}, post-commit: {}, post-merge: {}}
+hooks:
+- {id: check, type: webhook, properties: {url: 'https://hooks.example.com'}}
+"""
 AGE_S = 30 * 60 * 60
 
 
@@ -54,6 +61,7 @@ class Start:
     before: list[Operation] = field(default_factory=list)  # what was staged, and not committed
     foreign: dict[str, bytes] = field(default_factory=dict)  # objects that Graveler did not make
     dump: RefsDump | None = None
+    has_hooks: bool = False
     expires: bool = False  # commits expire, and collections delete what they named
 
 
@@ -152,6 +160,24 @@ def sliced() -> Start:
 def sliced_staged() -> Start:
     """As sliced and staged."""
     return _staged("4", "5", breaking=Breaking(raggedness_records=1))
+
+
+def asked() -> Start:
+    """As sliced; a pull request is open."""
+    start = sliced()
+    pulls.create(start.world.engine(), REPO, pulls.NewPullRequest("start", "dev", "main", "first"))
+    return start
+
+
+def guarded() -> Start:
+    """As sliced; hooks run before and after each commit and merge."""
+    start = sliced()
+    start.has_hooks = True
+    engine = replace(start.world.engine(), ignores_actions=True)
+    for branch in ("main", "dev"):
+        upload(engine, branch, ACTIONS_PATH, _ACTIONS)
+        _commit(engine, branch, "hooks")
+    return start
 
 
 def _staged(*texts: str, breaking: Breaking | None = None) -> Start:
@@ -267,7 +293,7 @@ def dumped() -> Start:
 WORLDS: dict[str, Callable[[], Start]] = {
     made.__name__: made
     for made in (
-        *(plain, crossed, protected, staged, restaged, sliced),
+        *(plain, crossed, protected, staged, restaged, sliced, asked, guarded),
         *(sliced_staged, exported, exporting, expiring, expiring_later, foreign, nested, dumped),
     )
 }
