@@ -30,6 +30,7 @@ from graveler.operations.exports import requests
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
 from tests.simulation import life_actions, task_actions
+from tests.simulation.access import ACCESS_ACTIONS
 from tests.simulation.collecting import COLLECTION_ACTIONS, copy_across
 from tests.simulation.dumping import DUMP_ACTIONS
 from tests.simulation.exporting import EXPORT_ACTIONS
@@ -363,6 +364,7 @@ ACTIONS: dict[str, Action] = {
     "seal": Action(_seal),
     **{name: Action(do) for name, do in EXPORT_ACTIONS.items()},
     **{name: Action(do) for name, do in DUMP_ACTIONS.items()},
+    **{name: Action(do) for name, do in ACCESS_ACTIONS.items()},
     **{name: Action(do) for name, do in PULL_ACTIONS.items()},
     **{name: Action(do, "move", "branch") for name, do in PULL_MERGES.items()},
     "copy_across": Action(copy_across, "write"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from graveler.aws.dynamodb.cleanup import CleanupStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
+from graveler.aws.dynamodb.tables import Tables
 from graveler.aws.errors import RequestRefusedError
 from graveler.branches.data import read_content
 from graveler.branches.views import ObjectStat
@@ -209,6 +210,11 @@ class Actor:
             digest = md5(content * DESCRIBED_TIMES, usedforsecurity=False).hexdigest()
             if digest != found.entry.checksum:
                 self._simulation.problem("replaced", f"{content!r} is not what was staged")
+
+    @property
+    def tables(self) -> Tables:
+        """The tables, as the client's present process reaches them."""
+        return self._process.tables
 
     def watcher(self, kind: Callable[["Simulation"], W]) -> W:
         """Return what watches one kind of operation in the schedule."""

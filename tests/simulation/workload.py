@@ -148,6 +148,12 @@ MIXES: dict[str, Mix] = {
         "dev",
         paths=b"bc",
     ),
+    "access": Mix(
+        "use_right use_right use_right use_right use_right withdraw_right withdraw_right"
+        " grant_right grant_all nap nap nap",
+        "plain",
+        longest=6,
+    ),
     "clock_steps": Mix(
         "run_export run_export run_export step_clock publish publish",
         "exporting",
@@ -243,7 +249,8 @@ _PARTS: dict[str, Callable[[Op], list[Op]]] = {
 
 def _ops(op: Op) -> list[Op]:
     """The operations that a client does one after the other for one."""
-    parts = _PARTS.get(op.kind, lambda op: [op])(op)
+    parts_of = _PARTS.get(op.kind)
+    parts = [op] if parts_of is None else parts_of(op)
     return [replace(part, id=op.id + at) for at, part in enumerate(parts)]
 
 
