@@ -29,7 +29,7 @@ from graveler.operations.collection_reads import active_metaranges, begin_scan
 from graveler.operations.exports import requests
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.staging.listing import PageQuery
-from tests.simulation import life_actions, task_actions
+from tests.simulation import imports, life_actions, tag_actions, task_actions, uploads
 from tests.simulation.access import ACCESS_ACTIONS
 from tests.simulation.collecting import COLLECTION_ACTIONS, copy_across
 from tests.simulation.dumping import DUMP_ACTIONS
@@ -119,7 +119,7 @@ def _stage(actor: "Actor", op: Op, *, requirement: Requirement = NO_REQUIREMENT)
     return _value(made)
 
 
-def _link(actor: "Actor", op: Op) -> Value:
+def _link(actor: "Actor", op: Op, *, requirement: Requirement = NO_REQUIREMENT) -> Value:
     address = links.get_physical_address(actor.engine, REPO, op.branch, op.path)
     info = actor.engine.objects.put(address, op.text.encode(), "t")
     made = links.link(
@@ -133,6 +133,7 @@ def _link(actor: "Actor", op: Op) -> Value:
             size_bytes=info.size_bytes,
             content_type="t",
         ),
+        requirement=requirement,
     )
     return _value(made)
 
@@ -313,11 +314,19 @@ ACTIONS: dict[str, Action] = {
     "stage_if_absent": Action(lambda a, op: _stage(a, op, requirement=ABSENT), "write_if_absent"),
     "replace_described": Action(_replace_described),
     "link": Action(_link, "write"),
+    "link_if_absent": Action(lambda a, op: _link(a, op, requirement=ABSENT), "write_if_absent"),
+    "begin_upload": Action(uploads.begin_upload),
+    "complete_upload": Action(uploads.complete_upload),
+    "complete_upload_if_absent": Action(uploads.complete_upload_if_absent),
+    "complete_upload_if_match": Action(uploads.complete_upload_if_match),
+    "abort_upload": Action(uploads.abort_upload),
+    "expire_uploads": Action(uploads.expire_uploads),
     "set_metadata": Action(_set_metadata, "set_metadata"),
     "delete": Action(_delete, "delete"),
     "delete_many": Action(_delete_many, "tombstone", "branch"),
     "copy": Action(_copy, "write"),
     "copy_shallow": Action(partial(_copy, shallow=True), "write"),
+    "copy_name": Action(life_actions.copy_name, "write"),
     "get": Action(_get, "read", reads_only=True),
     "get_head": Action(_get_head, "read_head", reads_only=True),
     "list": Action(_list, "read", "branch", reads_only=True),
@@ -343,8 +352,11 @@ ACTIONS: dict[str, Action] = {
     "hard_reset": Action(_hard_reset, "hard_reset", "branch"),
     "create_branch": Action(_create_branch, "create_branch", "branch"),
     "delete_branch": Action(_delete_branch, "delete_branch", "branch"),
+    "create_tag": Action(tag_actions.create_tag, "create_branch", "branch"),
+    "delete_tag": Action(tag_actions.delete_tag, "delete_branch", "branch"),
+    "start_import": Action(imports.start_import),
     "delete_repository": Action(_delete_repository, "delete_repository", "repository"),
-    "create_repository": Action(_create_repository, "create_branch", "branch"),
+    "create_repository": Action(_create_repository, "create_repository", "branch"),
     "nest_repository": Action(_nest_repository),
     "dump": Action(_dump),
     "restore": Action(_restore),
@@ -355,6 +367,7 @@ ACTIONS: dict[str, Action] = {
     "run_export": Action(life_actions.run_export),
     "collect_old": Action(life_actions.collect_old),
     "sleep": Action(life_actions.sleep),
+    "wait": Action(life_actions.wait),
     "stage_known": Action(life_actions.stage_known, "write"),
     "start_restore": Action(life_actions.start_restore),
     "delete_restored_branch": Action(life_actions.delete_restored_branch),

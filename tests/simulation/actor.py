@@ -34,6 +34,7 @@ from tests.simulation.schedule import Fault, Op, Place
 from tests.simulation.stores import AGAIN, OVER_DYNAMODB, UNSURE, carry_out
 from tests.simulation.tasks import Answer, Ledger, Workers
 from tests.simulation.transport import EXPIRED, described
+from tests.simulation.uploads import Uploads
 from tests.simulation.worlds import DESCRIBED, DESCRIBED_TIMES, EXPORTED, NAMESPACE
 from tests.support.checks.linearizability import UNKNOWN, Operation, Value
 from tests.support.faults.counting import Port
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 W = TypeVar("W")
 
-_BRANCHES = ("main", "dev")
+_CREATE_NAMES = ("create_branch", "create_tag")
 _LOOKS_MAX = 30
 _SWEPT = 10
 
@@ -166,8 +167,8 @@ class Actor:
             self.ledger.watch(name, args, options)
         elif name == "staging.stage_step":
             self._simulation.steps.send(*args)
-        if name == "refs.create_branch":
-            facts["commit_id"] = args[1].commit_id
+        if name in ("refs.create_branch", "refs.create_tag"):
+            facts["names"] = (args[0], args[1].commit_id)
         elif name == "refs.move_branch":
             commit = options["commit"]
             if not self.ledger.watch(name, args, options):
@@ -274,6 +275,10 @@ class Actor:
         """Leave a message to another runner."""
         self._simulation.deliveries.give_back(message)
 
+    @property
+    def uploads(self) -> Uploads:
+        return self._simulation.uploads
+
     def asks(self) -> None:
         """Write down that a request of the operation begins."""
         self._asked = self._simulation.scheduler.tick()
@@ -329,9 +334,13 @@ class Actor:
             outcome = "ok"
         had_effect = outcome in ("ok", "unknown")
         facts = self._facts
-        if op.kind == "create_branch" and had_effect and "commit_id" not in facts:
+        if op.kind in _CREATE_NAMES and had_effect and "names" not in facts:
             return  # it was never asked for
-        branches = _BRANCHES if action.scope == "repository" else (op.branch,)
+        branches = (op.branch,)
+        if action.scope == "repository":
+            branches = tuple(
+                sorted({"main", "dev", *(o.branch for o in self._simulation.operations)})
+            )
         paths = (op.path,) if action.scope == "path" else self._simulation.paths
         keys = [(branch, path) for branch in branches for path in paths]
         if op.kind == "commit_by_task" and outcome == "no_changes":
@@ -374,8 +383,8 @@ class Actor:
             return result
         if history == "hard_reset":
             return self._simulation.value_in(None, CommitID(self.ref(op)), path)
-        if op.kind == "create_branch" and "commit_id" in self._facts:
-            return self._simulation.value_in(None, self._facts["commit_id"], path)
+        if op.kind in _CREATE_NAMES and "names" in self._facts:
+            return self._simulation.value_in(*self._facts["names"], path)
         return op.text if history == "set_metadata" else result
 
     def _attempted(self, op: Op) -> Value:

@@ -26,8 +26,10 @@ from graveler.aws.dynamodb.models import (
     OUTBOX,
     TAG,
     TASK,
+    UPLOAD,
 )
 from graveler.aws.dynamodb.outbox import event_of
+from graveler.aws.dynamodb.recorded_uploads import _upload_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
 from graveler.aws.dynamodb.tables import Raw, Tables
@@ -36,6 +38,7 @@ from graveler.aws.dynamodb.tasks import task_of
 from graveler.committed.store import Breaking, Committed
 from graveler.engine import Engine
 from graveler.model import Branch, Event, Repository, StagingToken
+from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
 from tests.support.fakes.dynamodb.choices import Choices
 from tests.support.fakes.dynamodb.service import Service
@@ -53,6 +56,7 @@ _DECODERS: Mapping[str, tuple[str, Callable[[Raw], Any]]] = {
 # What a change is reported to, if anybody waits for one.
 BranchWatch = Callable[[str, str, Branch | None], None]
 TaskWatch = Callable[[Task], None]
+UploadWatch = Callable[[Upload], None]
 StagedWatch = Callable[[StagingToken, bytes, bytes | None], None]
 
 
@@ -67,7 +71,7 @@ class Contents:
     records: by name and uid of the repository.
     registered: tokens to drop, by the key of their item.
     exports: (repository uid, branch) of every record of an export.
-    on_branch, on_task, on_staged: called for each change.
+    on_branch, on_task, on_staged: called for each change. on_upload: for each completion.
     """
 
     records: dict[tuple[str, str], Records] = field(default_factory=dict)
@@ -77,6 +81,7 @@ class Contents:
     events: list[Event] = field(default_factory=list)
     on_branch: BranchWatch = _nothing
     on_task: TaskWatch = _nothing
+    on_upload: UploadWatch = _nothing
     on_staged: StagedWatch = _nothing
 
     def fork(self) -> "Contents":
@@ -143,6 +148,10 @@ class Contents:
                 self.on_branch(repository[0], name, decoded if is_there else None)
             elif kind == TASK and is_there:
                 self.on_task(decoded)
+        elif kind == UPLOAD and is_there:
+            upload = _upload_of(item)
+            if upload.completed is not None:
+                self.on_upload(upload)
         elif kind == OUTBOX and is_there:
             event = event_of(item)
             assert event is not None

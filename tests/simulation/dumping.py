@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from graveler.dump.files import RefsDump
 from graveler.model import CommitID, Repository
 from graveler.model.tasks import TaskKind
-from graveler.operations import dumps, tags
+from graveler.operations import dumps
 from graveler.operations.dumped_refs import DumpContent
 from tests.simulation.lives import Lives, Outbox, Spell
 from tests.simulation.schedule import Op
@@ -170,14 +170,6 @@ def start_dump(actor: "Actor", op: Op) -> None:
     actor.was_given(dumps.start_dump(actor.engine, REPO, "somebody"))
 
 
-def create_tag(actor: "Actor", op: Op) -> None:
-    tags.create(actor.engine, REPO, name=op.branch, ref=actor.ref(op))
-
-
-def delete_tag(actor: "Actor", op: Op) -> None:
-    tags.delete(actor.engine, REPO, op.branch)
-
-
 DUMP_ACTIONS: Mapping[str, Callable[["Actor", Op], Any]] = {
-    each.__name__: each for each in (dump_now, start_dump, create_tag, delete_tag)
+    each.__name__: each for each in (dump_now, start_dump)
 }

@@ -1,15 +1,20 @@
 """What clients do while branches, data and clocks come and go."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from graveler.addresses import physical_uri
+from graveler.entries import value_entry
 from graveler.export.record import ExportRequest
-from graveler.operations import branches, dumps, links, objects, tags
+from graveler.operations import branches, dumps, links, objects, tags, writes
 from graveler.operations.exports.advance import advance
 from graveler.retention.candidates import MINIMUM_AGE_S
 from tests.simulation.schedule import Op
-from tests.simulation.worlds import COPIED_TAG, COPY, REPO
+from tests.simulation.worlds import COPIED_TAG, COPY, NAMESPACE, REPO
 from tests.support.checks.linearizability import Value
 from tests.support.fakes.memory_collection import MemoryCollection
+from tests.support.faults.counting import Port
 
 if TYPE_CHECKING:
     from tests.simulation.actor import Actor
@@ -19,6 +24,8 @@ _DAY_S = 24 * 60 * 60
 # much that the clock shows about what it showed before.
 _STEPS_S = ((-130, 135), (-130, 135), (-200, 202), (-600, 610), (-300, 130), (-60, 65), (120, 200))
 _INVOCATIONS = 3
+# All waits of a schedule together are much shorter than dropped tokens are kept.
+_WAITS_S = (2, 30, 600)
 
 
 class _Collection(MemoryCollection):
@@ -51,6 +58,11 @@ def sleep(actor: "Actor", op: Op) -> None:
     actor.host.sleep((1 + actor.choose("days", 3)) * _DAY_S)
 
 
+def wait(actor: "Actor", op: Op) -> None:
+    """Let some time pass for all, whatever they are doing."""
+    actor.host.pass_time(_WAITS_S[actor.choose("wait", len(_WAITS_S))])
+
+
 def stage_known(actor: "Actor", op: Op) -> Value:
     """Stage by hand the address that another path names."""
     found = objects.stat(actor.engine, REPO, op.branch, op.text.encode())
@@ -65,6 +77,30 @@ def stage_known(actor: "Actor", op: Op) -> Value:
             checksum=found.entry.checksum,
             size_bytes=found.entry.size_bytes,
         ),
+    )
+    return Value(made.physical_address)
+
+
+def copy_name(actor: "Actor", op: Op) -> Value:
+    """Let the path name the data that a branch has at some path of the schedule."""
+
+    def noting(
+        name: str, call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        if name == "staging.stage":
+            entry = value_entry(args[1][0][1])
+            actor.will_stage(physical_uri(NAMESPACE, entry))
+        return call(*args, **options)
+
+    staging: Any = Port(actor.engine.staging, "staging", noting)
+    made = writes.copy(
+        replace(actor.engine, staging=staging),
+        REPO,
+        op.branch,
+        op.path,
+        source_ref=op.text,
+        source_path=actor.paths[actor.choose("source", len(actor.paths))],
+        shallow=True,
     )
     return Value(made.physical_address)
 

@@ -20,7 +20,7 @@ def check_lives(simulation: "Simulation", repository: Repository, tasks: dict[st
     """Add what is wrong with answers and effects of tasks to the problems."""
     ledger = simulation.ledger
     lives = Lives(simulation.first_heads, simulation.outbox, REPO)
-    for answer in ledger.answers:
+    for answer in answers_of(simulation, repository):
         _check_answer(simulation, repository, lives, answer)
         made = [task for task in tasks.values() if task.result.get("commit_id") == answer.commit_id]
         if made and not any(_is_asked(simulation, lives, answer, task) for task in made):
@@ -32,7 +32,16 @@ def check_lives(simulation: "Simulation", repository: Repository, tasks: dict[st
                 text = f"{task.kind} {task.id} changed a branch {task.branch} that is younger"
                 simulation.problem("stranger", text)
     for step in ledger.steps:
-        _check_step(simulation, lives, step)
+        if step.task_id in tasks:  # else of a repository that was deleted
+            _check_step(simulation, lives, step)
+
+
+def answers_of(simulation: "Simulation", repository: Repository) -> list[Answer]:
+    """Return the answers, without those of a repository that was deleted."""
+    refs = simulation.world.refs
+    stored = {commit_id for records in refs.records.values() for commit_id in records.commits}
+    gone = stored - refs.records_of(repository).commits.keys()
+    return [answer for answer in simulation.ledger.answers if answer.commit_id not in gone]
 
 
 def _check_answer(

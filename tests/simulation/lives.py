@@ -10,7 +10,7 @@ from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from graveler.model import Branch, CommitID, Event, Repository, StagingToken
+from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository, StagingToken
 from tests.simulation.worlds import stored_value
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOVES = frozenset(
     [
         *("branch_created", "branch_reset", "commit_created", "merge_completed"),
-        *("revert_completed", "cherry_pick_completed"),
+        *("revert_completed", "cherry_pick_completed", "import_completed"),
     ]
 )
 
@@ -107,11 +107,16 @@ class Lives:
             )
         elif event.kind == "branch_deleted":
             self._end(name, moment)
+        elif event.kind == "repository_deleted":
+            for each in self._spells:
+                self._end(each, moment)
+        elif event.kind == "repository_created":
+            self._spells.setdefault("main", []).append(Spell(NO_COMMIT, moment, moment))
 
     def _end(self, name: str, moment: float) -> float:
         """End the present spell of the name; return when its branch was created."""
         last = self._spells[name].pop()
-        self._spells[name].append(replace(last, until=moment))
+        self._spells[name].append(replace(last, until=min(last.until, moment)))
         return last.born
 
     @property
@@ -164,9 +169,13 @@ class Named:
         if repository is None:
             return found
         for branch in world.refs.records_of(repository).branches.values():
-            found |= self._in_commit(repository, branch.commit_id)
-            found |= self._staged(repository, branch.tokens)
+            found |= self.of_branch(repository, branch)
         return found
+
+    def of_branch(self, repository: Repository, branch: Branch) -> set[str]:
+        """Return the addresses that readers of the branch and of its head find."""
+        staged = self._staged(repository, branch.tokens)
+        return staged | self._in_commit(repository, branch.commit_id)
 
     def _staged(self, repository: Repository, tokens: tuple[StagingToken, ...]) -> set[str]:
         seen: dict[bytes, bytes | None] = {}

@@ -22,6 +22,7 @@ from tests.simulation.steps import Steps
 from tests.simulation.stores import SeededFaults, WrittenFaults
 from tests.simulation.tasks import Deliveries, Ledger, stepwise
 from tests.simulation.transport import SeededChoices, simulated_dynamodb
+from tests.simulation.uploads import Uploads
 from tests.simulation.verdict import judge
 from tests.simulation.worlds import REPO, Start, new_world, stored_value
 from tests.support.checks.linearizability import Operation, Value
@@ -87,7 +88,9 @@ class Simulation:
         self.ledger = Ledger(self.scheduler.tick)
         self.deliveries = Deliveries(self.world)
         self.steps = Steps(self)
+        self.uploads = Uploads(self.scheduler.tick)
         self.world.contents.on_task = self.steps.has_stored
+        self.world.contents.on_upload = self.steps.has_completed
         self.choices.has_ended = self.steps.has_ended
         self.problems: list[Problem] = []
         self._committed = SharedCommitted(self.files, breaking=self.world.breaking)

@@ -15,6 +15,7 @@ from graveler.errors import (
 )
 from tests.simulation.actions import ACTIONS
 from tests.simulation.schedule import Op
+from tests.simulation.tag_actions import SHARED
 
 # What a requirement that does not hold is in histories, by the end of the action's name.
 _UNMET = {"absent": "exists", "match": "mismatch"}
@@ -39,8 +40,11 @@ def outcome_of(op: Op, error: GravelerError) -> str:
         missing = [
             "repository not found",
             f"branch not found: {op.branch!r}",
+            f"tag not found: {op.branch!r}",
             f"branch {op.branch!r} not found",
         ]
+        if op.branch == SHARED and not is_read:
+            missing.clear()  # a tag is missing, perhaps, and a branch has its name
         if is_read:
             missing.append(f"no branch, tag or commit {op.branch!r}")
         if any(text in said for text in missing):

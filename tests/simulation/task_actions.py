@@ -95,16 +95,20 @@ def cherry_pick_by_task(actor: "Actor", op: Op) -> str:
     )
 
 
+def _if_exists(actor: "Actor") -> IfExists:
+    return list(IfExists)[min(actor.choose("exists", 4), 2)]  # mostly, overwrite
+
+
 def start_move(actor: "Actor", op: Op) -> None:
-    request = PrefixRequest(op.text, op.path.decode(), if_exists=IfExists.OVERWRITE)
+    request = PrefixRequest(op.text, op.path[:1].decode(), if_exists=_if_exists(actor))
     task = prefixes.start_move(actor.engine, REPO, op.branch, request, _COMMITTER)
     actor.was_given(task)
 
 
 def start_copy(actor: "Actor", op: Op) -> None:
     """Copy what another branch has at the path."""
-    path, source = op.path.decode(), "dev" if op.branch == "main" else "main"
-    request = PrefixRequest(path, path, source, IfExists.OVERWRITE)
+    path, source = op.path[:1].decode(), "dev" if op.branch == "main" else "main"
+    request = PrefixRequest(path, path, source, _if_exists(actor))
     task = prefixes.start_copy(actor.engine, REPO, op.branch, request, _COMMITTER)
     actor.was_given(task)
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from graveler.model import CommitID, Repository
 from graveler.model.tasks import Task, TaskKind, TaskState
-from tests.simulation.life_verdict import check_lives
+from tests.simulation.imports import check_import
+from tests.simulation.life_verdict import answers_of, check_lives
 from tests.simulation.schedule import Op
 from tests.simulation.task_actions import message_of
+from tests.simulation.transfers import TRANSFERS, check_transfer
 from tests.simulation.worlds import COPY, REPO
 from tests.support.checks.linearizability import Operation
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 _MAKE_COMMITS = (
     *(TaskKind.COMMIT, TaskKind.MERGE, TaskKind.REVERT, TaskKind.CHERRY_PICK),
-    TaskKind.MERGE_PULL_REQUEST,
+    *(TaskKind.IMPORT, TaskKind.MERGE_PULL_REQUEST),
 )
 _TAKES_OFF = ("hard_reset", "delete_branch", "delete_repository", "restore")
 
@@ -45,6 +47,10 @@ def _check_task(
         return
     _check_events(simulation, task)
     _check_answers(simulation, task)
+    if task.kind is TaskKind.IMPORT:
+        check_import(simulation, repository, task)
+    if task.kind in TRANSFERS:
+        check_transfer(simulation, repository, task)
     if task.kind in _MAKE_COMMITS:
         _check_effect(simulation, repository, task, tasks)
         _write_down(simulation, repository, task)
@@ -136,7 +142,7 @@ def _write_down_answers(
     """
     records, ledger = simulation.world.refs.records_of(repository), simulation.ledger
     called_back = [tasks[task_id] for task_id in ledger.called_back if task_id in tasks]
-    for op, client, invoked, returned, commit_id, _ in ledger.answers:
+    for op, client, invoked, returned, commit_id, _ in answers_of(simulation, repository):
         made = [task.id for task in called_back if task.result.get("commit_id") == commit_id]
         since = min([invoked, *(ledger.origins[task_id][0] for task_id in made)])
         if commit_id in records.commits:

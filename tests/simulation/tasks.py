@@ -12,11 +12,13 @@ import msgspec
 from graveler.branches import changes
 from graveler.committed.slices import plan
 from graveler.errors import GravelerError, ThrottledError
+from graveler.imports.changes import plan_import
 from graveler.merge import plan_merge
 from graveler.model import Commit, Repository
 from graveler.model.events import TASK_TRIGGERS
 from graveler.model.tasks import TaskMessage
 from graveler.operations.hooks import run as hook_run
+from graveler.operations.prefixes import walk
 from graveler.operations.tasks import slices
 from graveler.operations.tasks.slices import SliceJob, apply_job
 from tests.simulation.schedule import Op
@@ -198,6 +200,9 @@ def stepwise(scheduler: Scheduler, clock: FixedClock) -> Iterator[None]:
         patch.object(hook_run, "wait", wait),
         patch.object(changes, "plan", partial(plan, slice_weight=1)),
         patch.object(changes, "plan_merge", partial(plan_merge, slice_weight=1)),
+        patch.object(changes, "plan_import", partial(plan_import, slice_weight=1)),
+        patch.object(walk, "_PAGE_PATHS", 2),
+        patch.object(walk, "_STEP_CHANGES_MAX", 2),
     ):
         yield
 

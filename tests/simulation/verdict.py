@@ -12,8 +12,11 @@ from graveler.model import Branch, Repository
 from graveler.operations import commits, dumps, repositories
 from tests.simulation.dumping import check_restored_names
 from tests.simulation.life_verdict import check_destination, check_restored
+from tests.simulation.tag_actions import check_tags
 from tests.simulation.task_verdict import check_tasks
 from tests.simulation.tasks import deliver_all
+from tests.simulation.transfers import check_seen
+from tests.simulation.uploads import check_uploads
 from tests.simulation.worlds import COPY, DESCRIBED, NAMESPACE, REPO, stored_value
 from tests.support.checks.linearizability import Operation, check_history
 from tests.support.worlds.crossed_model import base_of
@@ -38,14 +41,17 @@ def judge(simulation: "Simulation") -> None:
         _check_exports(simulation, repository)
         if repository is not None:
             check_destination(simulation, repository)
+            check_seen(simulation, repository)
         check_restored(simulation)
         check_restored_names(simulation)
+        check_tags(simulation)
         _check_objects(simulation)
         _check_tokens(simulation)
         if simulation.dumps:
             _check_dumps(simulation)
         _resolve(simulation)
         check_tasks(simulation)
+        check_uploads(simulation)
         for watcher in simulation.watchers.values():
             watcher.judge()
         _look_at_the_end(simulation, repository)
@@ -86,8 +92,13 @@ def _look_at_the_end(simulation: "Simulation", repository: Repository | None) ->
         found = None if repository is None else simulation.world.refs.branch(repository, name)
         paths = [path for branch, path in sorted(touched) if branch == name]
         if repository is None or found is None:
+            tag = None if repository is None else simulation.world.refs.tag(repository, name)
             for path in paths:
-                _saw(simulation, "read", (name, path), None, "no_branch")
+                if tag is None:
+                    _saw(simulation, "read", (name, path), None, "no_branch")
+                else:
+                    value = simulation.value_in(repository, tag.commit_id, path)
+                    _saw(simulation, "read_head", (name, path), value)
             continue
         _read_all(simulation, repository, found, paths)
         staging = simulation.world.staging
@@ -140,7 +151,7 @@ def _check_events(simulation: "Simulation") -> None:
         str(event.detail["commit_id"])
         for event in refs.events
         if event.kind in ("commit_created", "merge_completed", "revert_completed")
-        or event.kind == "cherry_pick_completed"
+        or event.kind in ("cherry_pick_completed", "import_completed")
     )
     for commit_id, amount in told.items():
         if amount > 1:
@@ -192,9 +203,9 @@ def _check_protection(simulation: "Simulation") -> None:
 
 def _check_exports(simulation: "Simulation", repository: Repository | None) -> None:
     """An export is there as long as its branch is, unless somebody ended it."""
-    if simulation.start.world.refs is None or repository is None:
-        return
     world = simulation.world
+    if repository is None or any(event.kind == "repository_deleted" for event in world.refs.events):
+        return
     wanted = {branch for branch, wanted in simulation.is_exported.items() if wanted}
     first = {key[1] for key in simulation.exported_first if key[0] == repository.uid}
     ended = {branch for branch, wanted in simulation.is_exported.items() if not wanted}

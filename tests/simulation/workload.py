@@ -4,16 +4,26 @@ Programs are short, and clients meet at few paths: what goes wrong between two o
 more of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
 from tests.simulation.schedule import Op, Schedule
+from tests.simulation.tag_actions import SHARED, TAGS
+from tests.simulation.worlds import PATHS, PREFIXED
 
 WRITES = "upload upload delete upload_if_absent set_metadata"
 COMMITS = "commit commit commit merge revert cherry_pick"
+# They end what an operation began with: the branch, its head, or the repository.
+BRANCH_LIVES = "recreate_branch recreate_branch rename_branch hard_reset hard_reset"
+LIVES = f"{BRANCH_LIVES} recreate_repository"
 RESETS = "reset reset_object reset_prefix hard_reset"
 TASKS = "start_commit commit_by_task cancel_task show_task run_tasks run_tasks run_tasks"
+UPLOADS = (
+    "begin_upload upload_parts upload_parts upload_parts_if_absent upload_parts_if_absent"
+    " upload_parts_if_match complete_upload complete_upload complete_upload_if_absent abort_upload"
+)
+_LIVES_ONE_IN = 8
 _HISTORY = "commit_empty commit_empty cherry_pick"
 
 
@@ -26,8 +36,9 @@ class Mix:
     branches: str = "main main main dev"
     amounts: tuple[int, ...] = (2, 3, 3, 3, 4, 4, 5, 6, 8)  # of clients
     longest: int = 3  # program
-    paths: bytes = b""  # of one byte each; by chance
+    paths: tuple[bytes, ...] = ()  # by chance
     same: float = 0.0  # how often the content that is written is one that is committed
+    lives: str = LIVES  # of these, some schedules get one
 
 
 MIXES: dict[str, Mix] = {
@@ -47,8 +58,11 @@ MIXES: dict[str, Mix] = {
     "crossed": Mix("merge merge merge upload delete commit commit", "crossed", "main dev"),
     "protected": Mix(f"{COMMITS} {RESETS} {WRITES} merge merge get get_head", "protected"),
     "unchanged": Mix("upload stage commit get merge collect", "plain restaged", same=0.5),
-    "dump": Mix(f"dump {_HISTORY}", "plain dumped", amounts=(2, 2, 3), longest=4),
-    "restore": Mix("dump restore restore commit upload collect", "dumped"),
+    # A dump is restored in the place of the first repository.
+    "dump": Mix(
+        f"dump {_HISTORY}", "plain dumped", amounts=(2, 2, 3), longest=4, lives=BRANCH_LIVES
+    ),
+    "restore": Mix("dump restore restore commit upload collect", "dumped", lives=BRANCH_LIVES),
     "active": Mix(f"prepare_commits {_HISTORY}", "plain", amounts=(2, 2, 3), longest=4),
     "collect": Mix(
         f"collect collect {WRITES} {COMMITS} {RESETS} create_branch delete_branch copy", same=0.1
@@ -112,14 +126,58 @@ MIXES: dict[str, Mix] = {
         " describe_and_reset rename_by_hand rename_by_hand rename_by_hand rename_branch"
         " rename_branch copy_shallow publish merge sleep",
         "expiring expiring expiring_later",
-        paths=b"abc",
+        paths=PATHS,
+    ),
+    "transfers": Mix(
+        "start_move start_move start_move start_copy run_tasks run_tasks run_tasks run_tasks"
+        " upload upload upload delete set_metadata commit get list reset_object",
+        "prefixed",
+        "main main main dev",
+        paths=PREFIXED,
+        longest=5,
+    ),
+    "transfers_expiry": Mix(
+        "start_move start_move start_copy run_tasks run_tasks run_tasks collect_old collect_old"
+        " collect_old copy_name copy_name upload delete delete commit reset reset_prefix branch_off",
+        "prefixed_expiring",
+        "main main dev",
+        paths=PREFIXED,
+        longest=4,
+    ),
+    "uploads": Mix(
+        f"{UPLOADS} {UPLOADS} link_if_absent link upload upload upload_if_absent delete delete get get"
+        " set_metadata commit reset recreate_branch recreate_branch",
+        "plain staged",
+        "dev dev dev main",
+        longest=4,
+        paths=(b"a", b"new"),
+    ),
+    "uploads_expiry": Mix(
+        "old_upload old_upload old_upload old_upload complete_upload abort_upload expire_uploads"
+        " collect_old collect_old collect_old get commit",
+        "expiring",
+        "dev main",
+        longest=4,
+    ),
+    "tags": Mix(
+        "create_tag create_tag create_tag delete_tag delete_tag move_tag move_tag move_tag get_tag get_tag get_tag"
+        " create_shared create_shared delete_shared upload commit commit",
+        "plain",
+        "main",
+        longest=4,
+    ),
+    "imports": Mix(
+        "start_import start_import start_import run_tasks run_tasks run_tasks run_tasks cancel_task"
+        " set_metadata set_metadata upload_if_absent upload_if_match upload delete commit reset"
+        " reset_object get get get_head",
+        "importing",
     ),
     "collections": Mix(
         "run_collection run_collection run_collection run_collection start_collection"
         " show_collections stall sleep hard_reset rename_by_hand rename_across"
         " rename_across rename_across rename_across rename_branch rename_branch publish",
         "expiring expiring expiring_later",
-        paths=b"abc",
+        paths=PATHS,
     ),
     "dumps": Mix(
         "dump_now dump_now start_dump start_dump run_tasks run_tasks run_tasks run_tasks"
@@ -146,7 +204,7 @@ MIXES: dict[str, Mix] = {
         " replace_described put_back_described",
         "exporting",
         "dev",
-        paths=b"bc",
+        paths=PATHS[1:],
     ),
     "access": Mix(
         "use_right use_right use_right use_right use_right withdraw_right withdraw_right"
@@ -158,7 +216,22 @@ MIXES: dict[str, Mix] = {
         "run_export run_export run_export step_clock publish publish",
         "exporting",
         "dev",
-        paths=b"bc",
+        paths=PATHS[1:],
+    ),
+    # Processes that read often, and go by what they saw last.
+    "warm": Mix(
+        "get get get get list list upload upload hard_reset hard_reset hard_reset commit merge",
+        amounts=(2, 3, 3, 4),
+        longest=8,
+        paths=PATHS[:1],
+    ),
+    # Readers stop between two reads, while what they read is taken off and dropped.
+    "frozen": Mix(
+        "get get get get list list upload upload commit commit wait wait clean_up clean_up clean_up",
+        "staged",
+        amounts=(2, 3, 4),
+        longest=6,
+        paths=PATHS[:1],
     ),
     "clean_up": Mix(f"clean_up clean_up {WRITES} commit commit get list reset"),
 }
@@ -185,7 +258,11 @@ _REFS = {
     "hard_reset": ("c1", "c2", "d1", "first"),
     "recreate_branch": ("main", "c1", "c2", "d1"),
     "create_branch": ("main", "c1", "c2", "d1"),
+    "create_shared": ("main", "c1", "c2", "d1"),
+    "create_tag": ("main", "c1", "c2", "d1"),
+    "move_tag": ("main", "c1", "c2", "d1"),
     "copy_shallow": ("c1", "c2", "d1"),
+    "copy_name": ("dev", "main", "main"),
     "copy": ("c1", "c2", "d1"),  # whose metadata never change
 }
 
@@ -197,7 +274,7 @@ def draw(seed: int, mixes: tuple[str, ...] = DEFAULT_MIXES, clients: int = 0) ->
     kinds = mix.kinds.split()
     paths: tuple[bytes, ...] = chance.choice(((b"a",), (b"a",), (b"a", b"b"), (b"a", b"b", b"c")))
     if mix.paths:
-        paths = tuple(mix.paths[at : at + 1] for at in range(len(mix.paths)))
+        paths = mix.paths
     amount = clients or chance.choice(mix.amounts)
     longest = 1 if amount > 5 else chance.randint(1, mix.longest)
     programs, number = [], 0
@@ -206,8 +283,18 @@ def draw(seed: int, mixes: tuple[str, ...] = DEFAULT_MIXES, clients: int = 0) ->
         for _ in range(chance.randint(1, longest)):
             program += _ops(_op(chance, mix, chance.choice(kinds), paths, number + 1))
             number = program[-1].id
-        programs.append(tuple(program))
-    return Schedule(chance.choice(mix.worlds.split()), tuple(programs), seed=seed)
+        programs.append(program)
+    lives = Random(f"lives {seed}")
+    if mix.lives and not lives.randrange(_LIVES_ONE_IN):
+        made = _ops(_op(lives, mix, lives.choice(mix.lives.split()), paths, number + 1))
+        program = lives.choice(programs)
+        at = lives.randint(0, len(program))
+        program[at:at] = made
+    return Schedule(chance.choice(mix.worlds.split()), tuple(map(tuple, programs)), seed=seed)
+
+
+def _each(op: Op, *kinds: str) -> list[Op]:
+    return [replace(op, kind=kind) for kind in kinds]
 
 
 def _renamed(op: Op) -> list[Op]:
@@ -215,8 +302,8 @@ def _renamed(op: Op) -> list[Op]:
     return [Op("create_branch", new, op.path, old), Op("delete_branch", old, op.path)]
 
 
-# What a client does one after the other for one operation.
-_PARTS: dict[str, Callable[[Op], list[Op]]] = {
+# What a client does one after the other, for one operation of a mix.
+_SEQUENCES: Mapping[str, Callable[[Op], list[Op]]] = {
     "rename_by_hand": lambda op: [
         replace(op, kind="stage_known"),
         Op("delete", op.branch, op.text.encode()),
@@ -225,16 +312,18 @@ _PARTS: dict[str, Callable[[Op], list[Op]]] = {
         replace(op, kind="copy_across", branch="dev"),
         Op("delete", "main", op.text.encode()),
     ],
-    "publish": lambda op: [replace(op, kind="upload"), replace(op, kind="commit")],
-    "stage_and_commit": lambda op: [replace(op, kind="stage"), replace(op, kind="commit")],
+    "publish": lambda op: _each(op, "upload", "commit"),
+    "stage_and_commit": lambda op: _each(op, "stage", "commit"),
     "describe_and_reset": lambda op: [
         replace(op, kind="set_metadata", text=f"m{op.id}"),
         replace(op, kind="hard_reset"),
     ],
-    "recreate_branch": lambda op: [
-        Op("delete_branch", "dev", op.path),
-        Op("create_branch", "dev", op.path, op.text),
-    ],
+    "recreate_branch": lambda op: _each(
+        replace(op, branch="dev"), "delete_branch", "create_branch"
+    ),
+    "branch_off": lambda op: _each(
+        replace(op, branch="dev", text="main"), "delete_branch", "create_branch"
+    ),
     "rename_branch": _renamed,
     "rename_to_tag": lambda op: [
         Op("create_tag", "a-tag", op.path, "dev"),
@@ -244,14 +333,23 @@ _PARTS: dict[str, Callable[[Op], list[Op]]] = {
         Op("create_branch", "dev", op.path, "a-tag"),
         Op("delete_tag", "a-tag", op.path),
     ],
+    "recreate_repository": lambda op: _each(
+        replace(op, branch="main"), "delete_repository", "create_repository"
+    ),
+    "move_tag": lambda op: _each(op, "delete_tag", "create_tag"),
+    "get_tag": lambda op: _each(op, "get"),
+    "create_shared": lambda op: _each(replace(op, branch=SHARED), "create_branch"),
+    "delete_shared": lambda op: _each(replace(op, branch=SHARED), "delete_branch"),
+    "upload_parts": lambda op: _each(op, "begin_upload", "complete_upload"),
+    "upload_parts_if_absent": lambda op: _each(op, "begin_upload", "complete_upload_if_absent"),
+    "upload_parts_if_match": lambda op: _each(op, "begin_upload", "complete_upload_if_match"),
+    "old_upload": lambda op: _each(op, "begin_upload", "sleep", "complete_upload"),
 }
 
 
 def _ops(op: Op) -> list[Op]:
-    """The operations that a client does one after the other for one."""
-    parts_of = _PARTS.get(op.kind)
-    parts = [op] if parts_of is None else parts_of(op)
-    return [replace(part, id=op.id + at) for at, part in enumerate(parts)]
+    parts = _SEQUENCES.get(op.kind, lambda op: [op])(op)
+    return [replace(each, id=op.id + at) for at, each in enumerate(parts)]
 
 
 def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: int) -> Op:
@@ -260,6 +358,8 @@ def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: i
         branch = "dev"
     if kind in ("create_repository", "delete_repository", "merge_pull", "merge_pull_by_task"):
         branch = "main"
+    if kind.endswith("_tag"):
+        branch = chance.choice(TAGS)
     if kind in _REFS:
         text = chance.choice(_REFS[kind])
         if text == branch and kind in ("merge_by_task", "start_merge"):

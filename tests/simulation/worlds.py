@@ -47,6 +47,8 @@ on: {pre-commit: {}, pre-merge: {}, post-commit: {}, post-merge: {}}
 hooks:
 - {id: check, type: webhook, properties: {url: 'https://hooks.example.com'}}
 """
+PREFIXED = (b"a1", b"a2", b"a3", b"b1", b"c1")
+IMPORTED, IMPORTED_NAMES = "s3://elsewhere/imported/", ("a", "b", "d")
 AGE_S = 30 * 60 * 60
 
 
@@ -252,6 +254,36 @@ def _with_rules(default_days: int, branch_days: list[tuple[str, int]]) -> Start:
     return start
 
 
+def prefixed() -> Start:
+    """As sliced, with several objects below each prefix; some of them are staged only."""
+    start = sliced()
+    _fill_prefixes(start)
+    return start
+
+
+def prefixed_expiring() -> Start:
+    """As prefixed and expiring."""
+    start = _with_rules(0, [("main", 0)])
+    _fill_prefixes(start)
+    return start
+
+
+def _fill_prefixes(start: Start) -> None:
+    for path in PREFIXED[:3]:
+        upload(start.world.engine(), "main", path, "7")
+    _commit(start.world.engine(), "main", "prefixes")
+    for path in PREFIXED[2:5]:
+        _stage(start, path, "8")
+
+
+def importing() -> Start:
+    """As sliced; some objects wait to be imported."""
+    start = sliced()
+    start.foreign |= {f"{IMPORTED}{name}": name.encode() for name in IMPORTED_NAMES}
+    _place_foreign(start)
+    return start
+
+
 def foreign() -> Start:
     """Files were there before the repository; a deleted repository lies inside of its data."""
     start = _new_start()
@@ -294,6 +326,7 @@ WORLDS: dict[str, Callable[[], Start]] = {
     made.__name__: made
     for made in (
         *(plain, crossed, protected, staged, restaged, sliced, asked, guarded),
+        *(prefixed, prefixed_expiring, importing),
         *(sliced_staged, exported, exporting, expiring, expiring_later, foreign, nested, dumped),
     )
 }
@@ -313,9 +346,8 @@ def _template(name: str) -> Start:
         start.branches = tuple(branch.name for branch in found)
         for branch in found:
             content = engine.content(repository, branch.commit_id)
-            for path in PATHS:
-                stored = stored_value(repository, content.get(path))
-                start.heads[branch.name, path] = stored
+            for path, value in content.records():
+                start.heads[branch.name, path] = stored_value(repository, value)
     return start
 
 

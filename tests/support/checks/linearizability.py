@@ -117,6 +117,9 @@ def _tasks(operations: Sequence[Operation]) -> list[_Task]:
     deletions = [each for each in operations if each.kind == "delete_repository"]
     tasks: list[_Task] = []
     for operation in sorted(operations, key=lambda operation: operation.invoked):
+        is_lost = operation.kind == "create_branch" and any(
+            _beside(operation, d) for d in deletions
+        )
         if operation.outcome == "no_branch" and any(_beside(operation, d) for d in deletions):
             continue  # the repository's name goes before its branches do
         if operation.outcome == "unknown":
@@ -124,7 +127,8 @@ def _tasks(operations: Sequence[Operation]) -> list[_Task]:
                 continue
         elif operation.outcome == "refused":
             continue
-        is_required = operation.outcome != "unknown"
+        # A branch may be created in the deleted repository.
+        is_required = operation.outcome != "unknown" and not is_lost
         returned = operation.returned if is_required else inf
         before = None
         for apply in _appliers(operation, fused=fused):
@@ -171,7 +175,7 @@ def _appliers(
         return [lambda state: [None] if state is None else []]
     if kind == "delete_repository":
         return [lambda _: [None]]
-    if kind == "create_branch":
+    if kind in ("create_branch", "create_repository"):
         made = State((operation.value,), UNSTAGED)
         if outcome == "exists":
             return [lambda state: [] if state is None else [state]]

@@ -243,7 +243,11 @@ class Attachments(MemoryUploads):
 
     def events_since(self, repository: Repository, since_s: int) -> Iterator[Event]:
         with self._lock:
-            stored = self.events[self.records_of(repository).events_before :]
+            first = self.records_of(repository).events_before
+            begins = [records.events_before for records in self.records.values()]
+            # A later repository of the name has its own.
+            end = min((begin for begin in begins if begin > first), default=len(self.events))
+            stored = self.events[first:end]
         mine = [each for each in stored if each.repository == repository.name]
         mine = [each for each in mine if each.id > first_xid(since_s)]
         return iter(sorted(mine, key=lambda each: each.id))

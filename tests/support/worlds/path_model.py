@@ -112,6 +112,11 @@ def _tombstone(state: State, operation: Operation) -> list[State | None]:
     return [state._replace(staged=None)]
 
 
+def _take(state: State, operation: Operation) -> list[State | None]:
+    """A task moves what readers see to another path."""
+    return _tombstone(state, operation) if state.visible == operation.value else []
+
+
 def _set_metadata(state: State, operation: Operation) -> list[State | None]:
     if state.visible is None:
         return []
@@ -186,6 +191,7 @@ KINDS: Mapping[str, tuple[Step, ...]] = {
     "delete_if_match": (_delete_if_match,),
     "delete": (_delete,),
     "tombstone": (_tombstone,),
+    "take": (_take,),
     "set_metadata": (_set_metadata,),
     "read": (_read,),
     "read_head": (_read_head,),
@@ -199,6 +205,7 @@ KINDS: Mapping[str, tuple[Step, ...]] = {
     "delete_branch": (_delete_branch,),
     # Those that find no branch, or do not mind.
     "create_branch": (),
+    "create_repository": (),
     "delete_repository": (),
 }
 READS = ("read", "read_head")
