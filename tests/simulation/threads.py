@@ -117,7 +117,7 @@ def stepped_threads(scheduler: Scheduler) -> Iterator[None]:
     def leave(threads: ContextThreads, kind: type[BaseException] | None, *_: object) -> None:
         pool_of(threads).shutdown(waits=kind is not Crash, cancels=False)
 
-    methods = {"submit": submit, "shutdown": shutdown, "__exit__": leave}
+    methods: dict[str, Any] = {"submit": submit, "shutdown": shutdown, "__exit__": leave}
     stepped = SimpleNamespace(
         Event=lambda: _Event(scheduler),
         Lock=threading.Lock,
