@@ -197,6 +197,7 @@ MIXES: dict[str, Mix] = {
         " run_tasks run_tasks run_tasks run_tasks upload upload cancel_task get",
         "guarded",
         longest=4,
+        lives="",  # the hooks are objects of the branch
     ),
     "exports": Mix(
         "work_on_export work_on_export work_on_export work_on_export freeze_export freeze_export"
