@@ -297,7 +297,7 @@ def _query(draw: DrawFn, partition: str) -> tuple[str, Request]:
             prefix = {"B": draw(st.sampled_from(["YQ==", "/w=="]))}
         condition += f" AND begins_with({name}, {expressions.value(prefix)})"
     request["KeyConditionExpression"] = condition
-    if draw(st.booleans()):
+    if not is_indexed and draw(st.booleans()):
         request["Limit"] = draw(st.integers(0 if _is_rare(draw) else 1, 3))
     if draw(st.integers(0, 3)) == 0:
         request["FilterExpression"] = expressions.condition(1)
