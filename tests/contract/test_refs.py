@@ -292,14 +292,16 @@ class TestMovingABranch:
         self.finish(stores, repository, sealed, commit=commit, commit_id=commit.id)
         assert main_of(stores, repository).commit_id == commit.id
 
-    @pytest.mark.parametrize(("before", "after"), [("1", "2"), ("", "2"), ("1", "")])
+    @pytest.mark.parametrize(("before", "after"), [("1", "2"), ("", "2"), ("1", ""), ("", "")])
     def test_another_branch_of_the_name_is_not_moved(
         self, stores: Stores, repository: Repository, before: str, after: str
     ) -> None:
         old = Branch("dev", COMMIT_ID, new_token(), uid=before)
         stores.refs.create_branch(repository, old, new_event())
         stores.exports.delete_branch(repository, old, new_event(), drop_after_ns=5)
-        other = replace(old, staging_token=new_token(), uid=after)
+        # Without identities, the head tells them apart.
+        head = OTHER_ID if before == after else COMMIT_ID
+        other = replace(old, commit_id=head, staging_token=new_token(), uid=after)
         stores.refs.create_branch(repository, other, new_event())
         with pytest.raises(StaleVersionError):
             self.finish(stores, repository, old, commit_id=OTHER_ID)
