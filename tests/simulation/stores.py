@@ -66,11 +66,10 @@ _FROZEN_S = (1, 30, 290, 310, 700, 3600)
 class SeededFaults:
     """Faults by chance, written down as they come."""
 
-    def __init__(self, chance: Random, kinds: tuple[str, ...] | None = None) -> None:
+    def __init__(self, chance: Random, *, has_any: bool) -> None:
         self.found: dict[Place, Fault] = {}
         self._chance = chance
-        self._rate = chance.choice((0.0, 0.0, 0.02, 0.06))
-        self._kinds = kinds
+        self._rate = chance.choice((0.0, 0.02, 0.06)) if has_any else 0.0
 
     def __call__(
         self, place: Place, name: str, *, reads_only: bool, is_prompt: bool = False

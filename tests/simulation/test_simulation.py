@@ -11,7 +11,7 @@ from tests.simulation.report import report
 from tests.simulation.shrink import shrink
 from tests.simulation.workload import MIXES, draw
 
-SCHEDULES = 60
+SCHEDULES = 50
 MORE_SCHEDULES = 2_000
 
 each_mix = pytest.mark.parametrize("mix", MIXES)
