@@ -336,7 +336,7 @@ class Actor:
         facts = self._facts
         if op.kind in _CREATE_NAMES and had_effect and "names" not in facts:
             return  # it was never asked for
-        branches = (op.branch,)
+        branches: tuple[str, ...] = (op.branch,)
         if action.scope == "repository":
             branches = tuple(
                 sorted({"main", "dev", *(o.branch for o in self._simulation.operations)})
@@ -384,7 +384,8 @@ class Actor:
         if history == "hard_reset":
             return self._simulation.value_in(None, CommitID(self.ref(op)), path)
         if op.kind in _CREATE_NAMES and "names" in self._facts:
-            return self._simulation.value_in(*self._facts["names"], path)
+            repository, commit_id = self._facts["names"]
+            return self._simulation.value_in(repository, commit_id, path)
         return op.text if history == "set_metadata" else result
 
     def _attempted(self, op: Op) -> Value:

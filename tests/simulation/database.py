@@ -135,7 +135,7 @@ class Contents:
         kind += "#"
         if kind in _DECODERS:
             attribute, decode = _DECODERS[kind]
-            records = self.records.setdefault(repository, Records())  # type: ignore[arg-type]
+            records = self.records.setdefault(repository, Records())
             held: dict[str, Any] = getattr(records, attribute)
             decoded = decode(item)
             if kind == TASK:
@@ -198,7 +198,7 @@ class InspectedStaging(DynamoStagingStore):
 
     def __init__(self, tables: Tables, contents: Contents) -> None:
         super().__init__(tables)
-        object.__setattr__(self, "_contents", contents)  # the class is frozen
+        self._contents = contents
 
     def changes(self, token: StagingToken) -> Mapping[bytes, bytes | None]:
         """Return every change staged under the token."""

@@ -53,9 +53,8 @@ class Hooks:
         for _ in range(_SLOW_STEPS if how == "slow" else 1):
             simulation.scheduler.pause()
         names = ("event_type", "branch_id", "commit_message", "commit_id")
-        self._calls.append(
-            _Call(*(event.get(name, "") for name in names), began, is_allowed=how == "allow")
-        )
+        kind, branch, message, commit_id = (str(event.get(name, "")) for name in names)
+        self._calls.append(_Call(kind, branch, message, commit_id, began, how == "allow"))
         if how == "slow":
             simulation.world.clock.tick(_TIMEOUT_S)
         if how in ("slow", "fail"):

@@ -70,7 +70,7 @@ class Pulls:
             elif status == PullRequestStatus.MERGED:
                 simulation.problem("pull", f"{pull} was merged, and got {event}")
             status = str(event.detail["status"])
-        if pull.status != status or [pull.merged_commit_id] != (merged or [""]):
+        if pull.status != status or list(filter(None, [pull.merged_commit_id])) != merged:
             simulation.problem("pull", f"{pull} was {status} by its events, merged by {merged}")
         for answered_id, commit_id in self.answers:
             if answered_id == pull_id and commit_id not in merged:

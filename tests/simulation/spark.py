@@ -168,9 +168,10 @@ def _sweep(doomed: Frame, this: Round, driver: Driver) -> SweptRound:
     """As the job's sweep: two executors share the addresses, one in each request."""
     addresses = sorted(doomed.rows)
     swept = SweptRound()
+    threads = driver.engine.threads
+    assert threads is not None
     executors = [
-        driver.engine.threads.submit(_executor, addresses[part::2], this, driver, f"{part}")
-        for part in range(2)
+        threads.submit(_executor, addresses[part::2], this, driver, f"{part}") for part in range(2)
     ]
     for executor in executors:
         for address, done in executor.result():
@@ -229,7 +230,9 @@ class _Heart:
         self._lease.ended = ended
 
     def start(self) -> None:
-        self._driver.engine.threads.submit(self._target)
+        threads = self._driver.engine.threads
+        assert threads is not None
+        threads.submit(self._target)
 
     def join(self) -> None:
         """Do nothing: a renewal may still be under way."""

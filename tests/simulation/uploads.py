@@ -191,7 +191,9 @@ def expire_uploads(actor: "Actor", op: Op) -> None:
     """Let the store delete records that have expired, while no request is under way."""
     actor.host.sleep(OPEN_UPLOAD_LIFE_S)
     repository = actor.engine.refs.repository(REPO)
-    for each in actor.uploads.begun if repository is not None else ():
+    if repository is None:
+        return
+    for each in actor.uploads.begun:
         if each.upload.expires_s < actor.engine.now_s():
             each.is_closing = True
             actor.engine.refs.delete_upload(repository, each.upload)

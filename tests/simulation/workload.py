@@ -349,7 +349,7 @@ _SEQUENCES: Mapping[str, Callable[[Op], list[Op]]] = {
 
 
 def _ops(op: Op) -> list[Op]:
-    parts = _SEQUENCES.get(op.kind, lambda op: [op])(op)
+    parts = _SEQUENCES[op.kind](op) if op.kind in _SEQUENCES else [op]
     return [replace(each, id=op.id + at) for at, each in enumerate(parts)]
 
 
