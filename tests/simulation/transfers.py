@@ -5,6 +5,8 @@ at that moment, so no write is lost that came after the task had read the source
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 TRANSFERS = (TaskKind.COPY_PREFIX, TaskKind.MOVE_PREFIX)
 _WRITES = ("write", "write_if_absent")
+_MAY_BE_LOST = "may have been written"
 # These name data that may be gone: by hand, or those of a commit that has expired.
 _NAMES_OLD_DATA = frozenset(["stage_known", "revert", "cherry_pick"])
 
@@ -71,6 +74,8 @@ def check_transfer(simulation: "Simulation", repository: Repository, task: Task)
 
     At some moment while it ran, an object of the source was absent, or it was copied.
     """
+    if task.failure is not None and _MAY_BE_LOST in task.failure.message:
+        _doubt_last_step(simulation, task)
     if task.state is not TaskState.COMPLETED:
         return
     asked = _asked(task)
@@ -96,6 +101,17 @@ def check_transfer(simulation: "Simulation", repository: Repository, task: Task)
             )
         elif simulation.value_in(repository, CommitID(asked.source), path) is not None:
             simulation.problem("transfer", f"task {task.id} left {path!r} behind")
+
+
+def _doubt_last_step(simulation: "Simulation", task: Task) -> None:
+    """The task has failed because a commit may have missed its last step: each change may be lost."""
+    last = max(step.moment for step in simulation.ledger.steps if step.task_id == task.id)
+    simulation.history = [
+        replace(each, outcome="unknown", returned=inf)
+        if (each.client, each.label, each.returned) == ("task", task.id, last)
+        else each
+        for each in simulation.history
+    ]
 
 
 def _sources(simulation: "Simulation", asked: ResolvedRequest) -> Iterator[bytes]:
