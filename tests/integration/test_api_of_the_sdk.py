@@ -112,7 +112,8 @@ ACCEPTED = {
 REASONS = {difference: reason for reason, found in ACCEPTED.items() for difference in found}
 
 # Fields of answers that the SDK does not know, and drops.
-OURS = {"details", "access_key_id"}  # the second tells which key began the session
+# access_key_id: the key that began the session. graveler_version: beside that of lakeFS.
+OURS = {"details", "access_key_id", "graveler_version"}
 
 PATHS = DOCUMENT["paths"]
 OPERATIONS = [each for each in sdk_operations() if each.method.lower() in PATHS.get(each.path, {})]
