@@ -12,11 +12,6 @@ from tests.simulation.workload import draw
 FOUND_WITHIN = 2_000
 
 
-def _claim_nothing(world) -> None:
-    """A copy that shares data does not claim them."""
-    world.plant("refs.claim_addresses", lambda *_: None)
-
-
 def _move_what_was_not_read(world) -> None:
     """A step of a move does not mind what was staged since it looked."""
 
@@ -83,7 +78,6 @@ def _move_over_edits(world) -> None:
         *(
             pytest.param(*fault, marks=pytest.mark.long)
             for fault in (
-                (_claim_nothing, "transfers_expiry", "collected"),
                 (_move_what_was_not_read, "transfers", "linearizable"),
                 (_complete_whatever_is_there, "uploads", "linearizable"),
             )
