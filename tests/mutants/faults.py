@@ -17,14 +17,6 @@ from typing import TypeVar
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).parent / "table"
-PACKAGES = (
-    "graveler",
-    "graveler_cli",
-    "graveler_embedded",
-    "graveler_functions",
-    "graveler_gateway",
-    "graveler_jobs",
-)
 # What a place may be named after: a function, a class, or a constant.
 _NAMED = re.compile(r"^ *(?:async )?(?:def|class) (\w+)|^ *(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
 
@@ -78,8 +70,7 @@ def table() -> dict[str, Fault]:
 @cache
 def _sources() -> dict[str, str]:
     """Return the source of each of the product's modules."""
-    paths = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    return {_module_of(path): path.read_text() for path in paths}
+    return {_module_of(path): path.read_text() for path in ROOT.glob("graveler*/**/*.py")}
 
 
 def _module_of(path: Path) -> str:

@@ -27,8 +27,6 @@ class MemoryStagingStore:
         self.between: Callable[[], None] = nothing
         self.page_amount = SCAN_PAGE_AMOUNT
         self.staged_first = False  # of two items that are read together, which one is read first
-        # Whether a plain change may be readable only some time after its gate accepted it.
-        self.is_torn = False
         self.gates = 2
         self._writes = 0
         self.changes_at_once = 99
@@ -110,12 +108,7 @@ class MemoryStagingStore:
                 if (token, self._gate_of(path)) in self._closed:
                     refused.append((path, value))
                     continue
-                if not self.is_torn:
-                    self._put(token, path, value)
-            if self.is_torn:
-                self.between()
-                with self._lock:
-                    self._put(token, path, value)
+                self._put(token, path, value)
         return refused
 
     def fill(self, token: StagingToken, changes: Sequence[Change]) -> None:
