@@ -11,6 +11,7 @@ from graveler.errors import GravelerError
 from graveler.model.tasks import LEASE_S, Task, TaskMessage, TaskState
 from graveler.operations import writes
 from graveler.operations.prefixes import walk
+from graveler.operations.prefixes.progress import SavedProgress
 from graveler.operations.prefixes.requests import (
     IfExists,
     PrefixRequest,
@@ -46,7 +47,7 @@ class Prefixes(RuleBasedStateMachine):
         self.main: Contents = {}
         self.head: Contents = {}
         self.count = 0
-        small = (("_STEP_CHANGES_MAX", 4), ("_PAGE_PATHS", 3))
+        small = (("_STEP_OBJECTS_MAX", 4), ("_PAGE_PATHS", 3))
         self.patches = [patch.object(walk, name, value) for name, value in small]
         for each in self.patches:
             each.start()
@@ -149,18 +150,20 @@ class Prefixes(RuleBasedStateMachine):
         is_too_short = any(not to for to in moved.values())
         if is_too_short or (request.if_exists is IfExists.FAIL and existing):
             assert ended.state is TaskState.FAILED
-            done = [p for p in moved if p.hex() <= str(ended.saved.get("after", ""))]
+            saved = SavedProgress(**ended.saved)
+            done = [p for p in moved if p.hex() <= max(saved.after, saved.until)]
+            still = [p for p in done if p.hex() > saved.after and p in paths(self.engine, "main")]
             assert not set(done) & existing.keys()
         else:
             assert ended.state is TaskState.COMPLETED, ended.failure
-            done = list(moved)
+            done, still = list(moved), []
             if request.if_exists is IfExists.SKIP:
                 assert ended.result["skipped"] == str(len(existing))
                 done = [path for path in done if path not in existing]
             assert ended.result["copied"] == str(len(done))
         values = {moved[path]: found[path] for path in done}
         if ended.kind == "move-prefix":
-            for path in done:
+            for path in set(done) - set(still):  # the last step of a failed task may be open
                 del self.main[path]
         self.main.update(values)
 

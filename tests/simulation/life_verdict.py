@@ -90,7 +90,7 @@ def _is_done(simulation: "Simulation", task: Task, commit_id: CommitID) -> bool:
 
 def _check_step(simulation: "Simulation", lives: Lives, step: Step) -> None:
     """A step of a task changes and reads branches that existed when the task was created."""
-    for name, moment in ((step.branch, step.moment), (step.source, step.read_since)):
+    for name, moment in ((step.branch, step.began), (step.source, step.read_since)):
         if lives.is_younger(name, moment, step.task_id):
             text = f"task {step.task_id} used a branch {name} that is younger"
             simulation.problem("stranger", text)

@@ -29,6 +29,7 @@ from tests.support.fakes.memory import FixedClock
 from tests.support.fakes.tasks import run
 from tests.support.faults.counting import over_ports
 from tests.support.faults.faults import Crash
+from tests.support.worlds.path_model import Value
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
@@ -51,12 +52,13 @@ class Answer(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of a task that took effect.
+    """A transaction of a task that took effect: not before `began`, and visible since `moment`.
 
     source: the branch that it read, "" if none. read_since: not before this moment.
     """
 
     task_id: str
+    began: float
     moment: float
     branch: str
     source: str
@@ -70,7 +72,8 @@ class Ledger:
     moves: by task ID, the commits that runners tried to end it with.
     answers: operations that were answered with a commit of a task.
     taken: by task ID, when a runner took it last.
-    steps: steps of tasks that copy or move prefixes.
+    steps: transactions of tasks that copy or move prefixes.
+    copied: what such a task copied last, by its ID and the path at the source.
     refusals: operations that were answered that there are no changes.
     starts: operations that were answered with a task.
     seen: by task ID, the states that answers showed: sent, answered, state, commit ID.
@@ -85,6 +88,7 @@ class Ledger:
         self.moves: dict[str, list[tuple[Repository, Commit]]] = {}
         self.answers: list[Answer] = []
         self.steps: list[Step] = []
+        self.copied: dict[tuple[str, bytes], Value | None] = {}
         self.refusals: list[tuple[Op, str, float, float]] = []
         self.starts: list[tuple[Op, str, float, str]] = []
         self.seen: dict[str, list[tuple[float, float, str, str]]] = {}
@@ -202,7 +206,7 @@ def stepwise(scheduler: Scheduler, clock: FixedClock) -> Iterator[None]:
         patch.object(changes, "plan_merge", partial(plan_merge, slice_weight=1)),
         patch.object(changes, "plan_import", partial(plan_import, slice_weight=1)),
         patch.object(walk, "_PAGE_PATHS", 2),
-        patch.object(walk, "_STEP_CHANGES_MAX", 2),
+        patch.object(walk, "_STEP_OBJECTS_MAX", 2),
     ):
         yield
 

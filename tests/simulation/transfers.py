@@ -1,7 +1,9 @@
 """What copies and moves of prefixes do in a schedule, and what has to hold of them.
 
-Each step of such a task is one transaction. A moved object must be what readers of its source see
-at that moment, so no write is lost that came after the task had read the source.
+Each step of such a task is a transaction that copies, and for moves one that deletes the source. An
+object is deleted as readers of the source see it at that moment, and must be what was copied. So no
+write is lost that came after the task had read the source. If a step is made again, a commit may
+have missed the first time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,14 +19,14 @@ from graveler.operations.prefixes.requests import IfExists, ResolvedRequest
 from graveler.ports import StagedChange
 from tests.simulation.tasks import Step
 from tests.simulation.worlds import DESCRIBED, stored_value
-from tests.support.checks.linearizability import Operation
+from tests.support.checks.linearizability import UNKNOWN, Operation
+from tests.support.worlds.path_model import Key
 
 if TYPE_CHECKING:
     from tests.simulation.machine import Simulation
 
 TRANSFERS = (TaskKind.COPY_PREFIX, TaskKind.MOVE_PREFIX)
 _WRITES = ("write", "write_if_absent")
-_MAY_BE_LOST = "may have been written"
 # These name data that may be gone: by hand, or those of a commit that has expired.
 _NAMES_OLD_DATA = frozenset(["stage_known", "revert", "cherry_pick"])
 
@@ -42,22 +44,37 @@ def write_down_step(
     steps = (step.moment for step in ledger.steps if step.task_id == old.id)
     since = max(ledger.taken.get(old.id, 0), *steps, 0)
     source = asked.source if asked.is_branch else ""
-    ledger.steps.append(Step(old.id, moment, branch.name, source, since))
-    moves = old.kind is TaskKind.MOVE_PREFIX
+    ledger.steps.append(Step(old.id, began, moment, branch.name, source, since))
     writes = _WRITES[asked.request.if_exists is not IfExists.OVERWRITE]
-    for change in changes[:: 1 + moves]:
-        value, path = stored_value(repository, change.value), _source_path(asked, change.path)
-        made = [(writes, (branch.name, change.path), began)]
-        if moves:
-            made.append(("take", (branch.name, path), began))
-        elif asked.is_branch:
-            made.append(("read", (asked.source, path), since))
-        elif value != simulation.value_in(repository, CommitID(asked.source), path):
-            simulation.problem("transfer", f"{old.id} copied {value}, which {path!r} was not")
+    for change in changes:
+        made: list[tuple[str, Key, float, str | None]]
+        if change.value is None:
+            value = ledger.copied.get((old.id, change.path))
+            made = [("take", (branch.name, change.path), began, None)]
+        else:
+            value, path = stored_value(repository, change.value), _source_path(asked, change.path)
+            own = ledger.copied.get((old.id, path), value)
+            ledger.copied[old.id, path] = value
+            made = [(writes, (branch.name, change.path), began, own and own.address)]
+            if asked.is_branch:
+                made.append(("read", (asked.source, path), since, None))
+            elif value != simulation.value_in(repository, CommitID(asked.source), path):
+                simulation.problem("transfer", f"{old.id} copied {value}, which {path!r} was not")
+        _doubt(simulation, old, {(kind, key) for kind, key, _, _ in made if kind != "read"})
         simulation.history += [
-            Operation("task", kind, begin, moment, "ok", value, key=key, label=old.id)
-            for kind, key, begin in made
+            Operation("task", kind, begin, moment, "ok", value, UNKNOWN, key, old.id, required)
+            for kind, key, begin, required in made
         ]
+
+
+def _doubt(simulation: "Simulation", task: Task, effects: set[tuple[str, Key]]) -> None:
+    """A commit may have missed the effects that the task's transactions had so far."""
+    simulation.history = [
+        replace(each, outcome="unknown", returned=inf)
+        if each.label == task.id and (each.kind, each.key) in effects
+        else each
+        for each in simulation.history
+    ]
 
 
 def _asked(task: Task) -> ResolvedRequest:
@@ -74,16 +91,19 @@ def check_transfer(simulation: "Simulation", repository: Repository, task: Task)
 
     At some moment while it ran, an object of the source was absent, or it was copied.
     """
-    if task.failure is not None and _MAY_BE_LOST in task.failure.message:
-        _doubt_last_step(simulation, task)
+    if task.saved.get("until") and task.state is not TaskState.COMPLETED:
+        effects = [each for each in simulation.history if each.label == task.id]
+        last = max((each.returned for each in effects if each.returned < inf), default=0)
+        kinds = {(each.kind, each.key) for each in effects if each.returned == last}
+        _doubt(simulation, task, {each for each in kinds if each[0] != "read"})
     if task.state is not TaskState.COMPLETED:
         return
     asked = _asked(task)
-    written = [
+    written = {
         each.key[1]
         for each in simulation.history
         if (each.client, each.label) == ("task", task.id) and each.kind in _WRITES
-    ]
+    }
     if task.result["copied"] != str(len(written)):
         simulation.problem("transfer", f"task {task.id} copied {written}, and says {task.result}")
     if asked.request.if_exists is IfExists.SKIP:
@@ -101,17 +121,6 @@ def check_transfer(simulation: "Simulation", repository: Repository, task: Task)
             )
         elif simulation.value_in(repository, CommitID(asked.source), path) is not None:
             simulation.problem("transfer", f"task {task.id} left {path!r} behind")
-
-
-def _doubt_last_step(simulation: "Simulation", task: Task) -> None:
-    """The task has failed because a commit may have missed its last step: each change may be lost."""
-    last = max(step.moment for step in simulation.ledger.steps if step.task_id == task.id)
-    simulation.history = [
-        replace(each, outcome="unknown", returned=inf)
-        if (each.client, each.label, each.returned) == ("task", task.id, last)
-        else each
-        for each in simulation.history
-    ]
 
 
 def _sources(simulation: "Simulation", asked: ResolvedRequest) -> Iterator[bytes]:

@@ -1,14 +1,22 @@
 """Copies and moves of all objects with a prefix, as tasks: metadata only, any number of objects.
 
 Theory of operation. The task walks the source's paths in order, page by page, and stages the
-objects at the destination. A move also deletes the source. Objects are staged in steps: one
-transaction stages some objects and stores the walk's progress in the task's record. So each object
-is staged once, whichever process crashes, and a cancelled task stages nothing more.
+objects at the destination. A move also deletes the source. It works in steps of some objects:
 
-A step is conditional on the branch's head and token, and on each staged entry that it replaces. If
-another writer was faster, the step has no effect, and the walk reads again from the last step on.
-So no newer write is overwritten or deleted unseen. An object that moves is never at both paths or
-at none.
+    open    one transaction stages the copies, and stores the progress in the task's record
+    delete  of a move: another transaction deletes the source, under the same staging token
+    close   the record says that the objects are done
+
+A transaction is conditional on the task's record, on the branch's head and token, and on each
+staged entry that it replaces. If another writer was faster, it has no effect, and the walk reads
+the step again. So no newer write is overwritten or deleted unseen, and a cancelled task stages
+nothing more.
+
+A commit may miss parts of a transaction (`graveler.branches.staging`, "Confirming"). So each
+transaction is confirmed before the next one. If a commit may have missed a part, or the process
+dies, the step is still open, and it is made again: the saved progress knows its own copies. What a
+move copies is confirmed before its source is deleted, and no commit has taken the token meanwhile.
+So an object that moves is at both paths for a moment, and never at none.
 
 Source and destination on one branch must not overlap: the walk would meet its own copies. Addresses
 are claimed as by a shallow copy (`graveler.retention.claims`).
@@ -29,12 +37,13 @@ from graveler.branches.retries import contention
 from graveler.branches.staging import confirm
 from graveler.branches.views import View
 from graveler.entries import entry_value, value_entry
-from graveler.errors import ConflictError, StaleVersionError, UnknownOutcomeError
+from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
 from graveler.model import Branch, Record, Repository
 from graveler.model.tasks import Task, TaskKind
 from graveler.names import check_path
+from graveler.operations.prefixes.progress import SavedProgress, digest
 from graveler.operations.prefixes.requests import IfExists, PrefixObjects, ResolvedRequest
 from graveler.operations.tasks.hold import Hold
 from graveler.ports import Staged, StagedChange
@@ -46,18 +55,9 @@ T = TypeVar("T")
 # Paths that the walk reads at once. One step stages fewer.
 _PAGE_PATHS = 960
 # A transaction has at most 100 parts and 4 MB; two parts are the branch and the task.
-_STEP_CHANGES_MAX = 96
+_STEP_OBJECTS_MAX = 96
 _STEP_BYTES_MAX = 3 * 1024**2
 _HEADS_AT_ONCE = 16
-
-
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    """The saved progress: `after` is the last path of the source that is done, in hex."""
-
-    after: str = ""
-    copied: int = 0
-    skipped: int = 0
 
 
 def run_prefix(hold: Hold) -> dict[str, str]:
@@ -72,13 +72,13 @@ def run_prefix(hold: Hold) -> dict[str, str]:
     walk = _Walk(hold)
     tries = 0
     while True:
-        before = hold.task.saved
+        before = walk.progress.after
         try:
             if not walk.next_page():
                 break
         except StaleVersionError:
             pass  # another writer was faster: read again
-        tries = 0 if hold.task.saved != before else tries + 1
+        tries = 0 if walk.progress.after != before else tries + 1
         if tries == BRANCH_WRITE_TRIES_MAX:
             raise contention(f"branch {hold.task.branch!r}")
     progress = walk.progress
@@ -87,14 +87,16 @@ def run_prefix(hold: Hold) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """One object: the changes that stage it, none if it is skipped."""
+    """One object, and how to copy and to delete it; neither if it is skipped or done."""
 
     source: bytes
-    changes: tuple[StagedChange, ...]
+    copied: StagedChange | None = None
+    deleted: StagedChange | None = None
+    is_skipped: bool = False
 
     @property
     def size_bytes(self) -> int:
-        return sum(len(each.path) + len(each.value or b"") for each in self.changes)
+        return 0 if self.copied is None else len(self.copied.path) + len(self.copied.value or b"")
 
 
 class _Walk:
@@ -107,8 +109,8 @@ class _Walk:
         self._moves = hold.task.kind is TaskKind.MOVE_PREFIX
 
     @property
-    def progress(self) -> _Progress:
-        return msgspec.convert(self._hold.task.saved, _Progress)
+    def progress(self) -> SavedProgress:
+        return msgspec.convert(self._hold.task.saved, SavedProgress)
 
     def next_page(self) -> bool:
         """Stage the next page of objects; return False if there are none.
@@ -117,7 +119,7 @@ class _Walk:
             StaleVersionError: another writer changed the branch or a path; some steps may be made.
         """
         progress = self.progress
-        self._hold.report(*2 * (progress.copied + progress.skipped,))
+        self._hold.report(*2 * (progress.done,))
         found, branch = self._hold.current_branch()
         check_can_stage(found, branch.name, force=self._asked.request.force)
         records = self._claimed_page(found, branch, bytes.fromhex(progress.after))
@@ -179,21 +181,27 @@ class _Walk:
         staged = self._staged(branch, targets.values())
         sources = self._staged(branch, targets.keys()) if self._moves else {}
         existing = self._existing(repository, branch, targets.values(), staged)
+        made = self.progress.own()
         for path, value in records:
-            target = targets[path]
-            if target in existing and request.if_exists is not IfExists.OVERWRITE:
+            target, own = targets[path], made.get(digest(path))
+            seen = existing.get(target)
+            # A move that was cancelled may have left the same object at both paths.
+            is_free = seen is None or digest(seen) == own or (self._moves and seen == value)
+            is_copied = own is not None and (not self._moves or digest(value) == own)
+            if not (is_free or is_copied):
                 if request.if_exists is IfExists.FAIL:
                     raise Refusal.PATH_EXISTS.error(shown(target))
-                yield _Planned(path, ())
+                yield _Planned(path, is_skipped=True)
                 continue
-            copied = StagedChange(target, self._copied(repository, value), staged.get(target))
-            if not self._moves:
-                yield _Planned(path, (copied,))
-                continue
-            now = sources.get(path)
-            if now is not None and now.value != value:
-                raise StaleVersionError(f"path {shown(path)} changed since it was read")
-            yield _Planned(path, (copied, StagedChange(path, None, now)))
+            copied = deleted = None
+            if is_free:
+                copied = StagedChange(target, self._copied(repository, value), staged.get(target))
+            if self._moves:
+                now = sources.get(path)
+                if now is not None and now.value != value:
+                    raise StaleVersionError(f"path {shown(path)} changed since it was read")
+                deleted = StagedChange(path, None, now)
+            yield _Planned(path, copied, deleted)
 
     def _copied(self, repository: Repository, value: bytes) -> bytes:
         """Return the value at the destination: a copy has a new time, a moved object its own.
@@ -252,31 +260,43 @@ class _Walk:
             yield thing
 
     def _make(self, repository: Repository, branch: Branch, step: Sequence[_Planned]) -> None:
-        """Stage the objects and the progress in one transaction.
+        """Copy the objects of a step, delete the source of a move, and save that they are done.
 
         Raises:
-            StaleVersionError: another writer changed the branch, a path or the task.
-            ConflictError: a staged change was lost, or replaced at once.
+            StaleVersionError: another writer changed the branch, a path or the task, or a commit
+                may have missed a change. The step is open, or has no effect.
         """
-        changes = [change for planned in step for change in planned.changes]
-        skipped = sum(not planned.changes for planned in step)
-        before = self.progress
-        after = _Progress(
-            step[-1].source.hex(),
-            before.copied + len(step) - skipped,
-            before.skipped + skipped,
-        )
+        copies = {each.source: each.copied for each in step if each.copied is not None}
+        if copies:
+            values = {path: change.value or b"" for path, change in copies.items()}
+            self._stage(repository, branch, [*copies.values()], self.progress.opened(values))
+        deletions = [each.deleted for each in step if each.deleted is not None]
+        if deletions:
+            self._stage(repository, branch, deletions, self.progress)
+        skipped = sum(each.is_skipped for each in step)
+        self._hold.save(asdict(self.progress.closed(step[-1].source, skipped)))
+
+    def _stage(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[StagedChange],
+        progress: SavedProgress,
+    ) -> None:
+        """Stage the changes and the progress in one transaction.
+
+        Raises:
+            StaleVersionError: as `_make`.
+        """
 
         def store(old: Task, new: Task) -> Task:
             return self._engine.staging.stage_step(repository, branch, changes, old, new)
 
-        self._hold.step(asdict(after), after.copied + after.skipped, store)
-        if changes:
-            try:
-                pairs = [(each.path, each.value) for each in changes]
-                confirm(self._engine, repository, branch, pairs)
-            except UnknownOutcomeError as error:
-                raise ConflictError(f"{error.message}: then repeat the request") from error
+        self._hold.step(asdict(progress), progress.done, store)
+        try:
+            confirm(self._engine, repository, branch, [(each.path, each.value) for each in changes])
+        except UnknownOutcomeError as error:
+            raise StaleVersionError(error.message) from error
 
 
 def _steps(planned: Iterator[_Planned]) -> Iterator[list[_Planned]]:
@@ -284,11 +304,11 @@ def _steps(planned: Iterator[_Planned]) -> Iterator[list[_Planned]]:
     step: list[_Planned] = []
     changes = size_bytes = 0
     for each in planned:
-        changes += len(each.changes)
+        changes += not each.is_skipped
         size_bytes += each.size_bytes
-        if step and (changes > _STEP_CHANGES_MAX or size_bytes > _STEP_BYTES_MAX):
+        if step and (changes > _STEP_OBJECTS_MAX or size_bytes > _STEP_BYTES_MAX):
             yield step
-            step, changes, size_bytes = [], len(each.changes), each.size_bytes
+            step, changes, size_bytes = [], not each.is_skipped, each.size_bytes
         step.append(each)
     if step:
         yield step

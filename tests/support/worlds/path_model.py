@@ -48,7 +48,8 @@ class Operation:
     "no_branch", "no_changes", "mismatch", or "refused" for any other), or "unknown".
     value: the written value, what was read, the value in the commit that was made or reset to, or
     the new metadata of "set_metadata". parent: the value in the first parent of the commit made.
-    required: the address of the object that a write "if_match" requires.
+    required: the address of the object that a write "if_match" requires, or that a task replaces
+    which writes if absent.
     """
 
     client: str
@@ -86,12 +87,13 @@ def _write(state: State, operation: Operation) -> list[State | None]:
     return [state._replace(staged=operation.value)]
 
 
-def _write_if_absent(state: State, operation: Operation) -> list[State | None]:
-    return _write(state, operation) if state.visible is None else []
-
-
 def _meets(state: State, operation: Operation) -> bool:
     return state.visible is not None and state.visible.address == operation.required
+
+
+def _write_if_absent(state: State, operation: Operation) -> list[State | None]:
+    # A task may write over its own copy.
+    return _write(state, operation) if state.visible is None or _meets(state, operation) else []
 
 
 def _write_if_match(state: State, operation: Operation) -> list[State | None]:

@@ -50,7 +50,7 @@ DAY_S = 24 * 60 * 60
 def small_steps() -> Iterator[None]:
     """Stage at most two changes in a step, and read at most three paths at once."""
     with (
-        patch.object(walk, "_STEP_CHANGES_MAX", 2),
+        patch.object(walk, "_STEP_OBJECTS_MAX", 2),
         patch.object(walk, "_PAGE_PATHS", 3),
     ):
         yield
@@ -266,22 +266,25 @@ def test_an_equal_request_joins_the_open_task(world: MemoryWorld, lake: Engine) 
     assert move(lake, "a/", "other/").id != task.id
 
 
-def test_a_cancelled_task_stages_nothing_more(world: MemoryWorld, lake: Engine) -> None:
+@pytest.mark.parametrize(("place", "left"), [(2, {b"1", b"2", b"3", b"4/x"}), (3, {b"3", b"4/x"})])
+def test_a_cancelled_task_stages_nothing_more(
+    world: MemoryWorld, lake: Engine, place: int, left: set[bytes]
+) -> None:
     task = move(lake, "a/", "moved/")
     steps = []
 
     def cancelling(name: str, call: Callable[[], Any]) -> Any:
         if name == "staging.stage_step":
             steps.append(name)
-            if len(steps) == 2:
+            if len(steps) == place:
                 cancel(lake, REPO, task.id)
         return call()
 
     run(engine_around(world.engine(), cancelling), TaskMessage(REPO, task.id))
     ended = status(lake, REPO, task.id)
-    assert (ended.state, ended.done) == (TaskState.CANCELLED, 1)
-    assert under(lake, b"moved/") == {b"1": A[b"1"]}
-    assert set(under(lake, b"a/")) == set(A) - {b"1"}
+    assert (ended.state, ended.done) == (TaskState.CANCELLED, 2)
+    assert under(lake, b"moved/") == {path: A[path] for path in (b"1", b"2")}
+    assert under(lake, b"a/").keys() == left
 
 
 class Interrupted:
@@ -380,7 +383,7 @@ def test_a_runner_that_dies_anywhere_is_followed_by_one_that_goes_on(
             assert under(fork.engine(), b"a/") == {}
 
 
-@pytest.mark.parametrize("place", range(1, 13))
+@pytest.mark.parametrize("place", range(1, 15))
 @pytest.mark.parametrize(
     "write",
     [
@@ -395,7 +398,7 @@ def test_a_runner_that_dies_anywhere_is_followed_by_one_that_goes_on(
 def test_no_write_beside_a_move_is_lost(
     world: MemoryWorld, lake: Engine, write: Callable[[Engine], object], place: int
 ) -> None:
-    """The write comes before a read or a step; afterwards each newest content has one path."""
+    """The write comes before a read or a transaction of the move."""
     task = move(lake, "a/", "moved/", if_exists=IfExists.SKIP)
     calls = []
     before: dict[bytes, bytes] = {}
@@ -414,11 +417,16 @@ def test_no_write_beside_a_move_is_lost(
     if not before:
         return
     after = under(lake, b"")
-    assert sorted(before.values()) == sorted(after.values())
-    # What was at the destination when the write had been made is there still.
-    assert {path: text for path, text in before.items() if path.startswith(b"moved/")}.items() <= (
-        after.items()
-    )
+    for name, text in A.items():
+        source, moved = before.get(b"a/" + name), before.get(b"moved/" + name)
+        wanted: set[tuple[bytes | None, bytes | None]]
+        wanted = {(None, moved if source is None or moved == b"newer" else source)}
+        if source is None:
+            wanted.add((None, text))  # its copy was under way
+        elif moved not in (None, source):
+            wanted.add((source, moved))  # its step is done, or somebody else wrote there
+        assert (after.pop(b"a/" + name, None), after.pop(b"moved/" + name, None)) in wanted
+    assert after == {path: before[path] for path in (b"a", b"b/other", b"z")}
 
 
 def test_a_step_whose_token_is_sealed_makes_the_commit_scan_again(
@@ -435,6 +443,155 @@ def test_a_step_whose_token_is_sealed_makes_the_commit_scan_again(
 
     run(engine_around(world.engine(), seal), TaskMessage(REPO, task.id))
     assert current_branch(lake, REPO, "main")[1].version == sealed[0].version + 1
+
+
+@pytest.mark.parametrize("dies", [False, True])
+@pytest.mark.parametrize("start", [copy, move])
+def test_a_copy_that_a_commit_missed_is_made_again(
+    world: MemoryWorld, lake: Engine, start: Callable[..., Task], dies: bool
+) -> None:
+    """To the task it is all the same that a user resets the path before the commit."""
+    task = start(lake, "a/", "to/")
+    stepped = []
+
+    def missed(name: str, call: Callable[[], Any]) -> Any:
+        result = call()
+        if name == "staging.stage_step" and not stepped:
+            stepped.append(name)
+            branches.reset(lake, REPO, "main", kind="object", path=b"to/1")
+            commit(lake)
+            if dies:
+                raise Crash
+        return result
+
+    with suppress(Crash):
+        run(engine_around(world.engine(), missed), TaskMessage(REPO, task.id))
+    world.clock.tick(LEASE_S + 1)
+    assert completed(world, task) == {"copied": "4", "skipped": "0"}
+    assert under(lake, b"to/") == A
+    assert under(lake, b"a/") == ({} if start is move else A)
+
+
+def test_a_deletion_that_a_commit_missed_is_made_again(world: MemoryWorld, lake: Engine) -> None:
+    task = move(lake, "a/", "to/")
+    steps = []
+
+    def missed(name: str, call: Callable[[], Any]) -> Any:
+        result = call()
+        if name == "staging.stage_step":
+            steps.append(name)
+            if len(steps) == 2:
+                branches.reset(lake, REPO, "main", kind="object", path=b"a/1")
+                commit(lake)
+        return result
+
+    run(engine_around(world.engine(), missed), TaskMessage(REPO, task.id))
+    assert status(lake, REPO, task.id).result == {"copied": "4", "skipped": "0"}
+    assert (under(lake, b"a/"), under(lake, b"to/")) == ({}, A)
+
+
+def test_a_move_deletes_nothing_before_its_copy_is_sure(world: MemoryWorld, lake: Engine) -> None:
+    """A commit takes the token between the two transactions."""
+    task = move(lake, "a/1", "to/1")
+    heads = []
+
+    def sealing(name: str, call: Callable[[], Any]) -> Any:
+        result = call()
+        if name == "staging.stage_step" and not heads:
+            heads.append(commit(lake))
+        return result
+
+    run(engine_around(world.engine(), sealing), TaskMessage(REPO, task.id))
+    assert content(lake, heads[0].id, b"a/1") == content(lake, heads[0].id, b"to/1") == A[b"1"]
+    assert b"a/1" not in paths(lake, "main")
+
+
+@pytest.mark.parametrize("mode", [IfExists.FAIL, IfExists.SKIP])
+def test_a_cancelled_move_can_be_repeated(world: MemoryWorld, lake: Engine, mode: IfExists) -> None:
+    task = move(lake, "a/", "to/")
+
+    def cancelling(name: str, call: Callable[[], Any]) -> Any:
+        result = call()
+        if name == "staging.stage_step":
+            cancel(lake, REPO, task.id)
+        return result
+
+    run(engine_around(world.engine(), cancelling), TaskMessage(REPO, task.id))
+    assert len(under(lake, b"to/")) == 2
+    assert under(lake, b"a/") == A
+    completed(world, move(lake, "a/", "to/", if_exists=mode))
+    assert (under(lake, b"a/"), under(lake, b"to/")) == ({}, A)
+
+
+@pytest.mark.parametrize("mode", [IfExists.FAIL, IfExists.SKIP])
+@pytest.mark.parametrize("start", [copy, move])
+@pytest.mark.parametrize(
+    ("write", "changed"),
+    [
+        (lambda engine: upload(engine, b"a/1", b"newer"), {b"1": b"newer"}),
+        (lambda engine: upload(engine, b"a/0", b"newer"), {b"0": b"newer"}),
+        (lambda engine: upload(engine, b"to/1", b"newer"), {b"1": b"newer"}),
+        (lambda engine: writes.delete(engine, REPO, "main", b"a/1"), {}),
+        (lambda engine: writes.delete(engine, REPO, "main", b"to/1"), {}),
+        (commit, {}),
+    ],
+)
+def test_a_task_that_goes_on_knows_its_own_copies(
+    world: MemoryWorld,
+    lake: Engine,
+    write: Callable[[Engine], object],
+    changed: dict[bytes, bytes],
+    start: Callable[..., Task],
+    mode: IfExists,
+) -> None:
+    """The runner dies after it has copied, and somebody writes before the next one goes on."""
+    task = start(lake, "a/", "to/", if_exists=mode)
+
+    def dying(name: str, call: Callable[[], Any]) -> Any:
+        result = call()
+        if name == "staging.stage_step":
+            raise Crash
+        return result
+
+    with suppress(Crash):
+        run(engine_around(world.engine(), dying), TaskMessage(REPO, task.id))
+    write(lake)
+    world.clock.tick(LEASE_S + 1)
+    copied = len(A | changed)
+    assert completed(world, task) == {"copied": str(copied), "skipped": "0"}
+    assert under(lake, b"to/") == A | changed
+    assert start is copy or under(lake, b"a/") == {}
+
+
+def test_a_source_that_changed_since_its_copy_is_not_deleted_for_it(
+    world: MemoryWorld, lake: Engine
+) -> None:
+    task = move(lake, "a/", "to/")
+
+    def dying(name: str, call: Callable[[], Any]) -> Any:
+        result = call()
+        if name == "staging.stage_step":
+            upload(lake, b"a/1", b"newer")
+            upload(lake, b"to/1", b"of others")
+            raise Crash
+        return result
+
+    with suppress(Crash):
+        run(engine_around(world.engine(), dying), TaskMessage(REPO, task.id))
+    world.clock.tick(LEASE_S + 1)
+    assert str(failed(world, task)) == "path already exists: 'to/1'"
+    assert under(lake, b"a/") == {**A, b"1": b"newer"}
+    assert under(lake, b"to/")[b"1"] == b"of others"
+
+
+def test_a_task_of_an_earlier_version_goes_on(world: MemoryWorld, lake: Engine) -> None:
+    task = move(lake, "a/", "to/")
+    found = lake.refs.repository(REPO)
+    assert found is not None
+    saved = {"after": b"a/1".hex(), "copied": 1, "skipped": 0}
+    lake.refs.replace_task(found, task, replace(task, saved=saved), None)
+    assert completed(world, task) == {"copied": "4", "skipped": "0"}
+    assert under(lake, b"to/") == {path: A[path] for path in A if path != b"1"}
 
 
 def test_imported_objects_are_copied_as_they_are(world: MemoryWorld, lake: Engine) -> None:
