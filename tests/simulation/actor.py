@@ -69,10 +69,12 @@ class Actor:
     def _start(self) -> None:
         """Be a new process."""
         process = self._process = Process(self._simulation, self)
-        workers: Any = Port(
-            Workers(lambda: Process(self._simulation, self)), "slice_function", process.around
-        )
+        workers: Any = Port(Workers(self.start_worker), "slice_function", process.around)
         self.engine = replace(process.engine, slice_function=workers)
+
+    def start_worker(self) -> Process:
+        """Return a new process on the same machine."""
+        return Process(self._simulation, self)
 
     def end(self) -> None:
         """Do nothing any more."""

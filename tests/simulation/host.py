@@ -15,16 +15,22 @@ _LOOKS_MAX = 30
 class Host:
     """The machine of one client.
 
-    is_exporting: the client is a runner of an export, which may stall before it reads its clock.
-    is_writing: it has begun to write at the destination.
+    is_writing: the runner of an export has begun to write at the destination.
+    export_workers: slices of exports under way here; they may outlive their runner.
     """
 
     def __init__(self, simulation: "Simulation", number: int) -> None:
-        self.is_exporting = self.is_writing = False
+        self.is_writing = self._is_runner = False
+        self.export_workers = 0
         self._simulation = simulation
         self._stalled_until = 0
         skew_ns = _SKEWS_S[number % len(_SKEWS_S)] * NS_PER_S
         self.clock = SkewedClock(simulation.world.clock, skew_ns, self._stall)
+
+    @property
+    def is_exporting(self) -> bool:
+        """Whether it carries out an export. It may stall before it reads its clock."""
+        return self._is_runner or self.export_workers > 0
 
     def _stall(self) -> None:
         """Let others go on before the runner of an export reads its clock.
@@ -45,12 +51,12 @@ class Host:
 
     def ends_operation(self) -> None:
         self._simulation.working.discard(self)
-        self.is_exporting = self.is_writing = False
+        self._is_runner = self.is_writing = False
 
     def begins_export(self) -> None:
         """Set the clock right: leases allow for seconds only when a run is taken."""
         self.clock.set_right()
-        self.is_exporting, self.is_writing = True, False
+        self._is_runner, self.is_writing = True, False
 
     def wait(self, steps: int) -> None:
         """Let others make so many steps."""

@@ -1,7 +1,7 @@
 """Tasks in schedules: messages that arrive as they like, and the threads and workers of runners."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import ALL_COMPLETED
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +12,7 @@ import msgspec
 from graveler.branches import changes
 from graveler.committed.slices import plan
 from graveler.errors import GravelerError, ThrottledError
+from graveler.export import slices as export_slices
 from graveler.imports.changes import plan_import
 from graveler.merge import plan_merge
 from graveler.model import Commit, Repository
@@ -188,20 +189,24 @@ def stepwise(scheduler: Scheduler, clock: FixedClock) -> Iterator[None]:
     """Let the scheduler own the threads of runners, and cut changes into tiny slices."""
 
     def wait(
-        futures: Iterable[Future[Any]], timeout_s: float, _return_when: str
-    ) -> tuple[list[Future[Any]], list[Future[Any]]]:
-        for _ in range(_LOOKS_MAX):
-            done = [future for future in futures if future.done()]
-            if done:
-                return done, []
+        futures: Iterable[Any], timeout: float | None = None, return_when: str = ALL_COMPLETED
+    ) -> tuple[list[Any], set[Any]]:
+        waiting = sorted(futures, key=lambda future: future.number)
+        wanted = len(waiting) if return_when == ALL_COMPLETED else 1
+        looks = 0
+        while len(done := [each for each in waiting if each.done()]) < min(wanted, len(waiting)):
+            looks += 1
+            if timeout is not None and looks > _LOOKS_MAX:
+                clock.tick(timeout)
+                break
             scheduler.pause()
-        clock.tick(timeout_s)
-        return [], list(futures)
+        return done, set(waiting) - set(done)
 
     with (
         stepped_threads(scheduler),
         patch.object(slices, "wait", wait),
         patch.object(hook_run, "wait", wait),
+        patch.object(export_slices, "wait", wait),
         patch.object(changes, "plan", partial(plan, slice_weight=1)),
         patch.object(changes, "plan_merge", partial(plan_merge, slice_weight=1)),
         patch.object(changes, "plan_import", partial(plan_import, slice_weight=1)),

@@ -25,8 +25,9 @@ T = TypeVar("T")
 class _Stepped(Future[T]):
     """A result that comes while others go on."""
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, number: int) -> None:
         super().__init__()
+        self.number = number  # in its pool, for those that wait for several
         self._scheduler = scheduler
 
     def result(self, timeout: float | None = None) -> T:
@@ -60,11 +61,12 @@ class _Pool:
     def __init__(self, scheduler: Scheduler, amount: int) -> None:
         self._scheduler = scheduler
         self._amount = amount
-        self._running = 0
+        self._running = self._submitted = 0
         self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
-        future: _Stepped[T] = _Stepped(self._scheduler)
+        self._submitted += 1
+        future: _Stepped[T] = _Stepped(self._scheduler, self._submitted)
         self._jobs.append((future, work))
         if self._running < self._amount:
             self._running += 1

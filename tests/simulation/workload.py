@@ -207,6 +207,14 @@ MIXES: dict[str, Mix] = {
         "dev",
         paths=PATHS[1:],
     ),
+    "batch_exports": Mix(
+        "leave_export leave_export run_export_job run_export_job run_export_job freeze_export"
+        " freeze_export step_clock repair_export rerun_export publish stage_and_commit"
+        " replace_described put_back_described",
+        "exporting",
+        "dev",
+        paths=PATHS[1:],
+    ),
     "access": Mix(
         "use_right use_right use_right use_right use_right withdraw_right withdraw_right"
         " grant_right grant_all nap nap nap",
