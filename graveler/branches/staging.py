@@ -22,7 +22,8 @@ it cannot finish after a change that was decided under the old head.
 *Restoring* stages the head's values at the paths, marked as restored, so that readers see the head
 again. It raises the branch's version, so each move of the head in progress starts again. A commit
 applies restored entries together with the sealed changes that they cover. A hard reset replaces
-them.
+them. When they can be read, the version is raised once more: a hard reset that has not seen them
+starts again. If it has moved the head already, the restoring starts again.
 
 *Confirming.* DynamoDB commits a transaction item by item. In theory, a token's gate can be free
 again before the new entry can be read. A commit that seals at that moment can miss the entry. So
@@ -241,8 +242,13 @@ def restore_changes(
         UnknownOutcomeError: the changes may have been staged.
     """
     restored = engine.staging.restore(repository, branch, changes)
-    confirm(engine, repository, branch, changes)
-    return restored
+    now = engine.refs.bump_version(repository, branch.name, branch.staging_token)
+    if now is None:
+        confirm(engine, repository, branch, changes)
+        return restored
+    if now.commit_id != branch.commit_id:
+        raise StaleVersionError("the head moved: it may hide other values than those restored")
+    return now
 
 
 def check_requirement(path: bytes, seen: bytes | None, requirement: Requirement) -> None:

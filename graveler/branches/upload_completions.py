@@ -5,15 +5,13 @@ of several completions and aborts, exactly one succeeds. A repeated one finds th
 first.
 """
 
-from contextlib import suppress
-
 from graveler.branches.lookup import reread_branch, shown
 from graveler.branches.retries import retry_stale
 from graveler.branches.staging import after_seal, check_requirement, confirm
 from graveler.branches.views import View
 from graveler.engine import Engine
 from graveler.entries import entry_value
-from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.errors import StaleVersionError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Repository, Requirement
 from graveler.model.recorded_uploads import Completion, Upload
@@ -94,10 +92,10 @@ def confirm_again(
 ) -> None:
     """Ensure that no commit misses the entry of a completed upload, whose writer may have stopped.
 
-    If its token is gone, the entry was committed, replaced or deleted since.
+    Raises:
+        UnknownOutcomeError: a commit may have missed it, or it was replaced or deleted since.
     """
     uid = completed.branch_uid or ""
     branch = Branch(completed.branch, NO_COMMIT, completion.token, uid=uid)
     change = (completed.path, entry_value(completed.entry(completion)))
-    with suppress(UnknownOutcomeError):
-        confirm(engine, repository, branch, [change])
+    confirm(engine, repository, branch, [change])

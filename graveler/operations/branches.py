@@ -18,7 +18,7 @@ from graveler.branches.lookup import (
 )
 from graveler.branches.protection import check_can_commit, check_can_stage
 from graveler.branches.retries import retry_stale
-from graveler.branches.staging import restore_changes
+from graveler.branches.staging import confirm, restore_changes
 from graveler.branches.views import View, view_of_branch
 from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionError
@@ -256,6 +256,7 @@ def hard_reset(
         NotFoundError: the repository or the branch does not exist, or ref names no commit.
         ForbiddenError: the branch is protected, or the repository is read-only.
         ContentionError: other writers moved the head in each try.
+        UnknownOutcomeError: a commit at the same time may have undone a part of it.
     """
     found, branch = current_branch(engine, repository, name)
     check_can_commit(found, name, force=force, refusal=Refusal.PROTECTED_FROM_RESETS)
@@ -277,7 +278,9 @@ def hard_reset(
         restored = _restored_to(engine, found, now, commit_id)
         return Move(now, commit_id, now.sealed_tokens, event=event, restored=restored)
 
-    move_head(engine, found, branch, plan)
+    made = move_head(engine, found, branch, plan)
+    if made.restored:
+        confirm(engine, found, made.branch, made.restored)
 
 
 def _restored_to(

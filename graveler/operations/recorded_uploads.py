@@ -212,6 +212,7 @@ def _repeated(engine: Engine, repository: Repository, upload: Upload, digest: st
 
     Raises:
         UploadNotFoundError: other parts completed it.
+        UnknownOutcomeError: a commit may have missed the object, or it was replaced since.
     """
     if upload.completed is None or upload.completed.parts_digest != digest:
         raise _not_found(upload.id)

@@ -98,10 +98,13 @@ class BranchStore(Protocol):
             NotFoundError: the branch was deleted.
         """
 
-    def bump_version(self, repository: Repository, name: str, token: StagingToken) -> bool:
-        """Raise the branch's version if token is one of its sealed tokens; return whether it is.
+    def bump_version(self, repository: Repository, name: str, token: StagingToken) -> Branch | None:
+        """Raise the branch's version if token is one of its tokens, sealed or not.
 
         A move in progress then fails with StaleVersionError and scans the token again.
+
+        Returns:
+            The branch at its new version, None if it does not have the token.
         """
 
     def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:

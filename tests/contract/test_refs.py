@@ -191,15 +191,18 @@ class TestBranches:
         assert listed("a", "b", 9) == ([], "")
         assert listed("zz", "", 9) == ([], "")
 
-    def test_a_version_is_raised_while_the_token_is_sealed(
+    def test_a_version_is_raised_while_the_branch_has_the_token(
         self, stores: Stores, repository: Repository
     ) -> None:
         main = main_of(stores, repository)
-        assert not stores.refs.bump_version(repository, "main", main.staging_token)
+        assert stores.refs.bump_version(repository, "main", new_token()) is None
         assert main_of(stores, repository) == main
-        sealed = stores.refs.seal_token(repository, main, new_token())
-        assert stores.refs.bump_version(repository, "main", main.staging_token)
-        assert main_of(stores, repository) == replace(sealed, version=sealed.version + 1)
+        raised = stores.refs.bump_version(repository, "main", main.staging_token)
+        assert main_of(stores, repository) == raised == replace(main, version=main.version + 1)
+        sealed = stores.refs.seal_token(repository, raised, new_token())
+        raised = stores.refs.bump_version(repository, "main", main.staging_token)
+        assert main_of(stores, repository) == raised
+        assert raised == replace(sealed, version=sealed.version + 1)
 
     def test_sealing_puts_a_new_token_before_the_old_ones(
         self, stores: Stores, repository: Repository

@@ -73,7 +73,7 @@ class Ledger:
     origins: by task ID, when its request was sent, and the operation that sent it.
     moves: by task ID, the commits that runners tried to end it with.
     answers: operations that were answered with a commit of a task.
-    taken: by task ID, when a runner took it last.
+    taken: by task ID and runner, when the runner asked to take it.
     steps: transactions of tasks that copy or move prefixes.
     copied: what such a task copied last, by its ID and the path at the source.
     refusals: operations that were answered that there are no changes.
@@ -85,7 +85,7 @@ class Ledger:
 
     def __init__(self, tick: Callable[[], int]) -> None:
         self._tick = tick
-        self.taken: dict[str, float] = {}
+        self.taken: dict[tuple[str, str], float] = {}
         self.origins: dict[str, tuple[float, Op]] = {}
         self.moves: dict[str, list[tuple[Repository, Commit]]] = {}
         self.answers: list[Answer] = []
@@ -100,7 +100,7 @@ class Ledger:
     def watch(self, name: str, args: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
         """Write down a commit that ends a task, or a take; return whether the call is the former."""
         if name == "refs.replace_task" and args[2].takes > args[1].takes:
-            self.taken[args[1].id] = self._tick()
+            self.taken[args[2].id, args[2].runner] = self._tick()
         ends = options.get("ends")
         if name != "refs.move_branch" or ends is None:
             return False

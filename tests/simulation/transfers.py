@@ -42,7 +42,7 @@ def write_down_step(
     """Put a step, all of which took effect since it began, into the history."""
     moment, ledger, asked = simulation.scheduler.tick(), simulation.ledger, _asked(old)
     steps = (step.moment for step in ledger.steps if step.task_id == old.id)
-    since = max(ledger.taken.get(old.id, 0), *steps, 0)
+    since = max(ledger.taken.get((old.id, old.runner), 0), *steps, 0)
     source = asked.source if asked.is_branch else ""
     ledger.steps.append(Step(old.id, began, moment, branch.name, source, since))
     writes = _WRITES[asked.request.if_exists is not IfExists.OVERWRITE]

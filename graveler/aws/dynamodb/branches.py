@@ -174,18 +174,19 @@ class BranchRecords(RefsRecords):
                 raise
             return after
 
-    def bump_version(self, repository: Repository, name: str, token: StagingToken) -> bool:
+    def bump_version(self, repository: Repository, name: str, token: StagingToken) -> Branch | None:
+        has_token = BranchItem.sealed_tokens.contains(token) | (BranchItem.staging_token == token)
         request = self.tables.update(
-            branch_key(repository, name),
-            [BranchItem.version.add(1)],
-            BranchItem.sealed_tokens.contains(token),
+            branch_key(repository, name), [BranchItem.version.add(1)], has_token
         )
         try:
             with deadlines.unseen():
-                self.tables.dynamodb.call("UpdateItem", request)
+                answer = self.tables.dynamodb.call(
+                    "UpdateItem", {**request, "ReturnValues": "ALL_NEW"}
+                )
         except ConditionFailedError:
-            return False
-        return True
+            return None
+        return branch_of(answer["Attributes"])
 
     def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:
         offer = cleanup_item(drop_after_ns, [token], is_offer=True)

@@ -224,13 +224,12 @@ class MemoryRefStore(Attachments):
                 raise StaleVersionError(f"branch {branch.name} changed")
             yield
 
-    def bump_version(self, repository: Repository, name: str, token: StagingToken) -> bool:
+    def bump_version(self, repository: Repository, name: str, token: StagingToken) -> Branch | None:
         with self._lock:
             now = self.records_of(repository).branches.get(name)
-            if now is None or token not in now.sealed_tokens:
-                return False
-            self.raise_version(repository, name)
-            return True
+            if now is None or token not in now.tokens:
+                return None
+            return self.raise_version(repository, name)
 
     def raise_version(
         self, repository: Repository, name: str, *, version: int = 1, edits: int = 0, **more: Any

@@ -493,6 +493,25 @@ def test_no_commit_misses_an_upload_that_an_earlier_version_recorded(engine, beg
     assert current_branch(engine, REPO, "main")[1].version == sealed.version + 1
 
 
+def test_a_repeated_completion_of_an_object_that_a_commit_missed_is_unknown(
+    world, engine, begun, parts
+):
+    """To the completion it is all the same that a user resets the path before the commit."""
+
+    def missed(name, call):
+        result = call()
+        if name == "staging.stage_upload":
+            branches.reset(engine, REPO, "main", kind="object", path=begun.path)
+            commit(engine, allow_empty=True)
+            raise Crash
+        return result
+
+    with suppress(Crash):
+        complete(engine_around(world.engine(), missed), begun, parts)
+    with pytest.raises(UnknownOutcomeError):
+        complete(engine, begun, parts)
+
+
 def test_a_repository_of_the_same_name_has_none_of_the_uploads(world, engine, begun, parts):
     repositories.delete(engine, REPO)
     repositories.create(engine, name=REPO, storage_namespace="s3://bucket/other")
