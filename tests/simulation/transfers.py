@@ -70,7 +70,7 @@ def write_down_step(
 def _doubt(simulation: "Simulation", task: Task, effects: set[tuple[str, Key]]) -> None:
     """A commit may have missed the effects that the task's transactions had so far."""
     simulation.history = [
-        replace(each, outcome="unknown", returned=inf)
+        replace(each, outcome="unknown", returned=inf, may_vanish=True)
         if each.label == task.id and (each.kind, each.key) in effects
         else each
         for each in simulation.history

@@ -59,6 +59,7 @@ class SeededChoices(Choices):
         self.place: Place | None = None  # of the request at hand
         self.frees_checked_early = False
         self.has_ended: Callable[[Place], None] = lambda _place: None
+        self.torn: set[int] = set()  # operations of which others saw parts of a request
 
     def answer(self, place: Place, send: Callable[[], BufferedResponse]) -> BufferedResponse:
         """Return the answer to a request of a client."""
@@ -106,6 +107,7 @@ class SeededChoices(Choices):
         if self.place is not None and self._is_torn and self._draw(2):
             hold_steps = _HELD_STEPS[self._draw(len(_HELD_STEPS))]
             place, chance = self.place, self._chance
+            self.torn.add(place[0])
             self._pause(hold_steps)
             self.place, self._chance, self._is_torn = place, chance, True
 

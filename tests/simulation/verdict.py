@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graveler.addresses import physical_uri
@@ -59,7 +60,12 @@ def judge(simulation: "Simulation") -> None:
         simulation.problem("corrupt", f"at the end: {error!r}")
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
         simulation.problem("unexpected", f"at the end: {error!r}")
-    operations = (each for each in simulation.history if each.key[1] in simulation.paths)
+    torn = {str(op) for op in simulation.operations if op.id in simulation.choices.torn}
+    operations = (
+        replace(each, may_vanish=True) if each.label in torn else each
+        for each in simulation.history
+        if each.key[1] in simulation.paths
+    )
     start = simulation.start
     if simulation.problems:
         return  # one is enough

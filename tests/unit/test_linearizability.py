@@ -54,6 +54,23 @@ def test_answers_of_one_thing_at_a_time_hold(asked):
 
 
 @for_each(
+    ("kind", "value", "sees"),
+    [("write", B, B), ("delete", None, None), ("set_metadata", "m", Value("a", "m"))],
+)
+def test_what_a_commit_missed_may_be_seen_and_then_be_gone(kind, value, sees):
+    start = State((A,), UNSTAGED)
+    history = [
+        of(1, inf, kind, value, "unknown", may_vanish=True),
+        of(2, 3, "read", sees),
+        of(4, 5, "commit", A),
+        of(6, 7, "read", A),
+    ]
+    assert holds(*history, start=start)
+    assert not holds(*(replace(each, may_vanish=False) for each in history), start=start)
+    assert not holds(replace(history[0], outcome="ok", returned=1.5), *history[1:], start=start)
+
+
+@for_each(
     "asked",
     [
         [("write", A), ("read", None)],

@@ -27,6 +27,7 @@ from tests.support.worlds.path_model import (
     Step,
     Value,
     no_changes,
+    vanish,
 )
 
 __all__ = [
@@ -131,7 +132,10 @@ def _tasks(operations: Sequence[Operation]) -> list[_Task]:
         is_required = operation.outcome != "unknown" and not is_lost
         returned = operation.returned if is_required else inf
         before = None
-        for apply in _appliers(operation, fused=fused):
+        moments = _appliers(operation, fused=fused)
+        if operation.may_vanish and not is_required:
+            moments.append(_on_branch(vanish, operation))
+        for apply in moments:
             number = len(tasks)
             tasks.append(_Task(number, operation, apply, before, is_required, returned))
             before = number

@@ -50,6 +50,8 @@ class Operation:
     the new metadata of "set_metadata". parent: the value in the first parent of the commit made.
     required: the address of the object that a write "if_match" requires, or that a task replaces
     which writes if absent.
+    may_vanish: others saw parts of its transaction, and nobody knows whether a commit missed them. So
+    its effect may be seen, and then be gone (docs/adr/0012-gates.md, "Open risks").
     """
 
     client: str
@@ -62,6 +64,7 @@ class Operation:
     key: Key = ("main", b"")
     label: str = ""
     required: str | None = None
+    may_vanish: bool = False
 
 
 class State(NamedTuple):
@@ -171,6 +174,14 @@ def _join_move(state: State, operation: Operation) -> list[State | None]:
 
 def _reset(state: State, operation: Operation) -> list[State | None]:
     return [state._replace(staged=UNSTAGED)] if len(state.heads) == 1 else []
+
+
+def vanish(state: State, operation: Operation) -> list[State | None]:
+    """A commit takes off what was staged, and has missed it."""
+    made = state.staged
+    if operation.kind == "set_metadata" and isinstance(made, Value):
+        made = made.metadata
+    return [state._replace(staged=UNSTAGED)] if made == operation.value else []
 
 
 def _reset_object(state: State, operation: Operation) -> list[State | None]:
