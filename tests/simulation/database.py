@@ -37,7 +37,7 @@ from graveler.aws.dynamodb.tags import _tag_of
 from graveler.aws.dynamodb.tasks import task_of
 from graveler.committed.store import Breaking, Committed
 from graveler.engine import Engine
-from graveler.model import Branch, Event, Repository, StagingToken
+from graveler.model import Branch, Event, Repository, StagingToken, Tag
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
 from tests.support.fakes.dynamodb.choices import Choices
@@ -54,7 +54,7 @@ _DECODERS: Mapping[str, tuple[str, Callable[[Raw], Any]]] = {
     TASK: ("tasks", task_of),
 }
 # What a change is reported to, if anybody waits for one.
-BranchWatch = Callable[[str, str, Branch | None], None]
+RefWatch = Callable[[str, str, str, Branch | Tag | None], None]
 TaskWatch = Callable[[Task], None]
 UploadWatch = Callable[[Upload], None]
 StagedWatch = Callable[[StagingToken, bytes, bytes | None], None]
@@ -71,7 +71,7 @@ class Contents:
     records: by name and uid of the repository.
     registered: tokens to drop, by the key of their item.
     exports: (repository uid, branch) of every record of an export.
-    on_branch, on_task, on_staged: called for each change. on_upload: for each completion.
+    on_ref, on_task, on_staged: called for each change. on_upload: for each completion.
     """
 
     records: dict[tuple[str, str], Records] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Contents:
     staged: dict[StagingToken, dict[bytes, bytes | None]] = field(default_factory=dict)
     exports: set[tuple[str, str]] = field(default_factory=set)
     events: list[Event] = field(default_factory=list)
-    on_branch: BranchWatch = _nothing
+    on_ref: RefWatch = _nothing
     on_task: TaskWatch = _nothing
     on_upload: UploadWatch = _nothing
     on_staged: StagedWatch = _nothing
@@ -144,8 +144,8 @@ class Contents:
                 held[name] = decoded
             else:
                 held.pop(name, None)
-            if kind == BRANCH:
-                self.on_branch(repository[0], name, decoded if is_there else None)
+            if kind in (BRANCH, TAG):
+                self.on_ref(repository[0], kind[:-1], name, decoded if is_there else None)
             elif kind == TASK and is_there:
                 self.on_task(decoded)
         elif kind == UPLOAD and is_there:

@@ -10,7 +10,7 @@ from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository, StagingToken
+from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository, StagingToken, Tag
 from tests.simulation.worlds import stored_value
 
 if TYPE_CHECKING:
@@ -27,28 +27,28 @@ _MOVES = frozenset(
 class Outbox(list[Event]):
     """The events of a schedule, each with the moment of its change.
 
-    A transaction becomes visible part by part. So the moment of a branch's event is the one at which
-    its record changed.
+    A transaction becomes visible part by part. So the moment of a branch's or a tag's event is the
+    one at which its record changed.
     """
 
     def __init__(self, tick: Callable[[], int]) -> None:
         super().__init__()
         self._moments: list[int] = []
-        # By repository and branch: its last head, and the moments of each one; "" if it is deleted.
-        self._heads: dict[tuple[str, str], str] = {}
-        self._changes: dict[tuple[str, str, str], list[int]] = {}
+        # By repository, entity and name: its last commit, and the moments of each; "" if deleted.
+        self._heads: dict[tuple[str, str, str], str] = {}
+        self._changes: dict[tuple[str, str, str, str], list[int]] = {}
         self._tick = tick
 
     def append(self, event: Event) -> None:
         super().append(event)
         self._moments.append(self._tick())
 
-    def note_branch(self, repository: str, name: str, branch: Branch | None) -> None:
-        """Note the record of a branch that becomes visible; None if it is deleted."""
-        head = "" if branch is None else branch.commit_id
-        if self._heads.get((repository, name)) != head:
-            self._heads[repository, name] = head
-            self._changes.setdefault((repository, name, head), []).append(self._tick())
+    def note_ref(self, repository: str, entity: str, name: str, ref: Branch | Tag | None) -> None:
+        """Note the record of a branch or a tag that becomes visible; None if it is deleted."""
+        head = "" if ref is None else ref.commit_id
+        if self._heads.get((repository, entity, name)) != head:
+            self._heads[repository, entity, name] = head
+            self._changes.setdefault((repository, entity, name, head), []).append(self._tick())
 
     @property
     def moments(self) -> list[int]:
@@ -59,11 +59,13 @@ class Outbox(list[Event]):
         ]
 
     def _moment_of(self, event: Event, moment: int) -> int:
-        head = str(event.detail.get("commit_id", "")) if event.kind in _MOVES else ""
-        if event.kind not in (*_MOVES, "branch_deleted"):
+        if event.kind not in (*_MOVES, "branch_deleted", "tag_created", "tag_deleted"):
             return moment
-        name = str(event.detail.get("branch", ""))
-        changes = self._changes.get((event.repository, name, head), [moment])
+        is_gone = event.kind.endswith("_deleted")
+        head = "" if is_gone else str(event.detail.get("commit_id", ""))
+        entity = "tag" if event.kind.startswith("tag_") else "branch"
+        name = str(event.detail.get(entity, ""))
+        changes = self._changes.get((event.repository, entity, name, head), [moment])
         return min(changes, key=lambda change: abs(change - moment))
 
 

@@ -72,7 +72,7 @@ class Simulation:
         self.start: Start = new_world(schedule.world, self.choices)
         self.world = self.start.world
         self.outbox = self.world.contents.events = Outbox(self.scheduler.tick)
-        self.world.contents.on_branch = self.outbox.note_branch
+        self.world.contents.on_ref = self.outbox.note_ref
         if change is not None:
             change(self.world)
         self.faults = (
