@@ -33,6 +33,10 @@ the writer reads the branch once more after staging:
 - The token is sealed: raise the branch's version, so a commit in progress scans the token again.
 - The token is gone, applied or merged (`compaction`): read the path. Raise UnknownOutcomeError if
   it does not hold the change.
+
+A merge that must find nothing staged can miss a conditional change in the same way. So its writer
+counts one more of `edits` instead of reading the branch, and the merge starts again. If the head
+has moved by then, the writer decides again under the new head, and replaces its own change.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,6 +57,7 @@ from graveler.engine import Engine
 from graveler.entries import entry_value, value_entry
 from graveler.errors import (
     GravelerError,
+    NotFoundError,
     ObjectMissingError,
     PreconditionFailedError,
     StaleVersionError,
@@ -62,6 +67,7 @@ from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.messages import Refusal
 from graveler.model import NO_REQUIREMENT, Branch, Change, Entry, Repository, Requirement
 from graveler.names import check_path, checksum_tag
+from graveler.ports import Staged
 
 # A seal closes the token and then replaces it. A writer waits this long for the second step before
 # it replaces the token itself.
@@ -178,6 +184,24 @@ def confirm(
     return after
 
 
+def confirm_conditional(
+    engine: Engine, repository: Repository, branch: Branch, staged: Sequence[Change]
+) -> None:
+    """Ensure that no commit and no merge misses conditional changes that the token accepted.
+
+    Raises:
+        StaleVersionError: the head moved, and the changes may hide what it brought.
+        UnknownOutcomeError: as `confirm`.
+    """
+    now = engine.refs.count_edit(repository, branch.name, branch.staging_token)
+    if now is None:
+        confirm(engine, repository, branch, staged)
+        return
+    engine.remember(repository, now)
+    if now.commit_id != branch.commit_id:
+        raise StaleVersionError(f"the head of branch {branch.name!r} moved meanwhile")
+
+
 def _if_exists(engine: Engine, repository: Repository, branch: Branch) -> Branch | None:
     """Return the branch at its current version, None if it was deleted."""
     now = engine.refs.branch(repository, branch.name)
@@ -207,9 +231,10 @@ def stage_in_place(
         UnknownOutcomeError: the value may have been staged.
     """
     current = branch
+    own: Staged | None = None  # what this request staged under a head that has moved
 
-    def attempt() -> bytes | None:
-        nonlocal current, read
+    def attempt() -> None:
+        nonlocal current, read, own
         try:
             content = engine.content(repository, current.commit_id)
             if read is not None and read.is_current(current):
@@ -217,16 +242,22 @@ def stage_in_place(
             else:
                 staged = engine.staging.get(current.staging_token, path)
             below = View(engine, repository, current.sealed_tokens, content)
-            value = make(below.get(path) if staged is None else staged.value)
+            seen = below.get(path) if staged is None or staged == own else staged.value
+            value = make(seen)
             engine.staging.stage_if(repository, current, path, value, staged)
+            own = Staged(value)
+            confirm_conditional(engine, repository, current, [(path, value)])
         except StaleVersionError:
             current, read = reread_branch(engine, repository, current), None
             raise
-        return value
+        except (PreconditionFailedError, NotFoundError) as error:
+            if own is None:
+                raise
+            text = f"path {shown(path)} may have been written: read it before you write again"
+            raise UnknownOutcomeError(text) from error
 
     subject = f"path {shown(path)} or branch {branch.name!r}"
-    made = retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
-    confirm(engine, repository, current, [(path, made)])
+    retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
 
 
 def restore_changes(

@@ -7,11 +7,16 @@ first.
 
 from graveler.branches.lookup import reread_branch, shown
 from graveler.branches.retries import retry_stale
-from graveler.branches.staging import after_seal, check_requirement, confirm
+from graveler.branches.staging import (
+    after_seal,
+    check_requirement,
+    confirm,
+    confirm_conditional,
+)
 from graveler.branches.views import View
 from graveler.engine import Engine
 from graveler.entries import entry_value
-from graveler.errors import StaleVersionError
+from graveler.errors import StaleVersionError, UnknownOutcomeError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Repository, Requirement
 from graveler.model.recorded_uploads import Completion, Upload
@@ -51,7 +56,12 @@ def stage_upload(
 
     subject = f"path {shown(upload.path)} or branch {branch.name!r}"
     completed = retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
-    confirm(engine, repository, current, [(upload.path, value)])
+    try:
+        confirms = confirm if requirement == NO_REQUIREMENT else confirm_conditional
+        confirms(engine, repository, current, [(upload.path, value)])
+    except StaleVersionError as error:
+        text = f"path {shown(upload.path)} may have been written: read it before you write again"
+        raise UnknownOutcomeError(text) from error
     return completed
 
 

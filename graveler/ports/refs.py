@@ -107,6 +107,15 @@ class BranchStore(Protocol):
             The branch at its new version, None if it does not have the token.
         """
 
+    def count_edit(self, repository: Repository, name: str, token: StagingToken) -> Branch | None:
+        """Count one more of the branch's `edits` if token is its staging token.
+
+        A move of the head that must find nothing staged then fails with StaleVersionError.
+
+        Returns:
+            The branch as it is then, None if it does not have the token, or not for staging.
+        """
+
     def offer_token(self, token: StagingToken, drop_after_ns: int) -> str:
         """Register, to be dropped after that time, a token that no branch has; return the offer."""
 

@@ -204,6 +204,17 @@ class TestBranches:
         assert main_of(stores, repository) == raised
         assert raised == replace(sealed, version=sealed.version + 1)
 
+    def test_an_edit_is_counted_while_the_token_is_open(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        main = main_of(stores, repository)
+        assert stores.refs.count_edit(repository, "main", new_token()) is None
+        counted = stores.refs.count_edit(repository, "main", main.staging_token)
+        assert main_of(stores, repository) == counted == replace(main, edits=main.edits + 1)
+        sealed = stores.refs.seal_token(repository, counted, new_token())
+        assert stores.refs.count_edit(repository, "main", main.staging_token) is None
+        assert main_of(stores, repository) == sealed
+
     def test_sealing_puts_a_new_token_before_the_old_ones(
         self, stores: Stores, repository: Repository
     ) -> None:

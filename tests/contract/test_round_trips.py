@@ -167,6 +167,7 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     "restored_paths": (lambda s, _, b: list(s.staging.restored_paths(b.staging_token)), ["Query"]),
     "staging close": (lambda s, _, b: s.staging.close(b.staging_token), ["BatchWriteItem"]),
     "bump_version": (lambda s, r, b: s.refs.bump_version(r, b.name, new_token()), ["UpdateItem"]),
+    "count_edit": (lambda s, r, b: s.refs.count_edit(r, b.name, new_token()), ["UpdateItem"]),
     "staging scan": (lambda s, _, b: list(s.staging.scan(b.staging_token, b"", None)), ["Query"]),
     "staging scan_paths": (
         lambda s, _, b: list(s.staging.scan_paths(b.staging_token, b"", None)),

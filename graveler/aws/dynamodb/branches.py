@@ -176,9 +176,17 @@ class BranchRecords(RefsRecords):
 
     def bump_version(self, repository: Repository, name: str, token: StagingToken) -> Branch | None:
         has_token = BranchItem.sealed_tokens.contains(token) | (BranchItem.staging_token == token)
-        request = self.tables.update(
-            branch_key(repository, name), [BranchItem.version.add(1)], has_token
-        )
+        return self._raised(repository, name, BranchItem.version.add(1), has_token)
+
+    def count_edit(self, repository: Repository, name: str, token: StagingToken) -> Branch | None:
+        is_open = BranchItem.staging_token == token
+        return self._raised(repository, name, BranchItem.edits.add(1), is_open)
+
+    def _raised(
+        self, repository: Repository, name: str, action: Action, condition: Condition
+    ) -> Branch | None:
+        """Change the branch, and return it as it is then; None if the condition does not hold."""
+        request = self.tables.update(branch_key(repository, name), [action], condition)
         try:
             with deadlines.unseen():
                 answer = self.tables.dynamodb.call(

@@ -34,7 +34,7 @@ from graveler.branches.claims import claim
 from graveler.branches.lookup import shown
 from graveler.branches.protection import check_can_stage
 from graveler.branches.retries import contention
-from graveler.branches.staging import confirm
+from graveler.branches.staging import confirm_conditional
 from graveler.branches.views import View
 from graveler.entries import entry_value, value_entry
 from graveler.errors import StaleVersionError, UnknownOutcomeError
@@ -294,7 +294,8 @@ class _Walk:
 
         self._hold.step(asdict(progress), progress.done, store)
         try:
-            confirm(self._engine, repository, branch, [(each.path, each.value) for each in changes])
+            staged = [(each.path, each.value) for each in changes]
+            confirm_conditional(self._engine, repository, branch, staged)
         except UnknownOutcomeError as error:
             raise StaleVersionError(error.message) from error
 

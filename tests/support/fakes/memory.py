@@ -231,6 +231,13 @@ class MemoryRefStore(Attachments):
                 return None
             return self.raise_version(repository, name)
 
+    def count_edit(self, repository: Repository, name: str, token: StagingToken) -> Branch | None:
+        with self._lock:
+            now = self.records_of(repository).branches.get(name)
+            if now is None or token != now.staging_token:
+                return None
+            return self.raise_version(repository, name, version=0, edits=1)
+
     def raise_version(
         self, repository: Repository, name: str, *, version: int = 1, edits: int = 0, **more: Any
     ) -> Branch:

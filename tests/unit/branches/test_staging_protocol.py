@@ -185,6 +185,58 @@ def test_a_merge_beside_metadata_leaves_the_merged_content_or_is_refused(world, 
     assert content(engine, commit(engine).id, b"p") == b"old content"
 
 
+@pytest.mark.parametrize("moves_first", [True, False])
+@pytest.mark.usefixtures("forked")
+def test_metadata_that_a_merge_misses_do_not_undo_it(world, engine, moves_first):
+    """The branch shows that something was staged before the change can be read."""
+    counted = []
+
+    def setting(name, call):
+        if name != "refs.count_edit" or counted:
+            return call()
+
+        def missing(name, merge_call):
+            if name in ("staging.scan", "staging.scan_paths") and not counted:
+                return iter(())
+            if name == "refs.move_branch" and not counted and not moves_first:
+                counted.append(call())
+            return merge_call()
+
+        with suppress(InvalidInputError):  # the metadata are uncommitted
+            beside = engine_around(world.engine(), missing)
+            merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
+        if not counted:
+            counted.append(call())
+        return counted[0]
+
+    writes.set_user_metadata(engine_around(world.engine(), setting), REPO, "main", b"p", {"k": "v"})
+    is_merged = "Merge" in commits.get(engine, REPO, "main").message
+    assert is_merged is moves_first
+    assert content(engine, "main", b"p") == (b"new content" if is_merged else b"old content")
+    assert objects.stat(engine, REPO, "main", b"p").entry.metadata == {"k": "v"}
+
+
+@pytest.mark.usefixtures("forked")
+def test_a_creation_over_what_a_merge_brought_meanwhile_is_not_acknowledged(world, engine):
+    """The merge misses the new object, and brings another one to its path."""
+    upload(engine, b"q", b"merged", "dev")
+    commit(engine, "dev")
+
+    def merging(name, call):
+        if name == "refs.count_edit":
+            beside = engine_around(
+                world.engine(),
+                lambda name, merge_call: (
+                    iter(()) if name in ("staging.scan", "staging.scan_paths") else merge_call()
+                ),
+            )
+            merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
+        return call()
+
+    with pytest.raises(UnknownOutcomeError):
+        put(engine_around(world.engine(), merging), b"q", b"created", requirement=ABSENT)
+
+
 @pytest.mark.usefixtures("forked")
 def test_a_merge_sees_metadata_set_while_another_process_seals(world, engine):
     writes.delete_many(engine, REPO, "main", [b"never", b"was"])  # leftovers without an effect
@@ -395,7 +447,7 @@ def test_a_writer_whose_token_is_sealed_makes_the_commit_scan_again(world, engin
     def watch(name, call):
         if name == "refs.bump_version":
             bumped.append(name)
-        if name == "refs.branch" and not bumped:
+        if name in ("refs.branch", "refs.count_edit") and not bumped:
             seal(engine)
         return call()
 

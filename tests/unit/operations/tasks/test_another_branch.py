@@ -391,7 +391,7 @@ def test_a_request_that_loses_the_race_for_a_branch_takes_no_other_one_of_the_na
     assert head(world, scenario.branch) == at
 
 
-@pytest.mark.parametrize("call", ["staging.stage_if", "refs.branch"])
+@pytest.mark.parametrize("call", ["staging.stage_if", "refs.count_edit"])
 def test_a_conditional_write_is_staged_on_no_other_branch_of_the_name(call):
     """It loses the race, or has been staged already on the branch that is deleted."""
     world = diverged_world()
