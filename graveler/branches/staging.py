@@ -39,7 +39,7 @@ counts one more of `edits` instead of reading the branch, and the merge starts a
 has moved by then, the writer decides again under the new head, and replaces its own change.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from graveler.branches.heads import replace_token
 from graveler.branches.lookup import (
@@ -261,24 +261,28 @@ def stage_in_place(
 
 
 def restore_changes(
-    engine: Engine, repository: Repository, branch: Branch, changes: Sequence[Change]
+    engine: Engine,
+    repository: Repository,
+    branch: Branch,
+    changes: Sequence[Change],
+    again: Collection[bytes],
 ) -> Branch:
     """Stage changes that equal the branch's head, marked as restored.
 
+    again has paths that this request restored before; what others staged there since stays.
+
     Returns:
-        The branch at its current version.
+        The branch as it is then. If its head has moved, restore the same paths again.
 
     Raises:
         StaleVersionError: the branch changed since it was read; some changes may be staged.
         UnknownOutcomeError: the changes may have been staged.
     """
-    restored = engine.staging.restore(repository, branch, changes)
+    restored = engine.staging.restore(repository, branch, changes, again)
     now = engine.refs.bump_version(repository, branch.name, branch.staging_token)
     if now is None:
         confirm(engine, repository, branch, changes)
         return restored
-    if now.commit_id != branch.commit_id:
-        raise StaleVersionError("the head moved: it may hide other values than those restored")
     return now
 
 

@@ -25,7 +25,7 @@ from graveler.errors import AlreadyExistsError, InvalidInputError, StaleVersionE
 from graveler.identity import ID_LENGTH
 from graveler.limits import BRANCH_WRITE_TRIES_MAX, RESTORED_BYTES_MAX, RESTORED_MAX
 from graveler.messages import Refusal, within
-from graveler.model import Branch, Change, CommitID, Page, Repository
+from graveler.model import Branch, Change, CommitID, Page, Repository, StagingToken
 from graveler.model.hooks import Occurrence
 from graveler.model.tasks import TaskStart
 from graveler.names import check_branch_name, check_path
@@ -213,13 +213,15 @@ def _restore_committed(
     Changes without effect are covered too: over another head they could have one.
     """
     current = branch
-    done: set[Change] = set()
+    done: dict[bytes, tuple[bytes | None, StagingToken]] = {}
 
     def pending() -> Iterator[Change]:
         view = view_of_branch(engine, repository, current)
         for path, value in view.changes(start, end):
-            if (path, value) not in done:
-                yield path, view.committed.get(path)
+            committed = view.committed.get(path)
+            # What others have staged since stays. What was restored may be another head's.
+            if path not in done or committed != value == done[path][0]:
+                yield path, committed
 
     restored = pending()
 
@@ -228,16 +230,17 @@ def _restore_committed(
         batch = list(islice(restored, _RESET_BATCH))
         if not batch:
             return False
+        before, token = current, current.staging_token
+        again = {path for path, (_, under) in done.items() if under == token}
         try:
-            current = restore_changes(engine, repository, current, batch)
+            current = restore_changes(engine, repository, before, batch, again)
         except StaleVersionError:  # the head moved, or a commit sealed the staging token
-            head = current.commit_id
-            current = reread_branch(engine, repository, current)
-            if current.commit_id != head:
-                done.clear()
+            current = reread_branch(engine, repository, before)
             restored = pending()
             raise
-        done.update(batch)
+        done.update((path, (value, token)) for path, value in batch)
+        if current.commit_id != before.commit_id:
+            restored = pending()
         return True
 
     # Tries count for one batch, so that a large reset ends beside many commits.

@@ -1,6 +1,6 @@
 """The port to staged changes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, NamedTuple, Protocol
@@ -144,8 +144,16 @@ class StagingStore(Protocol):
             StaleTaskError: another writer changed the task, or an earlier attempt did.
         """
 
-    def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
+    def restore(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[Change],
+        again: Collection[bytes] = (),
+    ) -> Branch:
         """Stage the head's records of distinct paths, if the branch is unchanged.
+
+        again has paths whose staged entries must still be restored ones.
 
         The entries are marked as restored. The branch's version is raised and its restored_token
         set, so that a move of the head does not miss them. Many changes take several transactions.
@@ -154,7 +162,7 @@ class StagingStore(Protocol):
             The branch at its new version.
 
         Raises:
-            StaleVersionError: the branch changed; some of the changes may be staged.
+            StaleVersionError: the branch or such an entry changed; some changes may be staged.
         """
 
     def restored_paths(self, token: StagingToken) -> Iterator[bytes]:

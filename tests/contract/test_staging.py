@@ -306,6 +306,20 @@ def test_restored_entries_are_known_and_raise_the_version(
     assert list(stores.staging.restored_paths(token)) == left
 
 
+def test_restoring_again_replaces_no_later_write(
+    stores: Stores, repository: Repository, main: Branch
+) -> None:
+    token = main.staging_token
+    now = stores.staging.restore(repository, main, [(b"a", b"1"), (b"b", b"1")])
+    now = stores.staging.restore(repository, now, [(b"a", b"2"), (b"c", b"2")], [b"a", b"b"])
+    stores.staging.stage(token, [(b"a", b"of a user")])
+    with pytest.raises(StaleVersionError):
+        stores.staging.restore(repository, now, [(b"a", b"3"), (b"b", b"3")], [b"a"])
+    assert stores.refs.branch(repository, "main") == now
+    expected = [(b"a", b"of a user"), (b"b", b"1"), (b"c", b"2")]
+    assert list(stores.staging.scan(token, b"", None)) == expected
+
+
 def test_a_move_restores_in_the_same_transaction(
     stores: Stores, repository: Repository, main: Branch
 ) -> None:

@@ -10,7 +10,7 @@ conflicts is sent again. Concurrent writes of threads share a transaction (`dyna
 A transaction has a client request token, so a repeated request has no second effect.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
@@ -251,7 +251,14 @@ class DynamoStagingStore:
             raise StaleTaskError(f"task {old.id} changed since it was read")
         return False
 
-    def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
+    def restore(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[Change],
+        again: Collection[bytes] = (),
+    ) -> Branch:
+        still_there = StagedItem.restored.exists()
         for batch in gates.batches_of(changes):
             update = self._tables.update(
                 branch_key(repository, branch.name),
@@ -261,7 +268,14 @@ class DynamoStagingStore:
                 ],
                 is_unchanged(branch),
             )
-            puts = [{"Put": self._tables.put(restored_item(branch, *each))} for each in batch]
+            puts = [
+                {
+                    "Put": self._tables.put(
+                        restored_item(branch, path, value), still_there if path in again else None
+                    )
+                }
+                for path, value in batch
+            ]
             try:
                 self._tables.transact([*puts, {"Update": update}])
             except TransactionCancelledError as error:

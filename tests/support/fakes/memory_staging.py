@@ -2,7 +2,7 @@
 
 import bisect
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -171,12 +171,20 @@ class MemoryStagingStore:
                 self._refs.raise_version(repository, branch.name, version=0, edits=1)
                 return self._refs.replace_task(repository, old, new)
 
-    def restore(self, repository: Repository, branch: Branch, changes: Sequence[Change]) -> Branch:
+    def restore(
+        self,
+        repository: Repository,
+        branch: Branch,
+        changes: Sequence[Change],
+        again: Collection[bytes] = (),
+    ) -> Branch:
         for start in range(0, len(changes), self.changes_at_once):
             if start:
                 self.between()
             batch = changes[start : start + self.changes_at_once]
             with self._lock, self._refs.unchanged(repository, branch):
+                before = [change for change in batch if change[0] in again]
+                self._check_restored(branch.staging_token, before)
                 self._put_restored(branch.staging_token, batch)
                 branch = self._refs.raise_version(
                     repository, branch.name, restored_token=branch.staging_token

@@ -332,6 +332,25 @@ def test_a_hard_reset_that_misses_an_entry_which_a_reset_restores_does_not_leave
     assert content(engine, "main", b"p") == content(engine, "main@", b"p") == b"good"
 
 
+@pytest.mark.parametrize("written", [True, False])
+def test_a_reset_that_begins_again_undoes_no_later_write(world, engine, written):
+    """The head moves after the reset took effect, and perhaps somebody writes."""
+    upload(engine, b"p", b"good")
+    good = commit(engine)
+    upload(engine, b"p", b"poison")
+    commit(engine)
+    upload(engine, b"p", b"staged")
+
+    def after_its_effect():
+        branches.hard_reset(engine, REPO, "main", ref=good.id)
+        if written:
+            upload(engine, b"p", b"newer")
+
+    resets = at(world.engine(), "refs.bump_version", after_its_effect)
+    branches.reset(resets, REPO, "main", kind="object", path=b"p")
+    assert content(engine, "main", b"p") == (b"newer" if written else b"good")
+
+
 def test_a_hard_reset_that_a_commit_undoes_in_part_is_not_acknowledged(world, engine):
     """The commit reads the restored entry as it was before the hard reset."""
     upload(engine, b"p", b"good")
