@@ -186,20 +186,21 @@ def confirm(
 
 def confirm_conditional(
     engine: Engine, repository: Repository, branch: Branch, staged: Sequence[Change]
-) -> None:
+) -> bool:
     """Ensure that no commit and no merge misses conditional changes that the token accepted.
 
+    Returns:
+        Whether the head moved meanwhile. The changes may hide what a merge brought.
+
     Raises:
-        StaleVersionError: the head moved, and the changes may hide what it brought.
         UnknownOutcomeError: as `confirm`.
     """
     now = engine.refs.count_edit(repository, branch.name, branch.staging_token)
     if now is None:
         confirm(engine, repository, branch, staged)
-        return
+        return False
     engine.remember(repository, now)
-    if now.commit_id != branch.commit_id:
-        raise StaleVersionError(f"the head of branch {branch.name!r} moved meanwhile")
+    return now.commit_id != branch.commit_id
 
 
 def _if_exists(engine: Engine, repository: Repository, branch: Branch) -> Branch | None:
@@ -231,7 +232,7 @@ def stage_in_place(
         UnknownOutcomeError: the value may have been staged.
     """
     current = branch
-    own: Staged | None = None  # what this request staged under a head that has moved
+    own: Staged | None = None  # what this request made of a head that has moved
 
     def attempt() -> None:
         nonlocal current, read, own
@@ -242,11 +243,13 @@ def stage_in_place(
             else:
                 staged = engine.staging.get(current.staging_token, path)
             below = View(engine, repository, current.sealed_tokens, content)
-            seen = below.get(path) if staged is None or staged == own else staged.value
-            value = make(seen)
+            is_of_head = staged is None or staged == own
+            value = make(below.get(path) if staged is None or is_of_head else staged.value)
             engine.staging.stage_if(repository, current, path, value, staged)
-            own = Staged(value)
-            confirm_conditional(engine, repository, current, [(path, value)])
+            has_moved = confirm_conditional(engine, repository, current, [(path, value)])
+            if is_of_head and has_moved:
+                own = Staged(value)
+                raise StaleVersionError("the head moved")  # noqa: TRY301 - as if the store said it
         except StaleVersionError:
             current, read = reread_branch(engine, repository, current), None
             raise

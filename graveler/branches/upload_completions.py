@@ -56,12 +56,11 @@ def stage_upload(
 
     subject = f"path {shown(upload.path)} or branch {branch.name!r}"
     completed = retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)
-    try:
-        confirms = confirm if requirement == NO_REQUIREMENT else confirm_conditional
-        confirms(engine, repository, current, [(upload.path, value)])
-    except StaleVersionError as error:
+    if requirement == NO_REQUIREMENT:
+        confirm(engine, repository, current, [(upload.path, value)])
+    elif confirm_conditional(engine, repository, current, [(upload.path, value)]):
         text = f"path {shown(upload.path)} may have been written: read it before you write again"
-        raise UnknownOutcomeError(text) from error
+        raise UnknownOutcomeError(text)
     return completed
 
 

@@ -106,7 +106,10 @@ class Contents:
             self._observe_cleanup(sort, new)
         elif partition.startswith("repository#"):
             _, name, uid = partition.split("#")
-            self._observe_record((name, uid), sort, item, is_there=new is not None)
+            if new is not None and sort.startswith(OUTBOX):
+                self._observe_event(item, is_new=old is None)
+            else:
+                self._observe_record((name, uid), sort, item, is_there=new is not None)
 
     def _observe_staged(self, old: Raw | None, new: Raw | None) -> None:
         item: Raw = old if new is None else new  # type: ignore[assignment] # one of them exists
@@ -127,6 +130,13 @@ class Contents:
             return
         tokens = new.get("tokens", {}).get("L", ())
         self.registered[sort] = tuple(StagingToken(token["S"]) for token in tokens)
+
+    def _observe_event(self, item: Raw, *, is_new: bool) -> None:
+        """A repeated put of an event changes nothing, so the stream does not have it."""
+        event = event_of(item)
+        assert event is not None
+        if is_new:
+            self.events.append(event)
 
     def _observe_record(
         self, repository: tuple[str, str], sort: str, item: Raw, *, is_there: bool
@@ -152,10 +162,6 @@ class Contents:
             upload = _upload_of(item)
             if upload.completed is not None:
                 self.on_upload(upload)
-        elif kind == OUTBOX and is_there:
-            event = event_of(item)
-            assert event is not None
-            self.events.append(event)
         elif kind == EXPORT:
             change = self.exports.add if is_there else self.exports.discard
             change((repository[1], name))

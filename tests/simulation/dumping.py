@@ -41,6 +41,8 @@ class Dumps:
         simulation = self._simulation
         repository = simulation.repository
         assert repository is not None
+        if any(event.kind == "repository_deleted" for event in simulation.outbox):
+            return  # nobody knows when another one took the name
         lives = {
             "branch": Lives(simulation.first_heads, simulation.outbox, REPO),
             "tag": Lives(self._first_tags, _as_branches(simulation.outbox), REPO),

@@ -4,6 +4,7 @@ The outbox tells them, because the event of a change is stored in the change's t
 that is deleted and created again is another one, whatever the engine remembers of it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -49,6 +50,14 @@ class Outbox(list[Event]):
         if self._heads.get((repository, entity, name)) != head:
             self._heads[repository, entity, name] = head
             self._changes.setdefault((repository, entity, name, head), []).append(self._tick())
+
+    def times_head(self) -> Counter[str]:
+        """Return how often each commit became the head of a branch."""
+        times: Counter[str] = Counter()
+        for (_, entity, _, head), moments in self._changes.items():
+            if entity == "branch":
+                times[head] += len(moments)
+        return times
 
     @property
     def moments(self) -> list[int]:

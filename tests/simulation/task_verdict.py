@@ -26,6 +26,7 @@ _TAKES_OFF = ("hard_reset", "delete_branch", "delete_repository", "restore")
 
 def check_tasks(simulation: "Simulation") -> None:
     """Add what is wrong with tasks to the problems, and what they did to the history."""
+    _write_down_deleted(simulation)
     for name in (REPO, COPY):
         repository = simulation.world.refs.repository(name)
         if repository is None:
@@ -37,6 +38,16 @@ def check_tasks(simulation: "Simulation") -> None:
         if name == REPO:
             check_lives(simulation, repository, tasks)
             _write_down_answers(simulation, repository, tasks)
+
+
+def _write_down_deleted(simulation: "Simulation") -> None:
+    """Put what tasks of a deleted repository did into the history."""
+    ledger, now = simulation.ledger, simulation.world.refs.repository(REPO)
+    for (name, uid), records in simulation.world.refs.records.items():
+        for task in records.tasks.values() if name == REPO else ():
+            made = [repository for repository, _ in ledger.moves.get(task.id, ())]
+            if made and task.id in ledger.origins and (now is None or now.uid != uid):
+                _write_down(simulation, made[0], task)
 
 
 def _check_task(

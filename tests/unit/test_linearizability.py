@@ -70,6 +70,17 @@ def test_what_a_commit_missed_may_be_seen_and_then_be_gone(kind, value, sees):
     assert not holds(replace(history[0], outcome="ok", returned=1.5), *history[1:], start=start)
 
 
+def test_metadata_that_a_merge_missed_may_be_of_the_head_before():
+    history = [
+        of(1, inf, "set_metadata", "m", "unknown", may_vanish=True),
+        of(2, 3, "move", B),
+        of(4, 5, "read", Value("a", "m")),
+    ]
+    start = State((A,), UNSTAGED)
+    assert holds(*history, start=start)
+    assert not holds(*(replace(each, may_vanish=False) for each in history), start=start)
+
+
 @for_each(
     "asked",
     [

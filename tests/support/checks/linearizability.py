@@ -27,6 +27,7 @@ from tests.support.worlds.path_model import (
     Step,
     Value,
     no_changes,
+    of_another_head,
     vanish,
 )
 
@@ -102,7 +103,7 @@ def check_history(
 
 def check_key(operations: Sequence[Operation], start: State | None) -> Violation | None:
     """The violation of the history of one key, if there is one."""
-    tasks = _tasks(operations)
+    tasks = _tasks(operations, () if start is None else start.heads)
     search = _Search(tasks)
     stuck = search.run(start)
     if stuck is None:
@@ -112,7 +113,7 @@ def check_key(operations: Sequence[Operation], start: State | None) -> Violation
     return Violation(ordered[0].key, tuple(ordered), stuck, states)
 
 
-def _tasks(operations: Sequence[Operation]) -> list[_Task]:
+def _tasks(operations: Sequence[Operation], heads: Iterable[Any]) -> list[_Task]:
     fused = not any(operation.kind in SEE_BOTH for operation in operations)
     seen = _observed(operations)
     deletions = [each for each in operations if each.kind == "delete_repository"]
@@ -134,6 +135,8 @@ def _tasks(operations: Sequence[Operation]) -> list[_Task]:
         before = None
         moments = _appliers(operation, fused=fused)
         if operation.may_vanish and not is_required:
+            values = dict.fromkeys((*heads, *(each.value for each in operations)))
+            moments[0] = _either(moments[0], operation, values)
             moments.append(_on_branch(vanish, operation))
         for apply in moments:
             number = len(tasks)
@@ -186,6 +189,13 @@ def _appliers(
         return [lambda state: [made] if state is None else []]
     steps = [_on_branch(step, operation) for step in _steps(kind, outcome)]
     return [_both(*steps)] if fused and len(steps) == 2 else steps
+
+
+def _either(
+    apply: Callable[[State | None], list[State | None]], operation: Operation, values: Iterable[Any]
+) -> Callable[[State | None], list[State | None]]:
+    late = _on_branch(lambda state, asked: of_another_head(state, asked, values), operation)
+    return lambda state: [*apply(state), *late(state)]
 
 
 def _steps(kind: str, outcome: str) -> tuple[Step, ...]:

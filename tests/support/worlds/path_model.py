@@ -9,7 +9,7 @@
 Values are unique tokens: a physical address and user metadata.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -50,8 +50,9 @@ class Operation:
     the new metadata of "set_metadata". parent: the value in the first parent of the commit made.
     required: the address of the object that a write "if_match" requires, or that a task replaces
     which writes if absent.
-    may_vanish: others saw parts of its transaction, and nobody knows whether a commit missed them. So
-    its effect may be seen, and then be gone (docs/adr/0012-gates.md, "Open risks").
+    may_vanish: others saw parts of its transaction, and nobody knows whether a commit or a merge
+    missed them. So its effect may be seen, and then be gone, or be of another head
+    (docs/adr/0012-gates.md, "Open risks").
     """
 
     client: str
@@ -182,6 +183,22 @@ def vanish(state: State, operation: Operation) -> list[State | None]:
     if operation.kind == "set_metadata" and isinstance(made, Value):
         made = made.metadata
     return [state._replace(staged=UNSTAGED)] if made == operation.value else []
+
+
+def of_another_head(
+    state: State, operation: Operation, values: Iterable[Any]
+) -> list[State | None]:
+    """A merge missed a change that was decided before it: about one of the values."""
+    if operation.kind == "set_metadata":
+        described = (each for each in values if isinstance(each, Value))
+        made = [each._replace(metadata=operation.value) for each in described]
+    elif operation.kind == "reset_object":
+        made = list(values)
+    elif operation.kind in ("write_if_absent", "write_if_match", "delete_if_match"):
+        made = [operation.value]
+    else:
+        made = []
+    return [state._replace(staged=each) for each in made]
 
 
 def _reset_object(state: State, operation: Operation) -> list[State | None]:

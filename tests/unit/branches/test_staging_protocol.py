@@ -216,6 +216,22 @@ def test_metadata_that_a_merge_misses_do_not_undo_it(world, engine, moves_first)
     assert objects.stat(engine, REPO, "main", b"p").entry.metadata == {"k": "v"}
 
 
+def test_metadata_of_a_staged_object_keep_it_beside_a_hard_reset(world, engine):
+    upload(engine, b"p", b"old")
+    commit(engine)
+    upload(engine, b"p", b"committed")
+    commit(engine)
+    upload(engine, b"p", b"staged")
+
+    def hard():
+        branches.hard_reset(engine, REPO, "main", ref="main~1")
+
+    beside = at(world.engine(), "refs.count_edit", hard)
+    writes.set_user_metadata(beside, REPO, "main", b"p", {"k": "v"})
+    assert content(engine, "main", b"p") == b"staged"
+    assert objects.stat(engine, REPO, "main", b"p").entry.metadata == {"k": "v"}
+
+
 @pytest.mark.usefixtures("forked")
 def test_a_creation_over_what_a_merge_brought_meanwhile_is_not_acknowledged(world, engine):
     """The merge misses the new object, and brings another one to its path."""
