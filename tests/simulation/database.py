@@ -24,6 +24,7 @@ from graveler.aws.dynamodb.models import (
     COMMIT,
     EXPORT,
     OUTBOX,
+    REPOSITORIES,
     TAG,
     TASK,
     UPLOAD,
@@ -37,7 +38,7 @@ from graveler.aws.dynamodb.tags import _tag_of
 from graveler.aws.dynamodb.tasks import task_of
 from graveler.committed.store import Breaking, Committed
 from graveler.engine import Engine
-from graveler.model import Branch, Event, Repository, StagingToken, Tag
+from graveler.model import Event, Repository, StagingToken
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task
 from tests.support.fakes.dynamodb.choices import Choices
@@ -54,7 +55,7 @@ _DECODERS: Mapping[str, tuple[str, Callable[[Raw], Any]]] = {
     TASK: ("tasks", task_of),
 }
 # What a change is reported to, if anybody waits for one.
-RefWatch = Callable[[str, str, str, Branch | Tag | None], None]
+RefWatch = Callable[[str, str, str, str], None]
 TaskWatch = Callable[[Task], None]
 UploadWatch = Callable[[Upload], None]
 StagedWatch = Callable[[StagingToken, bytes, bytes | None], None]
@@ -104,6 +105,9 @@ class Contents:
         partition, sort = item["partition"]["S"], item["sort"]["S"]
         if partition == CLEANUPS:
             self._observe_cleanup(sort, new)
+        elif partition == REPOSITORIES:
+            state = "restoring" if "restoring" in item else "whole"
+            self.on_ref(sort, "repository", "", "" if new is None else state)
         elif partition.startswith("repository#"):
             _, name, uid = partition.split("#")
             if new is not None and sort.startswith(OUTBOX):
@@ -155,7 +159,7 @@ class Contents:
             else:
                 held.pop(name, None)
             if kind in (BRANCH, TAG):
-                self.on_ref(repository[0], kind[:-1], name, decoded if is_there else None)
+                self.on_ref(repository[0], kind[:-1], name, decoded.commit_id if is_there else "")
             elif kind == TASK and is_there:
                 self.on_task(decoded)
         elif kind == UPLOAD and is_there:

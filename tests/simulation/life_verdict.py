@@ -1,5 +1,6 @@
 """What has to hold of tasks and restores while branches come and go."""
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from graveler.model import CommitID, Repository
@@ -103,7 +104,8 @@ def check_restored(simulation: "Simulation") -> None:
         return
     is_restored = False
     deleted: set[tuple[str, str]] = set()
-    for event in simulation.outbox:
+    outbox = simulation.outbox
+    for _, event in sorted(zip(outbox.moments, outbox, strict=True), key=itemgetter(0)):
         if event.repository != COPY:
             continue
         kind, _, change = event.kind.partition("_")

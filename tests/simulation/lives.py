@@ -11,7 +11,7 @@ from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository, StagingToken, Tag
+from graveler.model import NO_COMMIT, Branch, CommitID, Event, Repository, StagingToken
 from tests.simulation.worlds import stored_value
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _MOVES = frozenset(
         *("revert_completed", "cherry_pick_completed", "import_completed"),
     ]
 )
+_OTHERS = ("branch_deleted", "tag_created", "tag_deleted", "repository_restored")
 
 
 class Outbox(list[Event]):
@@ -35,7 +36,7 @@ class Outbox(list[Event]):
     def __init__(self, tick: Callable[[], int]) -> None:
         super().__init__()
         self._moments: list[int] = []
-        # By repository, entity and name: its last commit, and the moments of each; "" if deleted.
+        # By repository, entity and name: its last state, and the moments of each; "" if deleted.
         self._heads: dict[tuple[str, str, str], str] = {}
         self._changes: dict[tuple[str, str, str, str], list[int]] = {}
         self._tick = tick
@@ -44,9 +45,11 @@ class Outbox(list[Event]):
         super().append(event)
         self._moments.append(self._tick())
 
-    def note_ref(self, repository: str, entity: str, name: str, ref: Branch | Tag | None) -> None:
-        """Note the record of a branch or a tag that becomes visible; None if it is deleted."""
-        head = "" if ref is None else ref.commit_id
+    def note_ref(self, repository: str, entity: str, name: str, head: str) -> None:
+        """Note the commit of a branch or a tag that becomes visible, "" if it is deleted.
+
+        Of a repository, the commit is "restoring" or "whole".
+        """
         if self._heads.get((repository, entity, name)) != head:
             self._heads[repository, entity, name] = head
             self._changes.setdefault((repository, entity, name, head), []).append(self._tick())
@@ -68,11 +71,12 @@ class Outbox(list[Event]):
         ]
 
     def _moment_of(self, event: Event, moment: int) -> int:
-        if event.kind not in (*_MOVES, "branch_deleted", "tag_created", "tag_deleted"):
+        if event.kind not in (*_MOVES, *_OTHERS):
             return moment
-        is_gone = event.kind.endswith("_deleted")
-        head = "" if is_gone else str(event.detail.get("commit_id", ""))
-        entity = "tag" if event.kind.startswith("tag_") else "branch"
+        entity, _, change = event.kind.partition("_")
+        entity = entity if event.kind in _OTHERS else "branch"
+        heads = {"deleted": "", "restored": "whole"}
+        head = heads.get(change, str(event.detail.get("commit_id", "")))
         name = str(event.detail.get(entity, ""))
         changes = self._changes.get((event.repository, entity, name, head), [moment])
         return min(changes, key=lambda change: abs(change - moment))
