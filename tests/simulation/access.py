@@ -125,7 +125,8 @@ def use_right(actor: "Actor", op: Op) -> None:
     seen = actor.watcher(Access)
     began_ns, withdrawn_ns = actor.host.true_ns, seen.withdrawn_ns
     seen.authorizer(actor).of_request(_USER, {}).require(_NEED)
-    seen.was_used(began_ns, withdrawn_ns)
+    if seen.withdrawn_ns == withdrawn_ns:  # else it was given again meanwhile
+        seen.was_used(began_ns, withdrawn_ns)
 
 
 def withdraw_right(actor: "Actor", op: Op) -> None:
