@@ -53,6 +53,19 @@ def test_all_commits_are_stored_however_many(stores: Stores, bare: Repository) -
     assert [commit.generation for commit in stores.refs.commits_below(bare, 60, 3)] == [60, 59, 58]
 
 
+def test_a_repository_is_deleted_with_all_its_branches_however_many(
+    stores: Stores, bare: Repository
+) -> None:
+    branches = [Branch(f"b{number:03}", COMMIT_ID, new_token()) for number in range(100)]
+    stores.refs.restore_branches(bare, branches)
+    crowded = replace(branches[7], sealed_tokens=tuple(new_token() for _ in range(301)))
+    stores.refs.restore_branches(bare, [replace(crowded, name="crowded")])
+    stores.refs.delete_repository(bare, new_event())
+    assert stores.refs.branches(bare, "", "", 1000, show_hidden=True).results == ()
+    tokens = {token for branch in (*branches, crowded) for token in branch.tokens}
+    assert tokens <= stores.tokens_to_drop().keys()
+
+
 def test_branches_that_exist_stay_as_they_are(stores: Stores, bare: Repository) -> None:
     branches = [Branch(f"b{number:02}", COMMIT_ID, new_token()) for number in range(30)]
     stores.refs.restore_branches(bare, branches[:20])
