@@ -367,6 +367,8 @@ ACTIONS: dict[str, Action] = {
     "run_export": Action(life_actions.run_export),
     "collect_old": Action(life_actions.collect_old),
     "sleep": Action(life_actions.sleep),
+    "await_look": Action(life_actions.await_look),
+    "await_awaiting": Action(life_actions.await_awaiting),
     "wait": Action(life_actions.wait),
     "stage_known": Action(life_actions.stage_known, "write"),
     "start_restore": Action(life_actions.start_restore),

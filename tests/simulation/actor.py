@@ -48,6 +48,11 @@ W = TypeVar("W")
 _CREATE_NAMES = ("create_branch", "create_tag")
 _LOOKS_MAX = 30
 _SWEPT = 10
+# How many steps others make before a request of a slow operation, before a further page of its
+# listing, and while a process is frozen.
+_SLOW_STEPS = (0, 0, 0, 0, 10, 40)
+_LISTING_STEPS = (0, 16, 16)
+_FROZEN_STEPS = (0, 5, 30)
 
 
 class Actor:
@@ -84,11 +89,25 @@ class Actor:
         for op in self._program:
             self._perform(op)
 
+    def pause(self) -> None:
+        """Let others go on, between two requests of a slow operation for some steps."""
+        slow_steps = _LISTING_STEPS if self.host.is_listing else _SLOW_STEPS
+        self._hold(slow_steps if self._op.is_slow else (0,))
+
+    def freeze(self) -> None:
+        """Let others go on while the process is frozen."""
+        self._hold(_FROZEN_STEPS)
+
+    def _hold(self, steps: tuple[int, ...]) -> None:
+        self._simulation.scheduler.pause(steps[self.choose("hold", len(steps))])
+
     # What the stores are asked
 
     def request(self, operation: str, body: bytes, *, is_again: bool) -> tuple[Place, Fault | None]:
         """Return the place of a request to DynamoDB, and what goes wrong with it."""
         name = f"dynamodb.{operation}"
+        is_listing = b"branch#" in body and b"ExclusiveStartKey" in body
+        self.host.is_listing = is_listing and "look" in self._facts
         place, fault = self._place(AGAIN if is_again else name)
         if self._simulation.log is not None:
             self._log(name, (described(body),), fault)
@@ -118,7 +137,7 @@ class Actor:
         if is_prompt:
             self.host.is_writing = True
         else:
-            simulation.scheduler.pause()
+            self.pause()
         _, fault = self._place(name, is_prompt=is_prompt)
         self._log(name, args, fault)
         if name == "objects.delete_many" and "look" in self._facts:
@@ -131,7 +150,7 @@ class Actor:
             return carry_out(
                 fault,
                 lambda: target(*args, **options),
-                simulation.scheduler.pause,
+                self.freeze,
                 simulation.world.clock.tick,
                 lambda work: simulation.scheduler.add_ghost(work, self.number),
             )

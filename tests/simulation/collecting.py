@@ -72,9 +72,9 @@ class Collections:
     def judge(self) -> None:
         """A run ends once; what was shown of one that has ended is still true."""
         simulation = self._simulation
-        ended = Counter(
-            str(event.detail["run_id"]) for event in simulation.outbox if event.kind == run.EVENT
-        )
+        # An event that is stored again, because its answer was lost, is the same.
+        events = {event.id: event for event in simulation.outbox if event.kind == run.EVENT}
+        ended = Counter(str(event.detail["run_id"]) for event in events.values())
         for run_id, times in ended.items():
             if times > 1:
                 simulation.problem("status", f"collection {run_id} ended {times} times")
@@ -106,9 +106,13 @@ def run_collection(actor: "Actor", op: Op) -> None:
         began_ns = actor.host.true_ns
         actor.looks()
 
+    def begins_request(this: Round) -> Callable[[], None]:
+        actor.host.is_deleting = True
+        return seen.begins_request(this, began_ns)
+
     if actor.choose("takes over", 2):
-        actor.host.wait(actor.choose("wait", 100))
-        actor.host.let_clock_be_fast(LEASE_S * actor.choose("fast", 2))
+        actor.host.await_other(lambda host: host.is_deleting)
+        actor.host.let_clock_be_fast((LEASE_S + 10) * actor.choose("fast", 2))
         actor.host.pass_time((LEASE_S + 5) * actor.choose("late", 2))
     driver: Any = Driver(
         engine,
@@ -118,7 +122,7 @@ def run_collection(actor: "Actor", op: Op) -> None:
         has_heart=bool(actor.choose("heart", 2)),
         marks_all=bool(actor.choose("all", 4)),
         begins_look=begins_look,
-        begins_request=lambda this: seen.begins_request(this, began_ns),
+        begins_request=begins_request,
         marked=marked,
     )
     spark: Any = Spark()

@@ -24,12 +24,14 @@ from graveler.aws.dynamodb.models import (
     COMMIT,
     EXPORT,
     OUTBOX,
+    PULL,
     REPOSITORIES,
     TAG,
     TASK,
     UPLOAD,
 )
 from graveler.aws.dynamodb.outbox import event_of
+from graveler.aws.dynamodb.pulls import _pull_of
 from graveler.aws.dynamodb.recorded_uploads import _upload_of
 from graveler.aws.dynamodb.refs import DynamoRefStore
 from graveler.aws.dynamodb.staging import DynamoStagingStore
@@ -55,7 +57,7 @@ _DECODERS: Mapping[str, tuple[str, Callable[[Raw], Any]]] = {
     TASK: ("tasks", task_of),
 }
 # What a change is reported to, if anybody waits for one.
-RefWatch = Callable[[str, str, str, str], None]
+StateWatch = Callable[[str, str, str], None]
 TaskWatch = Callable[[Task], None]
 UploadWatch = Callable[[Upload], None]
 StagedWatch = Callable[[StagingToken, bytes, bytes | None], None]
@@ -72,7 +74,7 @@ class Contents:
     records: by name and uid of the repository.
     registered: tokens to drop, by the key of their item.
     exports: (repository uid, branch) of every record of an export.
-    on_ref, on_task, on_staged: called for each change. on_upload: for each completion.
+    on_state, on_task, on_staged: called for each change. on_upload: for each completion.
     """
 
     records: dict[tuple[str, str], Records] = field(default_factory=dict)
@@ -80,7 +82,7 @@ class Contents:
     staged: dict[StagingToken, dict[bytes, bytes | None]] = field(default_factory=dict)
     exports: set[tuple[str, str]] = field(default_factory=set)
     events: list[Event] = field(default_factory=list)
-    on_ref: RefWatch = _nothing
+    on_state: StateWatch = _nothing
     on_task: TaskWatch = _nothing
     on_upload: UploadWatch = _nothing
     on_staged: StagedWatch = _nothing
@@ -107,7 +109,7 @@ class Contents:
             self._observe_cleanup(sort, new)
         elif partition == REPOSITORIES:
             state = "restoring" if "restoring" in item else "whole"
-            self.on_ref(sort, "repository", "", "" if new is None else state)
+            self.on_state(sort, "repository", "" if new is None else state)
         elif partition.startswith("repository#"):
             _, name, uid = partition.split("#")
             if new is not None and sort.startswith(OUTBOX):
@@ -159,9 +161,11 @@ class Contents:
             else:
                 held.pop(name, None)
             if kind in (BRANCH, TAG):
-                self.on_ref(repository[0], kind[:-1], name, decoded.commit_id if is_there else "")
+                self.on_state(repository[0], sort, decoded.commit_id if is_there else "")
             elif kind == TASK and is_there:
                 self.on_task(decoded)
+        elif kind == PULL and is_there:
+            self.on_state(repository[0], sort, _pull_of(item).status)
         elif kind == UPLOAD and is_there:
             upload = _upload_of(item)
             if upload.completed is not None:

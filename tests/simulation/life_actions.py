@@ -24,6 +24,8 @@ _DAY_S = 24 * 60 * 60
 # much that the clock shows about what it showed before.
 _STEPS_S = ((-130, 135), (-130, 135), (-200, 202), (-600, 610), (-300, 130), (-60, 65), (120, 200))
 _INVOCATIONS = 3
+# How many steps others make between two reads of a look.
+_DAWDLES = (0, 0, 0, 20, 40)
 # All waits of a schedule together are much shorter than dropped tokens are kept.
 _WAITS_S = (2, 30, 600)
 
@@ -34,6 +36,11 @@ class _Collection(MemoryCollection):
     def __init__(self, actor: "Actor") -> None:
         super().__init__(actor.engine, actor.read_file, REPO, MINIMUM_AGE_S)
         self._actor = actor
+        self.between = self._dawdle
+
+    def _dawdle(self) -> None:
+        """Let others make some steps between two reads."""
+        self._actor.host.wait(_DAWDLES[self._actor.choose("dawdle", len(_DAWDLES))])
 
     def look(self) -> None:
         self._actor.looks()
@@ -56,6 +63,15 @@ def collect_old(actor: "Actor", op: Op) -> None:
 
 def sleep(actor: "Actor", op: Op) -> None:
     actor.host.sleep((1 + actor.choose("days", 3)) * _DAY_S)
+
+
+def await_look(actor: "Actor", op: Op) -> None:
+    actor.host.await_look()
+
+
+def await_awaiting(actor: "Actor", op: Op) -> None:
+    """Let others go on until one waits for a look."""
+    actor.host.await_other(lambda host: host.awaits_look)
 
 
 def wait(actor: "Actor", op: Op) -> None:

@@ -23,43 +23,44 @@ _MOVES = frozenset(
         *("revert_completed", "cherry_pick_completed", "import_completed"),
     ]
 )
-_OTHERS = ("branch_deleted", "tag_created", "tag_deleted", "repository_restored")
+_CHANGES = _MOVES | {"branch_deleted", "tag_created", "tag_deleted"}
 
 
 class Outbox(list[Event]):
     """The events of a schedule, each with the moment of its change.
 
-    A transaction becomes visible part by part. So the moment of a branch's or a tag's event is the
-    one at which its record changed.
+    A transaction becomes visible part by part. So the moment of an event of a branch, a tag or a
+    pull request is when its record changed.
     """
 
     def __init__(self, tick: Callable[[], int]) -> None:
         super().__init__()
         self._moments: list[int] = []
-        # By repository, entity and name: its last state, and the moments of each; "" if deleted.
-        self._heads: dict[tuple[str, str, str], str] = {}
-        self._changes: dict[tuple[str, str, str, str], list[int]] = {}
+        # By repository and name: its last state, and the moments of each one.
+        self._states: dict[tuple[str, str], str] = {}
+        self._changes: dict[tuple[str, str, str], list[int]] = {}
         self._tick = tick
 
     def append(self, event: Event) -> None:
         super().append(event)
         self._moments.append(self._tick())
 
-    def note_ref(self, repository: str, entity: str, name: str, head: str) -> None:
-        """Note the commit of a branch or a tag that becomes visible, "" if it is deleted.
+    def note_state(self, repository: str, name: str, state: str) -> None:
+        """Note a record that becomes visible, by its key.
 
-        Of a repository, the commit is "restoring" or "whole".
+        state: the head of a branch or a tag, "" if it is deleted; the status of a pull request;
+        of a repository, "restoring" or "whole".
         """
-        if self._heads.get((repository, entity, name)) != head:
-            self._heads[repository, entity, name] = head
-            self._changes.setdefault((repository, entity, name, head), []).append(self._tick())
+        if self._states.get((repository, name)) != state:
+            self._states[repository, name] = state
+            self._changes.setdefault((repository, name, state), []).append(self._tick())
 
     def times_head(self) -> Counter[str]:
         """Return how often each commit became the head of a branch."""
         times: Counter[str] = Counter()
-        for (_, entity, _, head), moments in self._changes.items():
-            if entity == "branch":
-                times[head] += len(moments)
+        for (_, name, state), moments in self._changes.items():
+            if name.startswith("branch#"):
+                times[state] += len(moments)
         return times
 
     @property
@@ -71,14 +72,19 @@ class Outbox(list[Event]):
         ]
 
     def _moment_of(self, event: Event, moment: int) -> int:
-        if event.kind not in (*_MOVES, *_OTHERS):
+        detail = event.detail
+        if event.kind in _CHANGES:
+            entity = "tag" if event.kind.startswith("tag_") else "branch"
+            is_deleted = event.kind.endswith("_deleted")
+            name = f"{entity}#{detail[entity]}"
+            state = "" if is_deleted else str(detail["commit_id"])
+        elif event.kind.startswith("pull_request_"):
+            name, state = f"pull#{detail['pull_request_id']}", str(detail["status"])
+        elif event.kind == "repository_restored":
+            name, state = "repository", "whole"
+        else:
             return moment
-        entity, _, change = event.kind.partition("_")
-        entity = entity if event.kind in _OTHERS else "branch"
-        heads = {"deleted": "", "restored": "whole"}
-        head = heads.get(change, str(event.detail.get("commit_id", "")))
-        name = str(event.detail.get(entity, ""))
-        changes = self._changes.get((event.repository, entity, name, head), [moment])
+        changes = self._changes.get((event.repository, name, state), [moment])
         return min(changes, key=lambda change: abs(change - moment))
 
 

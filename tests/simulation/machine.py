@@ -72,7 +72,7 @@ class Simulation:
         self.start: Start = new_world(schedule.world, self.choices)
         self.world = self.start.world
         self.outbox = self.world.contents.events = Outbox(self.scheduler.tick)
-        self.world.contents.on_ref = self.outbox.note_ref
+        self.world.contents.on_state = self.outbox.note_state
         if change is not None:
             change(self.world)
         self.faults = (
@@ -108,6 +108,7 @@ class Simulation:
             self.scheduler.after_step = self.named.look
         self.actors: list[Actor] = []
         self.working: set[Host] = set()  # those in the middle of an operation
+        self.nights = 0  # how often days have passed
         self.watchers: dict[Any, Any] = {}
         self._values: dict[tuple[str, str, bytes], Value | None] = {}
         self.world.objects.between = self.scheduler.pause

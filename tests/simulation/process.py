@@ -59,7 +59,11 @@ class Process:
 
     def pause(self) -> None:
         """Let others go on."""
-        self.simulation.scheduler.pause()
+        self._actor.pause()
+
+    def freeze(self) -> None:
+        """Let others go on while this process is frozen."""
+        self._actor.freeze()
 
     def request(self, operation: str, body: bytes, *, is_again: bool) -> tuple[Place, Fault | None]:
         """Return the place of a new request, and what goes wrong with it.

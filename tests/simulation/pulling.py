@@ -1,6 +1,7 @@
 """Pull requests: merged, closed and opened again by several, while their branches come and go."""
 
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from graveler.model import CommitID, Event, Repository
@@ -34,7 +35,8 @@ class Pulls:
         assert repository is not None
         lives = Lives(simulation.first_heads, simulation.outbox, REPO)
         events: dict[str, list[tuple[Event, int]]] = {}
-        for event, moment in zip(simulation.outbox, simulation.outbox.moments, strict=True):
+        outbox = zip(simulation.outbox, simulation.outbox.moments, strict=True)
+        for event, moment in sorted(outbox, key=itemgetter(1)):
             if event.kind.startswith("pull_request_"):
                 events.setdefault(str(event.detail["pull_request_id"]), []).append((event, moment))
         recorded = [

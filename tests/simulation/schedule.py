@@ -9,17 +9,22 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One operation of a client; what the arguments mean is the action's business."""
+    """One operation of a client; what the arguments mean is the action's business.
+
+    is_slow: others may make many steps between two of its requests.
+    """
 
     kind: str
     branch: str = "main"
     path: bytes = b"a"
     text: str = ""  # content, metadata, ref
     id: int = 0  # unique in the program
+    is_slow: bool = False
 
     def __str__(self) -> str:
         text = f" {self.text}" if self.text else ""
-        return f"{self.kind} {self.branch}/{self.path.decode()}{text} (#{self.id})"
+        slowly = " slowly" if self.is_slow else ""
+        return f"{self.kind}{slowly} {self.branch}/{self.path.decode()}{text} (#{self.id})"
 
 
 # A call of a port: the operation's ID, and the number of the call in it.

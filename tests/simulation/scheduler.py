@@ -19,12 +19,14 @@ _THREAD = 1000
 class Client:
     """One thing that runs: a client with its program, or a request that is still under way."""
 
-    __slots__ = ("greenlet", "held_until", "name", "number")
+    __slots__ = ("awaits", "awaits_until", "greenlet", "held_until", "name", "number")
 
     def __init__(self, number: int, name: str, work: Callable[[], object], hub: greenlet) -> None:
         self.number = number
         self.name = name
         self.held_until = 0
+        self.awaits: Callable[[], bool] | None = None
+        self.awaits_until = 0
         self.greenlet = greenlet(work, hub)
 
 
@@ -110,9 +112,13 @@ class Scheduler:
         """Let them run until all are done; False if that would take for ever."""
         runnable = self._runnable
         while runnable:
-            client = self._choose(runnable, len(self.steps))
+            ready = [each for each in runnable if each.awaits is None or each.awaits()]
+            if not ready:
+                ready = [min(runnable, key=lambda each: each.awaits_until)]
+            client = self._choose(ready, len(self.steps))
             self.steps.append(client.number)
             self._now_running = client
+            client.awaits = None
             client.greenlet.switch()
             if client.greenlet.dead:
                 runnable.remove(client)
@@ -127,6 +133,14 @@ class Scheduler:
         if self.is_stepping:
             if hold_steps:
                 self._now_running.held_until = len(self.steps) + hold_steps
+            self._hub.switch()
+
+    def pause_until(self, is_over: Callable[[], bool], steps_max: int = STEPS_MAX) -> None:
+        """Let others go on until it is over, for so many steps at most, and while they can."""
+        if self.is_stepping and steps_max > 0:
+            client, end = self._now_running, len(self.steps) + steps_max
+            client.awaits_until = end
+            client.awaits = lambda: len(self.steps) >= end or is_over()
             self._hub.switch()
 
     def tick(self) -> int:

@@ -56,6 +56,7 @@ class Answer(NamedTuple):
 class Step(NamedTuple):
     """A transaction of a task that took effect: not before `began`, and visible since `moment`.
 
+    branch: "" if it was deleted before the last part of the step was visible.
     source: the branch that it read, "" if none. read_since: not before this moment.
     """
 

@@ -1,4 +1,4 @@
-"""Faults that are planted in transfers, uploads, tags and imports are found soon."""
+"""Faults that are planted in transfers, uploads, tags, imports and collections are found soon."""
 
 from dataclasses import replace
 
@@ -10,6 +10,21 @@ from tests.simulation.machine import run
 from tests.simulation.workload import draw
 
 FOUND_WITHIN = 2_000
+
+
+def _claim_nothing(world) -> None:
+    """A copy that shares data does not claim them."""
+    world.plant("refs.claim_addresses", lambda *_: None)
+
+
+def _overlook_uploads(world) -> None:
+    """A collection does not read the recorded uploads."""
+    world.plant("refs.uploads", lambda *_: iter(()))
+
+
+def _delete_without_the_lease(world) -> None:
+    """Executors do not read the lease."""
+    world.plant("jobs.has_lease", lambda *_: True)
 
 
 def _move_what_was_not_read(world) -> None:
@@ -70,6 +85,8 @@ def _move_over_edits(world) -> None:
 @pytest.mark.parametrize(
     ("plant", "mix", "kind"),
     [
+        (_claim_nothing, "transfers_expiry", "living"),
+        (_overlook_uploads, "uploads_expiry", "collected"),
         (_complete_without_record, "uploads", "upload"),
         (_give_a_tag_the_name_of_a_branch, "tags", "name"),
         (_delete_whichever_tag, "tags", "event"),
@@ -78,6 +95,7 @@ def _move_over_edits(world) -> None:
         *(
             pytest.param(*fault, marks=pytest.mark.long)
             for fault in (
+                (_delete_without_the_lease, "collections", "lease"),
                 (_move_what_was_not_read, "transfers", "linearizable"),
                 (_complete_whatever_is_there, "uploads", "linearizable"),
             )

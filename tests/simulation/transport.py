@@ -7,6 +7,7 @@ signatures: the service refuses a request that was signed five minutes ago.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
+from random import Random
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from zlib import crc32
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _SIGNATURE_S = 5 * 60
 # How long the parts of a transaction may be apart, mostly.
 _HELD_STEPS = (0, 0, 5, 30)
+_TORN_ONE_IN = (1, 4, 4, 8)
 EXPIRED = "InvalidSignatureException"
 
 
@@ -54,6 +56,7 @@ class SeededChoices(Choices):
         self._seed = seed
         self._page_amount = page_amount
         self._pause = pause
+        self._torn_one_in = Random(f"torn {seed}").choice(_TORN_ONE_IN)
         self._chance = 0
         self._is_torn = False  # whether others see parts of the request at hand
         self.place: Place | None = None  # of the request at hand
@@ -64,7 +67,7 @@ class SeededChoices(Choices):
     def answer(self, place: Place, send: Callable[[], BufferedResponse]) -> BufferedResponse:
         """Return the answer to a request of a client."""
         self.place, self._chance = place, crc32(f"{self._seed} {place}".encode())
-        self._is_torn = not self._draw(4)
+        self._is_torn = not self._draw(self._torn_one_in)
         try:
             return send()
         finally:
@@ -149,7 +152,7 @@ class Transport(DynamoDBHttpClient):
         if fault is not None and fault.kind == "crash before":
             process.crash()
         if fault is not None and fault.kind == "pause":
-            process.pause()
+            process.freeze()
             self._clock.tick(fault.s)
         self._signed = place, fault
         return {**headers, "x-amz-date": str(self._clock.peek_ns)}
@@ -194,7 +197,7 @@ class Transport(DynamoDBHttpClient):
         process, kind = self._process, fault.kind
         if kind == "slow":
             self._clock.tick(fault.s)
-            process.pause()
+            process.freeze()
             return arrive()
         self._cut_off_until_ns = self._clock.peek_ns + fault.s * 10**9
         if kind == "cut off":
@@ -214,13 +217,18 @@ def simulated_dynamodb(seed: int, clock: FixedClock) -> Iterator[None]:
     """Let the adapters go by the simulated clock.
 
     Any gate is right for a write, because writes that share a request check one gate. So each write
-    checks another one than the one before.
+    checks another one than the one before: the first, the last, or any other one.
     """
     numbers = count(seed)
+
+    def gate_of(_path: bytes) -> int:
+        number = next(numbers)
+        return (0, gates.COUNT - 1, 7 * number % gates.COUNT)[number % 3]
+
     with (
         drawn_ids(seed),
         patch.object(client, "moment", clock.moment),
-        patch.object(gates, "gate_of", lambda _path: 7 * next(numbers) % gates.COUNT),
+        patch.object(gates, "gate_of", gate_of),
     ):
         yield
 

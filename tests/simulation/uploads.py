@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tests.simulation.actor import Actor
     from tests.simulation.machine import Simulation
 
+# A slow completion stages its object so many steps after a collection has listed some branches.
+_LATE_STEPS = 40
 _ENDS_BRANCHES = ("delete_branch", "delete_repository")
 
 
@@ -158,6 +160,9 @@ def _complete(
             repository, branch, _, _, upload = args
             sent = Attempt(repository, branch, upload.completed, invoked, kind, required)
             actor.uploads.attempts.append(sent)
+            if op.is_slow:
+                actor.host.await_look()
+                actor.host.wait(actor.choose("late", _LATE_STEPS))
         return call(*args, **options)
 
     staging: Any = Port(actor.engine.staging, "staging", noting)

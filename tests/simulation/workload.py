@@ -24,6 +24,7 @@ UPLOADS = (
     " upload_parts_if_match complete_upload complete_upload complete_upload_if_absent abort_upload"
 )
 _LIVES_ONE_IN = 8
+_SLOWLY = "_slowly"
 _HISTORY = "commit_empty commit_empty cherry_pick"
 
 
@@ -39,6 +40,8 @@ class Mix:
     paths: tuple[bytes, ...] = ()  # by chance
     same: float = 0.0  # how often the content that is written is one that is committed
     lives: str = LIVES  # of these, some schedules get one
+    # What the first clients begin with, in every second schedule: one of these.
+    aims: tuple[str, ...] = ()
 
 
 MIXES: dict[str, Mix] = {
@@ -81,6 +84,7 @@ MIXES: dict[str, Mix] = {
     "tasks": Mix(
         f"{TASKS} {TASKS} commit_by_task commit_by_task upload upload delete get commit",
         "sliced sliced_staged sliced_staged",
+        aims=("commit_by_task publish_by_task run_tasks", "upload_slowly start_and_run"),
     ),
     "task_branches": Mix(
         f"{TASKS} commit_by_task {WRITES} {RESETS} commit merge get get_head",
@@ -122,11 +126,12 @@ MIXES: dict[str, Mix] = {
         "dumped",
     ),
     "expiry": Mix(
-        "collect_old collect_old collect_old collect_old describe_and_reset describe_and_reset"
+        "collect_old collect_old collect_old collect_old_slowly describe_and_reset describe_and_reset"
         " describe_and_reset rename_by_hand rename_by_hand rename_by_hand rename_branch"
         " rename_branch copy_shallow publish merge sleep",
         "expiring expiring expiring_later",
         paths=PATHS,
+        aims=("collect_old_slowly rename_beside_look",),
     ),
     "transfers": Mix(
         "start_move start_move start_move start_copy run_tasks run_tasks run_tasks run_tasks"
@@ -138,11 +143,14 @@ MIXES: dict[str, Mix] = {
     ),
     "transfers_expiry": Mix(
         "start_move start_move start_copy run_tasks run_tasks run_tasks collect_old collect_old"
-        " collect_old copy_name copy_name upload delete delete commit reset reset_prefix branch_off",
+        " collect_old collect_old_slowly rename_by_copy rename_by_copy rename_by_copy copy_name upload"
+        " delete commit reset reset_prefix branch_off",
         "prefixed_expiring",
         "main main dev",
+        amounts=(2, 2, 3, 3, 4),
         paths=PREFIXED,
         longest=4,
+        aims=("collect_old_slowly rename_by_copy",),
     ),
     "uploads": Mix(
         f"{UPLOADS} {UPLOADS} link_if_absent link upload upload upload_if_absent delete delete get get"
@@ -153,11 +161,12 @@ MIXES: dict[str, Mix] = {
         paths=(b"a", b"new"),
     ),
     "uploads_expiry": Mix(
-        "old_upload old_upload old_upload old_upload complete_upload abort_upload expire_uploads"
-        " collect_old collect_old collect_old get commit",
+        "old_upload old_upload old_upload old_upload_slowly complete_upload abort_upload"
+        " expire_uploads collect_old collect_old collect_old_slowly get commit",
         "expiring",
         "dev main",
         longest=4,
+        aims=("old_upload_slowly sleep_and_collect_slowly",),
     ),
     "tags": Mix(
         "create_tag create_tag create_tag delete_tag delete_tag move_tag move_tag move_tag get_tag get_tag get_tag"
@@ -173,11 +182,12 @@ MIXES: dict[str, Mix] = {
         "importing",
     ),
     "collections": Mix(
-        "run_collection run_collection run_collection run_collection start_collection"
+        "run_collection run_collection run_collection run_collection_slowly start_collection"
         " show_collections stall sleep hard_reset rename_by_hand rename_across"
         " rename_across rename_across rename_across rename_branch rename_branch publish",
         "expiring expiring expiring_later",
         paths=PATHS,
+        aims=("run_collection_slowly run_collection", "run_collection_slowly rename_across"),
     ),
     "dumps": Mix(
         "dump_now dump_now start_dump start_dump run_tasks run_tasks run_tasks run_tasks"
@@ -185,12 +195,14 @@ MIXES: dict[str, Mix] = {
         " commit_empty merge hard_reset",
         "plain",
         "dev main",
+        lives=BRANCH_LIVES,
     ),
     "pulls": Mix(
         "merge_pull merge_pull merge_pull merge_pull merge_pull_by_task merge_pull_by_task"
         " create_pull close_pull close_pull open_pull open_pull run_tasks run_tasks merge publish"
         " recreate_branch",
         "asked",
+        aims=("merge_pull_slowly close_pull",),
     ),
     "hooks": Mix(
         "commit_by_task commit_by_task start_commit start_commit merge_by_task start_merge"
@@ -233,14 +245,17 @@ MIXES: dict[str, Mix] = {
         amounts=(2, 3, 3, 4),
         longest=8,
         paths=PATHS[:1],
+        aims=("get_on upload_and_reset", "get_on upload_and_reset", "get_on seal_and_upload"),
     ),
     # Readers stop between two reads, while what they read is taken off and dropped.
     "frozen": Mix(
-        "get get get get list list upload upload commit commit wait wait clean_up clean_up clean_up",
+        "get get get get_slowly list list_slowly upload upload_slowly commit commit_slowly wait wait"
+        " clean_up clean_up commit_and_drop",
         "staged",
         amounts=(2, 3, 4),
         longest=6,
         paths=PATHS[:1],
+        aims=("get_slowly commit_and_drop upload_slowly",),
     ),
     "clean_up": Mix(f"clean_up clean_up {WRITES} commit commit get list reset"),
 }
@@ -261,10 +276,12 @@ _REFS = {
     "stage_known": ("a", "b", "c"),
     "rename_by_hand": ("a", "b", "c"),
     "rename_across": ("b", "c"),
+    "rename_by_copy": ("a3", "b1", "c1"),  # staged, and old
     "revert": ("c1", "c2", "main", "d1"),
     "cherry_pick": ("c1", "c2", "d1", "dev"),
     "describe_and_reset": ("c1", "c2", "d1", "first"),
     "hard_reset": ("c1", "c2", "d1", "first"),
+    "upload_and_reset": ("c1", "d1", "first"),
     "recreate_branch": ("main", "c1", "c2", "d1"),
     "create_branch": ("main", "c1", "c2", "d1"),
     "create_shared": ("main", "c1", "c2", "d1"),
@@ -286,11 +303,15 @@ def draw(seed: int, mixes: tuple[str, ...] = DEFAULT_MIXES, clients: int = 0) ->
         paths = mix.paths
     amount = clients or chance.choice(mix.amounts)
     longest = 1 if amount > 5 else chance.randint(1, mix.longest)
+    aims = mix.aims[seed // 2 % len(mix.aims)].split() if mix.aims and seed % 2 else []
     programs, number = [], 0
-    for _ in range(amount):
+    for client in range(amount):
         program = []
-        for _ in range(chance.randint(1, longest)):
-            program += _ops(_op(chance, mix, chance.choice(kinds), paths, number + 1))
+        for at in range(chance.randint(1, longest)):
+            kind = chance.choice(kinds)
+            if not at and client < len(aims):
+                kind = aims[client]
+            program += _ops(_op(chance, mix, kind, paths, number + 1))
             number = program[-1].id
         programs.append(program)
     lives = Random(f"lives {seed}")
@@ -311,17 +332,31 @@ def _renamed(op: Op) -> list[Op]:
     return [Op("create_branch", new, op.path, old), Op("delete_branch", old, op.path)]
 
 
+def _renamed_beside_look(op: Op) -> list[Op]:
+    """A look may miss the branch in each of its two listings."""
+    there, back = (_renamed(replace(op, id=number)) for number in (1, 2))
+    awaited = _each(op, "await_look")
+    return [*there, *awaited, *back, *there, *awaited, *back]
+
+
+def _copied_and_deleted(op: Op) -> list[Op]:
+    copied = _each(op, "await_look", "copy_across")
+    return [*copied, Op("delete", "main", op.text.encode())]
+
+
 # What a client does one after the other, for one operation of a mix.
 _SEQUENCES: Mapping[str, Callable[[Op], list[Op]]] = {
     "rename_by_hand": lambda op: [
         replace(op, kind="stage_known"),
         Op("delete", op.branch, op.text.encode()),
     ],
-    "rename_across": lambda op: [
-        replace(op, kind="copy_across", branch="dev"),
-        Op("delete", "main", op.text.encode()),
-    ],
+    "rename_across": lambda op: _copied_and_deleted(replace(op, branch="dev")),
+    "rename_by_copy": _copied_and_deleted,
     "publish": lambda op: _each(op, "upload", "commit"),
+    "get_on": lambda op: _each(op, "get", "get", "get", "list", "get", "list", "get"),
+    "seal_and_upload": lambda op: _each(op, "seal", "upload"),
+    "upload_and_reset": lambda op: _each(op, "upload", "hard_reset"),
+    "commit_and_drop": lambda op: _each(op, "commit", "wait", "clean_up"),
     "stage_and_commit": lambda op: _each(op, "stage", "commit"),
     "describe_and_reset": lambda op: [
         replace(op, kind="set_metadata", text=f"m{op.id}"),
@@ -334,6 +369,7 @@ _SEQUENCES: Mapping[str, Callable[[Op], list[Op]]] = {
         replace(op, branch="dev", text="main"), "delete_branch", "create_branch"
     ),
     "rename_branch": _renamed,
+    "rename_beside_look": _renamed_beside_look,
     "rename_to_tag": lambda op: [
         Op("create_tag", "a-tag", op.path, "dev"),
         Op("delete_branch", "dev", op.path),
@@ -352,6 +388,9 @@ _SEQUENCES: Mapping[str, Callable[[Op], list[Op]]] = {
     "upload_parts": lambda op: _each(op, "begin_upload", "complete_upload"),
     "upload_parts_if_absent": lambda op: _each(op, "begin_upload", "complete_upload_if_absent"),
     "upload_parts_if_match": lambda op: _each(op, "begin_upload", "complete_upload_if_match"),
+    "publish_by_task": lambda op: _each(op, "upload", "commit_by_task"),
+    "start_and_run": lambda op: _each(op, "start_commit", "run_tasks"),
+    "sleep_and_collect": lambda op: _each(op, "sleep", "await_awaiting", "collect_old"),
     "old_upload": lambda op: _each(op, "begin_upload", "sleep", "complete_upload"),
 }
 
@@ -362,6 +401,7 @@ def _ops(op: Op) -> list[Op]:
 
 
 def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: int) -> Op:
+    kind, is_slow = kind.removesuffix(_SLOWLY), kind.endswith(_SLOWLY)
     branch, path = chance.choice(mix.branches.split()), chance.choice(paths)
     if kind in ("create_branch", "delete_branch"):
         branch = "dev"
@@ -373,7 +413,7 @@ def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: i
         text = chance.choice(_REFS[kind])
         if text == branch and kind in ("merge_by_task", "start_merge"):
             text = "main" if branch == "dev" else "dev"
-    elif kind in ("start_commit", "commit_by_task"):
+    elif kind in ("start_commit", "commit_by_task", "publish_by_task", "start_and_run"):
         text = chance.choice(("again", "again", f"{number}"))  # equal requests, too
     elif kind == "set_metadata":
         text = f"m{number}"
@@ -381,4 +421,4 @@ def _op(chance: Random, mix: Mix, kind: str, paths: tuple[bytes, ...], number: i
         text = chance.choice("12")  # what is committed, perhaps
     else:
         text = f"x{number}"
-    return Op(kind, branch, path, text, number)
+    return Op(kind, branch, path, text, number, is_slow)

@@ -236,7 +236,7 @@ def exporting() -> Start:
 
 
 def expiring() -> Start:
-    """Commits expire as soon as they are no heads; some objects were never committed."""
+    """Commits expire as soon as they are no heads; some objects were never committed, or overwritten."""
     return _with_rules(0, [("main", 0)])
 
 
@@ -250,6 +250,8 @@ def _with_rules(default_days: int, branch_days: list[tuple[str, int]]) -> Start:
     retention.set_rules(start.world.engine(), REPO, make_rules(default_days, branch_days))
     start.expires = True
     for path in PATHS[1:]:
+        for garbage in "345":
+            upload(start.world.engine(), "main", path, garbage)
         _stage(start, path, "6")
     return start
 
