@@ -107,4 +107,6 @@ def confirm_again(
     uid = completed.branch_uid or ""
     branch = Branch(completed.branch, NO_COMMIT, completion.token, uid=uid)
     change = (completed.path, entry_value(completed.entry(completion)))
-    confirm(engine, repository, branch, [change])
+    # The record may be visible before a scan sees the entry. A read of the item waits for both.
+    engine.staging.get(completion.token, completed.path)
+    confirm_conditional(engine, repository, branch, [change])

@@ -12,7 +12,8 @@ completion joined after an abort are garbage.
 
 A repeated completion continues the first one. If the first stopped before its transaction, the
 object store reports that the parts are joined. If it stopped later, the record has its result. Then
-nothing is staged, because the path may have changed since.
+nothing is staged, because the path may have changed since. But the entry is confirmed, because the
+first may have stopped before that.
 
 A collection does not delete the data of a record (`operations.collection_reads`). S3 dates an
 object of many parts by the start of its upload. So its age alone does not protect it.
@@ -180,7 +181,8 @@ def complete(
 ) -> ObjectStat:
     """Join the parts and make them the object at the path.
 
-    A repeated call with the same parts returns the same, even if the path has changed since.
+    A repeated call with the same parts returns the same while the object's change is uncommitted,
+    or is what readers see. Otherwise, the outcome is unknown.
 
     Raises:
         InvalidInputError: a name or the path is malformed.

@@ -1,5 +1,6 @@
 """The contract of every UploadStore, and of the transaction that completes an upload."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from uuid import uuid4
@@ -12,12 +13,16 @@ from graveler.addresses import encode_xid
 from graveler.aws.dynamodb.recorded_uploads import text_of_key
 from graveler.errors import StaleVersionError, UnknownOutcomeError, UploadNotFoundError
 from graveler.limits import PATH_BYTES_MAX
-from graveler.model import Branch, Repository
+from graveler.model import NO_REQUIREMENT, Branch, Repository, Requirement
 from graveler.model.recorded_uploads import Completion, Upload
 from graveler.names import NAME_BYTES_MAX
-from graveler.ports import UNCONDITIONAL, Staged
+from graveler.operations import commits, objects, recorded_uploads, repositories
+from graveler.ports import UNCONDITIONAL, Staged, UploadedPart
 from tests.contract.conftest import DynamoDBStores, Losing, Stores, create
 from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
+from tests.support.fakes.dynamodb.choices import Choices
+from tests.support.fakes.engines import memory_world
+from tests.support.worlds.lake import NAMESPACE, REPO
 
 PATH = b"dir/\x00\xff object"
 VALUE = b"\x00value\xff"
@@ -296,6 +301,52 @@ def test_a_completion_or_the_aborts_win(dynamodb_stores: DynamoDBStores, _round:
     assert len(results) == THREADS
     assert any(completions) == is_completed == (not any(aborts))
     assert (staged(dynamodb_stores, repository) == Staged(VALUE)) == is_completed
+
+
+class _RecordFirst(Choices):
+    """Others act when the record of a completed upload is visible, and its entry is not yet."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        self._act = act
+        self._has_acted = False
+        self._left = 0
+
+    def write_order(self, writes: int, /) -> range:
+        self._left = writes
+        return range(writes)[::-1]
+
+    def frees_checked(self) -> bool:
+        return True
+
+    def between(self) -> None:
+        self._left -= 1
+        if not self._left and not self._has_acted:
+            self._has_acted = True
+            self._act()
+
+
+@pytest.mark.parametrize("requirement", [NO_REQUIREMENT, Requirement(is_absent=True)])
+def test_a_repeated_completion_waits_until_commits_see_the_object(
+    fake_stores: DynamoDBStores, requirement: Requirement
+) -> None:
+    stores = replace(memory_world().engine(), refs=fake_stores.refs, staging=fake_stores.staging)
+    repositories.create(stores, name=REPO, storage_namespace=NAMESPACE)
+    begun = recorded_uploads.create(stores, REPO, "main", PATH, metadata={})
+    uri = f"{NAMESPACE}/{begun.address}"
+    parts = [UploadedPart(1, stores.objects.upload_part(uri, begun.store_id, 1, b"one"))]
+
+    def complete_upload() -> None:
+        recorded_uploads.complete(stores, REPO, "main", PATH, begun.id, parts, requirement)
+
+    def repeat_and_commit() -> None:
+        complete_upload()
+        request = commits.CommitRequest("message", "somebody", allow_empty=True)
+        commits.commit(stores, REPO, "main", request)
+
+    assert fake_stores.service is not None
+    fake_stores.service.choices = _RecordFirst(repeat_and_commit)
+    complete_upload()
+    assert objects.stat(stores, REPO, "main@", PATH).entry.size_bytes == len(b"one")
 
 
 class TestLostAnswers:

@@ -367,6 +367,25 @@ def test_a_reset_that_begins_again_undoes_no_later_write(world, engine, written)
     assert content(engine, "main", b"p") == (b"newer" if written else b"good")
 
 
+def test_a_reset_that_a_commit_misses_is_not_acknowledged(world, engine):
+    """The commit reads the change as it was before the reset."""
+    upload(engine, b"p", b"committed")
+    commit(engine)
+    upload(engine, b"p", b"staged")
+    _, branch = current_branch(engine, REPO, "main")
+    staged = engine.staging.get(branch.staging_token, b"p").value
+
+    def missing(name, call):
+        return ((path, staged) for path, _ in call()) if name == "staging.scan" else call()
+
+    resets = at(
+        world.engine(), "refs.bump_version", lambda: commit(engine_around(world.engine(), missing))
+    )
+    with pytest.raises(UnknownOutcomeError):
+        branches.reset(resets, REPO, "main", kind="object", path=b"p")
+    assert content(engine, "main", b"p") == b"staged"
+
+
 def test_a_hard_reset_that_a_commit_undoes_in_part_is_not_acknowledged(world, engine):
     """The commit reads the restored entry as it was before the hard reset."""
     upload(engine, b"p", b"good")

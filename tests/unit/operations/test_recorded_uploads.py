@@ -24,7 +24,15 @@ from graveler.errors import (
 )
 from graveler.model import ProtectionRule, Requirement
 from graveler.model.recorded_uploads import Upload
-from graveler.operations import branches, commits, objects, recorded_uploads, repositories, writes
+from graveler.operations import (
+    branches,
+    commits,
+    merges,
+    objects,
+    recorded_uploads,
+    repositories,
+    writes,
+)
 from graveler.operations.recorded_uploads import list_uploads
 from graveler.ports import UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
@@ -510,6 +518,37 @@ def test_a_repeated_completion_of_an_object_that_a_commit_missed_is_unknown(
         complete(engine_around(world.engine(), missed), begun, parts)
     with pytest.raises(UnknownOutcomeError):
         complete(engine, begun, parts)
+
+
+def test_no_merge_misses_a_creation_that_was_repeated(world, engine, begun, parts):
+    """The first completion crashed, and the merge has looked before the entry could be read."""
+    branches.create(engine, REPO, name="dev", source="main")
+    upload(engine, PATH, b"merged", "dev")
+    commit(engine, "dev")
+
+    def crashing(name, call):
+        result = call()
+        if name == "staging.stage_upload":
+            raise Crash
+        return result
+
+    with suppress(Crash):
+        complete(engine_around(world.engine(), crashing), begun, parts, ABSENT)
+    made = []
+
+    def missing(name, call):
+        if name in ("staging.scan", "staging.scan_paths") and not made:
+            return iter(())
+        if name == "refs.move_branch" and not made:
+            made.append(complete(engine, begun, parts, ABSENT))
+        return call()
+
+    with pytest.raises(InvalidInputError):
+        merges.merge(
+            engine_around(world.engine(), missing), REPO, "dev", "main", merges.MergeRequest("s")
+        )
+    assert paths(engine, "main@") == []
+    assert content(engine, "main", PATH) == b"onetwo"
 
 
 def test_a_repository_of_the_same_name_has_none_of_the_uploads(world, engine, begun, parts):
