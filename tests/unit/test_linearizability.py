@@ -70,6 +70,19 @@ def test_what_a_commit_missed_may_be_seen_and_then_be_gone(kind, value, sees):
     assert not holds(replace(history[0], outcome="ok", returned=1.5), *history[1:], start=start)
 
 
+def test_what_a_reset_covered_may_be_there_again_if_a_commit_missed_the_reset():
+    start = State((A,), B)
+    history = [
+        of(1, inf, "reset_object", None, "unknown", may_vanish=True),
+        of(2, 3, "read", A),
+        of(4, 5, "commit", B),
+        of(6, 7, "read", B),
+    ]
+    assert holds(*history, start=start)
+    assert not holds(*(replace(each, may_vanish=False) for each in history), start=start)
+    assert not holds(replace(history[0], outcome="ok", returned=1.5), *history[1:], start=start)
+
+
 def test_metadata_that_a_merge_missed_may_be_of_the_head_before():
     history = [
         of(1, inf, "set_metadata", "m", "unknown", may_vanish=True),

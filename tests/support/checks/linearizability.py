@@ -10,6 +10,7 @@ without an answer may take effect at any later time, or never.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -137,7 +138,7 @@ def _tasks(operations: Sequence[Operation], heads: Iterable[Any]) -> list[_Task]
         if operation.may_vanish and not is_required:
             values = dict.fromkeys((*heads, *(each.value for each in operations)))
             moments[0] = _either(moments[0], operation, values)
-            moments.append(_on_branch(vanish, operation))
+            moments.append(_on_branch(partial(vanish, values=values), operation))
         for apply in moments:
             number = len(tasks)
             tasks.append(_Task(number, operation, apply, before, is_required, returned))

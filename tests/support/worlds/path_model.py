@@ -177,9 +177,11 @@ def _reset(state: State, operation: Operation) -> list[State | None]:
     return [state._replace(staged=UNSTAGED)] if len(state.heads) == 1 else []
 
 
-def vanish(state: State, operation: Operation) -> list[State | None]:
-    """A commit takes off what was staged, and has missed it."""
+def vanish(state: State, operation: Operation, values: Iterable[Any]) -> list[State | None]:
+    """A commit takes off what was staged, and has missed it. What a reset covered is one of values."""
     made = state.staged
+    if operation.kind == "reset_object":
+        return [state._replace(staged=each) for each in values] if made is UNSTAGED else []
     if operation.kind == "set_metadata" and isinstance(made, Value):
         made = made.metadata
     return [state._replace(staged=UNSTAGED)] if made == operation.value else []
