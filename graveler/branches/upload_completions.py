@@ -5,6 +5,8 @@ of several completions and aborts, exactly one succeeds. A repeated one finds th
 first.
 """
 
+from dataclasses import replace
+
 from graveler.branches.lookup import reread_branch, shown
 from graveler.branches.retries import retry_stale
 from graveler.branches.staging import (
@@ -45,7 +47,8 @@ def stage_upload(
 
     def attempt() -> Upload:
         nonlocal current
-        completed = upload.completed_by(completion, current.staging_token)
+        head = NO_COMMIT if requirement == NO_REQUIREMENT else current.commit_id
+        completed = upload.completed_by(replace(completion, head=head), current.staging_token)
         try:
             expected = _expected(engine, repository, current, upload.path, requirement)
             engine.staging.stage_upload(repository, current, value, expected, completed)
@@ -59,9 +62,14 @@ def stage_upload(
     if requirement == NO_REQUIREMENT:
         confirm(engine, repository, current, [(upload.path, value)])
     elif confirm_conditional(engine, repository, current, [(upload.path, value)]):
-        text = f"path {shown(upload.path)} may have been written: read it before you write again"
-        raise UnknownOutcomeError(text)
+        raise _head_moved(upload)
     return completed
+
+
+def _head_moved(upload: Upload) -> UnknownOutcomeError:
+    return UnknownOutcomeError(
+        f"path {shown(upload.path)} may have been written: read it before you write again"
+    )
 
 
 def _expected(
@@ -102,11 +110,14 @@ def confirm_again(
     """Ensure that no commit misses the entry of a completed upload, whose writer may have stopped.
 
     Raises:
-        UnknownOutcomeError: a commit may have missed it, or it was replaced or deleted since.
+        UnknownOutcomeError: a commit or a merge may have missed it, or it was replaced or deleted
+            since.
     """
     uid = completed.branch_uid or ""
-    branch = Branch(completed.branch, NO_COMMIT, completion.token, uid=uid)
+    branch = Branch(completed.branch, completion.head, completion.token, uid=uid)
     change = (completed.path, entry_value(completed.entry(completion)))
     # The record may be visible before a scan sees the entry. A read of the item waits for both.
     engine.staging.get(completion.token, completed.path)
-    confirm_conditional(engine, repository, branch, [change])
+    has_moved = confirm_conditional(engine, repository, branch, [change])
+    if has_moved and completion.head != NO_COMMIT:
+        raise _head_moved(completed)

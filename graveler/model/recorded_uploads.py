@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from graveler.limits import COMPLETED_UPLOAD_LIFE_S, OPEN_UPLOAD_LIFE_S
-from graveler.model import NO_TOKEN, AddressType, Entry, StagingToken
+from graveler.model import NO_COMMIT, NO_TOKEN, AddressType, CommitID, Entry, StagingToken
 from graveler.times import NS_PER_S
 
 
@@ -18,7 +18,8 @@ from graveler.times import NS_PER_S
 class Completion:
     """How an upload was completed.
 
-    parts_digest identifies the list of parts. The entry was staged under the token.
+    parts_digest identifies the list of parts. The entry was staged under the token. If it had to
+    meet a requirement, head is the branch's commit under which it did.
     """
 
     checksum: str  # the ETag without quotes
@@ -26,6 +27,7 @@ class Completion:
     completed_ns: int
     parts_digest: str
     token: StagingToken = NO_TOKEN
+    head: CommitID = NO_COMMIT
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,8 @@ def complete(
     """Join the parts and make them the object at the path.
 
     A repeated call with the same parts returns the same while the object's change is uncommitted,
-    or is what readers see. Otherwise, the outcome is unknown.
+    or is what readers see. Otherwise, the outcome is unknown. It also is if the object had to meet
+    a requirement, and the head has moved since.
 
     Raises:
         InvalidInputError: a name or the path is malformed.

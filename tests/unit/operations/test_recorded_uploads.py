@@ -520,35 +520,48 @@ def test_a_repeated_completion_of_an_object_that_a_commit_missed_is_unknown(
         complete(engine, begun, parts)
 
 
-def test_no_merge_misses_a_creation_that_was_repeated(world, engine, begun, parts):
+@pytest.mark.parametrize("moves_first", [True, False])
+def test_no_merge_misses_a_creation_that_is_repeated(world, engine, begun, parts, moves_first):
     """The first completion crashed, and the merge has looked before the entry could be read."""
     branches.create(engine, REPO, name="dev", source="main")
     upload(engine, PATH, b"merged", "dev")
     commit(engine, "dev")
+    repeated = []
+
+    def missing(name, call):
+        if name in ("staging.scan", "staging.scan_paths") and not repeated:
+            return iter(())
+        if name == "refs.move_branch" and not repeated and not moves_first:
+            repeated.append(complete(engine, begun, parts, ABSENT))
+        return call()
 
     def crashing(name, call):
         result = call()
         if name == "staging.stage_upload":
+            beside = engine_around(world.engine(), missing)
+            with suppress(InvalidInputError):  # the new object is uncommitted
+                merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
             raise Crash
         return result
 
     with suppress(Crash):
         complete(engine_around(world.engine(), crashing), begun, parts, ABSENT)
-    made = []
+    assert paths(engine, "main@") == ([PATH] if moves_first else [])
+    if moves_first:
+        with pytest.raises(UnknownOutcomeError):
+            complete(engine, begun, parts, ABSENT)
 
-    def missing(name, call):
-        if name in ("staging.scan", "staging.scan_paths") and not made:
-            return iter(())
-        if name == "refs.move_branch" and not made:
-            made.append(complete(engine, begun, parts, ABSENT))
-        return call()
 
-    with pytest.raises(InvalidInputError):
-        merges.merge(
-            engine_around(world.engine(), missing), REPO, "dev", "main", merges.MergeRequest("s")
-        )
-    assert paths(engine, "main@") == []
-    assert content(engine, "main", PATH) == b"onetwo"
+@pytest.mark.parametrize("requirement", [Requirement(), ABSENT])
+def test_a_repeated_completion_beside_a_head_that_moved_is_unknown_if_it_required_something(
+    engine, begun, parts, requirement
+):
+    start = commit(engine, allow_empty=True)
+    commit(engine, allow_empty=True)
+    complete(engine, begun, parts, requirement)
+    branches.hard_reset(engine, REPO, "main", ref=start.id)
+    repeated = attempted(partial(complete, engine, begun, parts, requirement))
+    assert isinstance(repeated, type) == (requirement == ABSENT)
 
 
 def test_a_repository_of_the_same_name_has_none_of_the_uploads(world, engine, begun, parts):
