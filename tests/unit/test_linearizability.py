@@ -70,6 +70,25 @@ def test_what_a_commit_missed_may_be_seen_and_then_be_gone(kind, value, sees):
     assert not holds(replace(history[0], outcome="ok", returned=1.5), *history[1:], start=start)
 
 
+def test_a_commit_may_undo_a_part_of_a_hard_reset_that_is_not_acknowledged():
+    start = State((A,), UNSTAGED)
+    history = [
+        of(1, inf, "hard_reset", B, "unknown", may_vanish=True),
+        of(2, 3, "read_head", B),
+        of(4, 5, "commit", A),
+        of(6, 7, "read", A),
+    ]
+    assert holds(*history, start=start)
+    assert not holds(*(replace(each, may_vanish=False) for each in history), start=start)
+    assert not holds(replace(history[0], outcome="ok", returned=1.5), *history[1:], start=start)
+
+
+def test_metadata_alone_are_never_what_a_reset_covered():
+    torn = of(1, inf, "reset_object", None, "unknown", may_vanish=True)
+    reads = [of(number, number + 0.5, "read", (A, B)[number % 2]) for number in range(4, 10)]
+    assert not holds(torn, of(2, 20, "set_metadata", "m"), *reads, start=State((A,), B))
+
+
 def test_what_a_reset_covered_may_be_there_again_if_a_commit_missed_the_reset():
     start = State((A,), B)
     history = [

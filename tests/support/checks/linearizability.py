@@ -136,7 +136,8 @@ def _tasks(operations: Sequence[Operation], heads: Iterable[Any]) -> list[_Task]
         before = None
         moments = _appliers(operation, fused=fused)
         if operation.may_vanish and not is_required:
-            values = dict.fromkeys((*heads, *(each.value for each in operations)))
+            contents = (each.value for each in operations if each.kind != "set_metadata")
+            values = [each for each in dict.fromkeys((*heads, *contents)) if each is not UNKNOWN]
             moments[0] = _either(moments[0], operation, values)
             moments.append(_on_branch(partial(vanish, values=values), operation))
         for apply in moments:

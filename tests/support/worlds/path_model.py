@@ -196,6 +196,9 @@ def of_another_head(
         made = [each._replace(metadata=operation.value) for each in described]
     elif operation.kind == "reset_object":
         made = list(values)
+    elif operation.kind == "hard_reset":  # what was restored is of the head before
+        moved = state._replace(heads=(operation.value,))
+        return [moved._replace(staged=each) for each in values] if len(state.heads) == 1 else []
     elif operation.kind in ("write_if_absent", "write_if_match", "delete_if_match"):
         made = [operation.value]
     else:
