@@ -38,6 +38,9 @@ class TestCommits:
         ids = [commit.id for commit in commits]
         found = stores.refs.commits(repository, [*ids, CommitID("e" * 64), ids[0]])
         assert found == {commit.id: commit for commit in commits}
+        for amount in (100, 101):  # one batch, and one commit more
+            assert stores.refs.commits(repository, ids[:amount]).keys() == {*ids[:amount]}
+        assert stores.refs.commits(repository, [ids[0], ids[0]]).keys() == {ids[0]}
         assert stores.refs.commits(repository, []) == {}
 
     def test_a_commit_is_created_once(self, stores: Stores, repository: Repository) -> None:

@@ -197,6 +197,17 @@ def test_an_equal_tag_of_another_is_not_ours(
         stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
 
 
+def test_a_refusal_whose_every_answer_is_lost_is_no_refusal(
+    stores: DynamoDBStores, repository: Repository, lose: Losing, request: pytest.FixtureRequest
+) -> None:
+    """The request may still be under way: a caller who believes the refusal would try another."""
+    stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
+    lose("TransactWriteItems")
+    is_answered = "one" in request.node.name
+    with pytest.raises(AlreadyExistsError if is_answered else UnknownOutcomeError):
+        stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
+
+
 def test_delete_tag(stores: DynamoDBStores, repository: Repository, lose: Losing) -> None:
     stores.refs.create_tag(repository, Tag("v1", COMMIT_ID), new_event())
     lose("TransactWriteItems")

@@ -188,6 +188,7 @@ class TestBranches:
         assert listed("a", "a-2", 9, hidden=True) == (["a-3", "a-4"], "")
         assert listed("a-", "a-", 1, hidden=True) == (["a-1"], "a-1")
         assert listed("b", "a", 9) == (["b"], "")
+        assert listed("b", "b", 9) == ([], "")
         assert listed("a", "b", 9) == ([], "")
         assert listed("zz", "", 9) == ([], "")
 
@@ -231,6 +232,17 @@ class TestBranches:
         with pytest.raises(StaleVersionError):
             stores.refs.seal_token(repository, before, new_token())
         assert main_of(stores, repository) == sealed
+
+    def test_a_token_that_is_not_the_branchs_any_more_is_not_sealed(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        before = main_of(stores, repository)
+        stores.exports.delete_branch(repository, before, new_event(), drop_after_ns=5)
+        again = replace(before, staging_token=new_token())
+        stores.refs.create_branch(repository, again, new_event())
+        with pytest.raises(StaleVersionError):
+            stores.refs.seal_token(repository, before, new_token())
+        assert main_of(stores, repository) == again
 
     def test_sealing_a_branch_that_is_gone_finds_nothing(
         self, stores: Stores, repository: Repository
@@ -323,6 +335,17 @@ class TestMovingABranch:
         self.finish(stores, repository, other, commit_id=OTHER_ID)
         moved = stores.refs.seal_token(repository, other, new_token())
         assert (moved.commit_id, moved.uid) == (OTHER_ID, after)
+
+    def test_a_clean_move_is_stale_after_the_branchs_first_conditional_change(
+        self, stores: Stores, repository: Repository, sealed: Branch
+    ) -> None:
+        assert sealed.edits == 0
+        counted = stores.refs.count_edit(repository, "main", sealed.staging_token)
+        assert counted is not None
+        with pytest.raises(StaleVersionError):
+            self.finish(stores, repository, sealed, is_clean=True)
+        assert main_of(stores, repository) == counted
+        self.finish(stores, repository, counted, is_clean=True)
 
     def test_tokens_sealed_meanwhile_stay(
         self, stores: Stores, repository: Repository, sealed: Branch

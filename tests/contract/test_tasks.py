@@ -155,6 +155,16 @@ class TestReplacing:
         assert stores.refs.task(repository, task.id) == taken
         assert event.id not in stores.event_ids(repository)
 
+    def test_a_runner_with_an_older_report_replaces_no_newer_one(
+        self, stores: Stores, repository: Repository
+    ) -> None:
+        task = created(stores, repository)
+        taken = stores.refs.replace_task(repository, task, tasks.taken(task, "first", NOW_NS))
+        newer = stores.refs.replace_task(repository, taken, tasks.reported(taken, NOW_NS, 2, 2))
+        with pytest.raises(StaleVersionError):
+            stores.refs.replace_task(repository, taken, tasks.reported(taken, NOW_NS, 1, 2))
+        assert stores.refs.task(repository, task.id) == newer
+
     def test_the_event_is_stored_with_the_change(
         self, stores: Stores, repository: Repository
     ) -> None:

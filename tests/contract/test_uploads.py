@@ -18,7 +18,13 @@ from graveler.model.recorded_uploads import Completion, Upload
 from graveler.names import NAME_BYTES_MAX
 from graveler.operations import commits, objects, recorded_uploads, repositories
 from graveler.ports import UNCONDITIONAL, Staged, UploadedPart
-from tests.contract.conftest import DynamoDBStores, Losing, Stores, create
+from tests.contract.conftest import (
+    DynamoDBStores,
+    Losing,
+    Stores,
+    create,
+    no_request_arrives,
+)
 from tests.contract.racing import ROUNDS, THREADS, outcomes, winner
 from tests.support.fakes.dynamodb.choices import Choices
 from tests.support.fakes.engines import memory_world
@@ -379,13 +385,29 @@ class TestLostAnswers:
         assert staged(stores, repository) == Staged(VALUE)
 
     @pytest.mark.parametrize("expected", [UNCONDITIONAL, None])
+    @pytest.mark.parametrize(
+        "other",
+        [replace(DONE, parts_digest="another"), replace(DONE, completed_ns=DONE.completed_ns + 1)],
+        ids=["other parts", "equal parts"],
+    )
     def test_a_completed_upload_is_not_completed_otherwise(
-        self, stores: DynamoDBStores, lose: Losing, expected: object
+        self, stores: DynamoDBStores, lose: Losing, expected: object, other: Completion
     ) -> None:
         repository = create(stores)
         upload = stored(stores, repository)
         completed = complete(stores, repository, upload)
         lose("TransactWriteItems")
         with pytest.raises((UploadNotFoundError, UnknownOutcomeError)):
-            complete(stores, repository, upload, expected, replace(DONE, parts_digest="another"))
+            complete(stores, repository, upload, expected, other)
         assert read(stores, repository, upload) == completed
+
+    @pytest.mark.parametrize("expected", [UNCONDITIONAL, None])
+    def test_a_completion_that_may_not_have_arrived_is_not_acknowledged(
+        self, stores: DynamoDBStores, expected: object
+    ) -> None:
+        repository = create(stores)
+        upload = stored(stores, repository)
+        lost = no_request_arrives(stores, "TransactWriteItems")
+        with lost, pytest.raises(UnknownOutcomeError):
+            complete(stores, repository, upload, expected)
+        assert read(stores, repository, upload) == upload

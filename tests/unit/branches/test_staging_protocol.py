@@ -11,6 +11,7 @@ import pytest
 
 from graveler.branches.heads import replace_token
 from graveler.branches.lookup import current_branch
+from graveler.branches.staging import stage_changes
 from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
@@ -509,6 +510,28 @@ def test_a_writer_whose_token_is_sealed_makes_the_commit_scan_again(world, engin
     assert bumped
     made = commit(engine, allow_empty=True)
     assert content(engine, made.id, b"p") == b"1"
+
+
+def test_a_commit_holds_the_part_of_a_batch_that_its_token_took_while_it_was_closed(world, engine):
+    for path in (b"a", b"b"):
+        upload(engine, path, b"1")
+    commit(engine)
+    changes = [(b"a", None), (b"b", None)]
+    repository, branch = current_branch(engine, REPO, "main")
+    versions = []
+
+    def watch(name, call):
+        if name != "staging.stage" or versions:
+            return call()
+        engine.staging.stage(branch.staging_token, changes[:1])
+        seal(engine)
+        versions.append(current_branch(engine, REPO, "main")[1].version)
+        return changes[1:]
+
+    stage_changes(engine_around(world.engine(), watch), repository, branch, changes)
+    # A commit that has read the token without the first change is made again.
+    assert current_branch(engine, REPO, "main")[1].version > versions[0]
+    assert paths(engine, commit(engine).id) == []
 
 
 def test_a_write_that_was_reset_at_once_has_an_unknown_outcome(world, engine):
