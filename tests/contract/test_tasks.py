@@ -261,6 +261,16 @@ class TestMovesThatEndATask:
         self.assert_nothing_happened(stores, repository)
 
 
+def test_a_task_stays_for_a_week_after_its_last_report(dynamodb_stores: DynamoDBStores) -> None:
+    repository = create(dynamodb_stores)
+    task = created(dynamodb_stores, repository)
+    later_ns = NOW_NS + 6 * 24 * 60 * 60 * 10**9
+    dynamodb_stores.refs.replace_task(repository, task, tasks.reported(task, later_ns, 1, 2))
+    raw = dynamodb_stores.tables.get(partition_of(repository), task_key(task.id))
+    assert raw is not None
+    assert int(raw["expires_at"]["N"]) == later_ns // 10**9 + 7 * 24 * 60 * 60
+
+
 def test_a_task_that_expired_before_its_digest_hinders_no_other(
     dynamodb_stores: DynamoDBStores,
 ) -> None:
