@@ -26,11 +26,9 @@ def newest_changes(tokens: Sequence[Iterable[Change]]) -> Iterator[Change]:
     if len(tokens) == 1:
         yield from tokens[0]
         return
-    ranked = [
-        ((path, rank, value) for path, value in changes) for rank, changes in enumerate(tokens)
-    ]
     latest = None
-    for path, _, value in heap_merge(*ranked, key=lambda item: item[:2]):
+    # Of equal paths, the merge yields that of the first token first.
+    for path, value in heap_merge(*tokens, key=lambda change: change[0]):
         if path != latest:
             latest = path
             yield path, value

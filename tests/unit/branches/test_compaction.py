@@ -105,6 +105,15 @@ def test_any_number_of_refused_commits_leaves_eight_sealed_tokens(world, engine)
     check_all_is_there(world, expected)
 
 
+def test_the_newest_of_several_sealed_changes_of_a_path_stays(world, engine):
+    world.sealed_tokens_max = MAX
+    for number in range(2 * MAX):
+        upload(engine, b"p" if number < MAX else b"other", b"%d" % number)
+        heads.replace_token(engine, *current_branch(engine, REPO, "main"), MAX)
+    assert len(main_of(engine).sealed_tokens) <= MAX
+    assert content(engine, "main", b"p") == b"%d" % (MAX - 1)
+
+
 def test_a_large_old_token_is_not_written_again(world, engine):
     for number in range(100):
         upload(engine, b"%d" % number, b"large")

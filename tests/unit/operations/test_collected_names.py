@@ -20,7 +20,7 @@ from graveler.errors import (
     NotFoundError,
     PreconditionFailedError,
 )
-from graveler.limits import TOKEN_RETENTION_S
+from graveler.limits import CLAIM_LIFE_S, TOKEN_RETENTION_S
 from graveler.model import Event, Repository
 from graveler.model.events import heads_in
 from graveler.model.tasks import TaskKind, TaskMessage
@@ -401,6 +401,43 @@ def test_staging_by_hand_claims_an_old_address_of_the_repository_only() -> None:
     name_by_hand(engine, b"z/staged", b"a")
     (claimed,) = engine.refs.claimed_addresses(repository)
     assert objects.stat(engine, REPO, "main", b"a").entry.address == claimed
+
+
+def test_a_claim_lives_for_as_long_as_a_collection_may_need_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = old_lake()
+    expiries: list[int] = []
+
+    def claim(_self: object, _of: object, _addresses: object, expires_s: int) -> None:
+        expiries.append(expires_s)
+
+    monkeypatch.setattr(type(world.refs), "claim_addresses", claim)
+    engine = world.engine()
+    began_s = engine.now_s()
+    copy_shallow(engine)
+    (expires_s,) = expiries
+    assert began_s <= expires_s - CLAIM_LIFE_S <= engine.now_s()
+
+
+def test_a_copy_whose_source_is_replaced_meanwhile_claims_what_it_copies() -> None:
+    world = old_lake()
+    engine = world.engine()
+    old = objects.stat(engine, REPO, "z", b"precious").entry.address
+    is_replaced = []
+
+    def replacing(name: str, call: Callable[[], Any]) -> Any:
+        if name == "refs.claim_addresses" and not is_replaced:
+            is_replaced.append(True)
+            source = {"source_ref": "z", "source_path": b"precious"}
+            writes.copy(engine, REPO, "main", b"z/staged", **source, shallow=True)
+            # The first copy's own claim counts for nothing here.
+            world.refs.records_of(read_repository(engine, REPO)).claimed.clear()
+        return call()
+
+    copy_shallow(engine_around(world.engine(), replacing))
+    assert objects.stat(engine, REPO, "main", b"a").entry.address == old
+    assert old in engine.refs.claimed_addresses(read_repository(engine, REPO))
 
 
 def test_a_change_of_metadata_costs_no_claim() -> None:
