@@ -418,6 +418,27 @@ def test_a_completion_whose_token_is_sealed_makes_the_commit_scan_again(
     assert current_branch(engine, REPO, "main")[1].version == sealed[0].version + 1
 
 
+def test_a_conditional_completion_over_what_a_merge_brought_meanwhile_is_not_acknowledged(
+    world, engine, begun, parts
+):
+    """The merge misses the new object."""
+    branches.create(engine, REPO, name="dev", source="main")
+    upload(engine, b"other", b"merged", "dev")
+    commit(engine, "dev")
+
+    def missing(name, call):
+        return iter(()) if name in ("staging.scan", "staging.scan_paths") else call()
+
+    def merging(name, call):
+        if name == "refs.count_edit":
+            beside = engine_around(world.engine(), missing)
+            merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
+        return call()
+
+    with pytest.raises(UnknownOutcomeError):
+        complete(engine_around(world.engine(), merging), begun, parts, ABSENT)
+
+
 def sealing(engine: Engine):
     return engine, *current_branch(engine, REPO, "main")
 
