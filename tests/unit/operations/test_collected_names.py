@@ -424,13 +424,13 @@ def test_a_copy_whose_source_is_replaced_meanwhile_claims_what_it_copies() -> No
     world = old_lake()
     engine = world.engine()
     old = objects.stat(engine, REPO, "z", b"precious").entry.address
-    is_replaced = []
+    is_replaced: list[bool] = []
 
     def replacing(name: str, call: Callable[[], Any]) -> Any:
         if name == "refs.claim_addresses" and not is_replaced:
             is_replaced.append(True)
-            source = {"source_ref": "z", "source_path": b"precious"}
-            writes.copy(engine, REPO, "main", b"z/staged", **source, shallow=True)
+            beside = partial(writes.copy, engine, REPO, "main", b"z/staged", shallow=True)
+            beside(source_ref="z", source_path=b"precious")
             # The first copy's own claim counts for nothing here.
             world.refs.records_of(read_repository(engine, REPO)).claimed.clear()
         return call()
