@@ -4,6 +4,10 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+from graveler.model import ProtectionRule
+from graveler.operations import repositories
 from tests.support.worlds.prepared_lake import prepared
 from tests.support.worlds.valid_requests import METHODS, send, valid_requests
 
@@ -57,3 +61,24 @@ def test_the_document_lists_what_a_protected_branch_refuses():
     (section,) = _SECTION.findall(Path("docs/api.md").read_text(encoding="utf-8"))
     listed = {name: message for row, message in _ROW.findall(section) for name in row.split(", ")}
     assert listed == refused
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_a_change_of_one_rule_keeps_the_rule_that_another_client_adds_meanwhile(
+    monkeypatch, method
+):
+    lake = prepared().api.fork()
+    assert lake.ask("PUT", RULES, [{"pattern": "a"}]).status == 204
+    read = repositories.protection_rules
+
+    def read_before(engine, name):
+        rules = read(engine, name)
+        repositories.set_protection_rules(engine, name, [*rules[0], ProtectionRule("other")])
+        return rules
+
+    monkeypatch.setattr(repositories, "protection_rules", read_before)
+    pattern = "b" if method == "POST" else "a"
+    reply = lake.ask(method, "/repositories/repo/branch_protection", {"pattern": pattern})
+    assert reply.status == 412
+    monkeypatch.undo()
+    assert [rule["pattern"] for rule in lake.ask("GET", RULES).json] == ["a", "other"]

@@ -10,7 +10,7 @@ from graveler.errors import HookFailedError, StillRunningError
 from graveler.model import Commit
 from graveler.model.hooks import HookStatus
 from graveler.model.tasks import LEASE_S, TaskKind, TaskMessage, TaskSettings, TaskState
-from graveler.operations import branches, commits
+from graveler.operations import branches, commits, merges, replays
 from graveler.operations.hooks import requests as hooks
 from graveler.operations.tasks.requests import list_page, status
 from graveler.operations.tasks.waiting import ClientWait
@@ -19,7 +19,7 @@ from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash, CrashAt
-from tests.support.worlds.lake import REPO, new_lake, paths, upload
+from tests.support.worlds.lake import REPO, commit, new_lake, paths, upload
 
 ACTION = b"""
 name: quality
@@ -147,6 +147,37 @@ def test_hooks_are_asked_again_when_another_commit_came_first():
     run(engine_around(world.engine(), commit_first), TaskMessage(REPO, first.id))
     assert status(engine, REPO, first.id).state is TaskState.COMPLETED
     assert asked(world)["pre-commit", "first"] == 3
+
+
+@pytest.mark.parametrize("kind", ["merge", "revert"])
+def test_hooks_judge_a_merge_and_a_revert_on_the_head_that_becomes_the_parent(kind):
+    world = new_lake()
+    engine = replace(world.engine(), ignores_actions=True)
+    upload(engine, FILE, ACTION.replace(b"pre-commit", f"pre-{kind}".encode()))
+    commit(engine)
+    branches.create(engine, REPO, name="dev", source="main")
+    for branch in ("main", "dev"):
+        upload(engine, branch.encode(), b"1", branch)
+        commit(engine, branch)
+    if kind == "merge":
+        request = merges.MergeRequest("somebody")
+        task_id = merges.start_merge(world.engine(), REPO, "dev", "main", request).id
+    else:
+        hurried = replace(world.engine(), task_settings=TaskSettings(4, request_wait_s=0))
+        with pytest.raises(StillRunningError) as waiting:
+            replays.revert(hurried, REPO, "main", replays.RevertRequest("main", "somebody"))
+        task_id = waiting.value.task_id
+    others = []
+
+    def commit_first(name, call):
+        if name == "refs.move_branch" and not others:
+            upload(engine, b"other", b"1")
+            others.append(commit(engine))
+        return call()
+
+    run(engine_around(world.engine(), commit_first), TaskMessage(REPO, task_id))
+    assert status(engine, REPO, task_id).state is TaskState.COMPLETED
+    assert asked(world)[f"pre-{kind}", "first"] == 2
 
 
 def calls_of_the_runner() -> int:

@@ -261,6 +261,25 @@ def test_an_import_from_above_a_denied_place_is_refused(bob, kind, path):
     assert bob.ask_as("POST", f"{MAIN}/import", body).status == 202
 
 
+@pytest.mark.parametrize("kind", ["object", "part"])
+def test_a_copy_from_another_repository_needs_the_right_to_read_there(admin, bob, kind):
+    admin.repository("other")
+    other = f"{FS}repository/other/object/open/a"
+    written = ("fs:WriteObject", f"{REPO}/*")
+    body: dict[str, Any] = {
+        "src_repository": "other", "src_ref": "main", "src_path": "open/a"
+    }
+    method, target = "POST", f"{MAIN}/objects/copy?dest_path=p"
+    if kind == "part":
+        source = {"repository": "other", "ref": "main", "path": "open/a"}
+        body, method = {"copy_source": source}, "PUT"
+        target = f"{MAIN}/uploads/cs7ehlb6rctc7bk7mnk0/parts/1/copy?path=p"
+    bob.may(allowing(written, ("fs:ReadObject", f"{REPO}/*")))
+    assert is_refused(bob.ask_as(method, target, body))
+    bob.may(allowing(written, ("fs:ReadObject", other)))
+    assert bob.ask_as(method, target, body).status == 404  # it has no such object
+
+
 @pytest.mark.parametrize("operation", ["copy_prefix", "move_prefix"])
 @pytest.mark.parametrize("prefix", ["", "s", "secret/", "secret/a", "secret/a/b"])
 def test_a_copy_or_move_over_a_denied_prefix_is_refused(bob, operation, prefix):
@@ -398,6 +417,29 @@ def test_a_right_that_is_given_works_at_once_and_one_that_is_withdrawn_ends_in_t
     assert bob.ask_as("GET", target).status == 200
     bob.world.clock.tick(RIGHTS_AGE_MAX_S)
     assert is_refused(bob.ask_as("GET", target))
+
+
+def test_a_right_that_is_withdrawn_ends_at_once_in_the_process_that_withdraws_it(admin):
+    admin.world.clock.step_ns = 0
+    rights = {"effect": "allow", "action": ["fs:ReadRepository"], "resource": "*"}
+    for path, body in (
+        ("/auth/users", {"id": "eve"}),
+        ("/auth/policies", {"id": "reading", "statement": [rights]}),
+    ):
+        assert admin.ask("POST", path, body).status == 201
+    pair = admin.ask("POST", "/auth/users/eve/credentials").json
+    login = {name: pair[name] for name in ("access_key_id", "secret_access_key")}
+    bearer = f"Bearer {admin.ask('POST', '/auth/login', login).json['token']}"
+
+    def eve_reads() -> Reply:
+        headers = {"authorization": bearer}
+        return admin.send(event("GET", "/api/v1/repositories/repo", headers=headers))
+
+    policy = "/auth/users/eve/policies/reading"
+    assert admin.ask("PUT", policy).status == 201
+    assert eve_reads().status == 200
+    assert admin.ask("DELETE", policy).status == 204
+    assert is_refused(eve_reads())
 
 
 def test_requests_of_a_process_in_use_read_no_policies(bob):

@@ -76,6 +76,18 @@ def test_a_stalled_run_begins_no_step_before_it_has_looked_at_its_lease(
         stalled.check()  # its own thread has not renewed anything meanwhile
 
 
+def test_a_run_that_lost_its_lease_begins_no_step_even_if_the_other_run_has_ended(
+    world: MemoryWorld, deployment: JobDeployment, repository: Repository
+) -> None:
+    lost = CollectionLease(deployment, repository, "first")
+    lost.take()
+    world.clock.tick(LEASE_S + 1)
+    with held(deployment, repository, "second"), pytest.raises(ContentionError):
+        lost.take()
+    with pytest.raises(ContentionError):
+        lost.check()
+
+
 def test_a_live_run_keeps_it(
     world: MemoryWorld, deployment: JobDeployment, repository: Repository
 ) -> None:

@@ -1,6 +1,8 @@
 """The driver's rules of a sweep: when a round ends, when the run does, and what the next look sees."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from graveler.aws.settings import DeploymentSettings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
+from graveler.operations import presigned_uploads, recorded_uploads
 from graveler.retention.candidates import Territory
 from graveler.retention.liveness import FRUITLESS_LOOKS_MAX, Look
 from graveler.retention.report import CollectionReport, Tally
@@ -211,3 +214,52 @@ def test_what_is_left_goes_by_the_next_looks_and_counts_once(
     assert scripted.left_out == [[], ["round-1"], ["round-1", "round-2"]]
     assert (report.deleted, report.failed, report.failure) == (Tally(5, 50), 1, "1 failed")
     assert report.is_swept
+
+
+def test_a_run_that_loses_its_lease_while_it_looks_deletes_nothing(
+    deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted = Scripted(deployment, monkeypatch, [])
+
+    def check() -> None:
+        raise ContentionError("another run has taken over")
+
+    lost: Any = SimpleNamespace(check=check)
+    monkeypatch.setattr(scripted.run, "_lease", lost)
+    with pytest.raises(ContentionError, match="another run has taken over"):
+        scripted.sweep_round()
+    assert scripted.report.deleted == Tally()
+
+
+@for_each(("maximum", "is_swept"), [(3, False), (4, True)])
+def test_no_more_is_deleted_than_the_options_allow(
+    deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch, maximum: int, is_swept: bool
+) -> None:
+    run, swept_marks = new_run(deployment, monkeypatch), list[object]()
+    monkeypatch.setattr(run, "_options", replace(run._options, maximum_deletions=maximum))
+    monkeypatch.setattr(run, "_sweep", swept_marks.append)
+    four = SimpleNamespace(objects=4)
+    monkeypatch.setattr(run, "_marking", SimpleNamespace(mark=lambda _: four))
+    with nullcontext() if is_swept else pytest.raises(PreconditionFailedError, match="4 objects"):
+        run.do()
+    assert swept_marks == [four] * is_swept
+
+
+def test_old_unfinished_uploads_are_aborted_but_for_those_that_can_be_completed(
+    world: MemoryWorld, deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = recorded_uploads.create(deployment.engine, REPO, "main", b"a", metadata={})
+    presigned_uploads.create(deployment.engine, REPO, "main", b"b")
+    world.clock.tick(1)
+    run = new_run(deployment, monkeypatch)
+    run._abort_uploads(Territory(NAMESPACE, world.clock.now_ns()))
+    left = world.objects.list_uploads(NAMESPACE)
+    assert [each.uri for each in left] == [f"{NAMESPACE}/{recorded.address}"]
+
+
+def test_a_run_that_ends_publishes_one_event(
+    world: MemoryWorld, deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_run(deployment, monkeypatch).publish()
+    [event] = [each for each in world.refs.events if each.kind == module.EVENT]
+    assert event.detail["run_id"] == "run"

@@ -11,6 +11,7 @@ from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
 from graveler.model import Commit
 from graveler.operations import branches, links, merges, replays, repositories, tags, writes
 from tests.support.fakes.hooks import answered
+from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import REPO, commit, named, paths, upload
 
 FILE = b"_lakefs_actions/check.yaml"
@@ -87,12 +88,13 @@ def test_an_action_file_staged_during_a_commit_guards_it(world):
     assert "pre-commit" in guarded(lambda: commit(engine))
 
 
-def test_a_commit_of_a_metarange_is_guarded_by_the_branch(engine):
+@pytest.mark.parametrize("event", ["prepare-commit", "pre-commit"])
+def test_a_commit_of_a_metarange_is_guarded_by_the_branch(engine, event):
     upload(engine, b"data", b"1")
     metarange_id = commit(engine).metarange_id
-    upload(engine, FILE, action("pre-commit"))
+    upload(engine, FILE, action(event))
     commit(ignoring(engine))
-    assert "pre-commit" in guarded(lambda: commit(engine, source_metarange=metarange_id))
+    assert event in guarded(lambda: commit(engine, source_metarange=metarange_id))
 
 
 def diverged(engine: Engine, event: str, branch: str = "") -> None:
@@ -181,6 +183,47 @@ def test_the_commit_of_a_tag_guards_its_creation_and_deletion(engine):
     tags.create(engine, REPO, name="v2", ref=second.id)
     assert "pre-delete-tag" in guarded(lambda: tags.delete(engine, REPO, "v2"))
     tags.delete(ignoring(engine), REPO, "v2")
+
+
+@pytest.mark.parametrize("kind", ["branch", "tag"])
+def test_a_name_that_gets_another_commit_during_its_deletion_passes_the_hooks_again(
+    world, engine, kind
+):
+    """The hooks have not judged that commit."""
+    upload(engine, FILE, action(f"pre-delete-{kind}"))
+    commit(engine)
+    resource = {"branch": branches, "tag": tags}[kind]
+    origin = "source" if kind == "branch" else "ref"
+    resource.create(engine, REPO, name="name", **{origin: "main"})
+    world.targets.answer = lambda _request: answered(200 if not moved else 403)
+    moved = []
+
+    def meanwhile(name, call):
+        if name.endswith(f".delete_{kind}") and not moved:
+            upload(engine, b"more", b"1", "name" if kind == "branch" else "main")
+            moved.append(commit(engine, "name" if kind == "branch" else "main"))
+            if kind == "tag":
+                tags.delete(ignoring(engine), REPO, "name")
+                tags.create(engine, REPO, name="name", ref="main")
+        return call()
+
+    late = engine_around(world.engine(), meanwhile)
+    assert f"pre-delete-{kind}" in guarded(lambda: resource.delete(late, REPO, "name"))
+    assert named(engine, "name") == moved[0].id
+
+
+@pytest.mark.parametrize("kind", ["branch", "merge"])
+def test_force_passes_no_hook_by(engine, kind):
+    diverged(engine, {"branch": "pre-create-branch", "merge": "pre-merge"}[kind])
+    force = {
+        "branch": lambda: branches.create(
+            engine, REPO, name="new", source="source", force=True
+        ),
+        "merge": lambda: merges.merge(
+            engine, REPO, "source", "main", merges.MergeRequest("somebody", force=True)
+        ),
+    }
+    assert "hook aborted" in guarded(force[kind])
 
 
 def test_post_events_and_actions_without_hooks_guard_nothing(engine):

@@ -335,6 +335,21 @@ def _finish(engine, begun):
     )
 
 
+def test_a_copy_that_requires_a_free_path_overwrites_nothing(world, engine):
+    """Another client writes while the store copies the data."""
+    put(engine, b"source", b"copied")
+
+    def around(name, call):
+        if name == "objects.copy":
+            put(world.engine(), b"p", b"other")
+        return call()
+
+    late = engine_around(world.engine(), around)
+    with pytest.raises(PreconditionFailedError):
+        copied(late, b"p", b"source", requirement=ABSENT)
+    assert content(engine, "main", b"p") == b"other"
+
+
 # Staging and linking
 
 

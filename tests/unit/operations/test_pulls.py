@@ -14,7 +14,7 @@ from graveler.errors import (
 from graveler.limits import PULL_REQUEST_BYTES_MAX
 from graveler.model.pulls import PullRequestStatus, PullRequestUpdate
 from graveler.model.tasks import TaskSettings, TaskState
-from graveler.operations import branches, pulls, repositories, tags
+from graveler.operations import branches, commits, pulls, repositories, tags
 from graveler.operations.tasks.requests import cancel, list_page
 from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.tasks import run_all
@@ -312,6 +312,18 @@ class TestTasks:
         run_all(world.task_queue, world.engine())
         upload(engine, b"s", b"other", "source")
         commit(engine, "source")
-        world.task_settings = TaskSettings()
+        with pytest.raises(StillRunningError):  # not the conflict again
+            pulls.merge(world.engine(), REPO, pull.id, "ann")
+        run_all(world.task_queue, world.engine())
         made = pulls.merge(world.engine(), REPO, pull.id, "ann")
         assert now(engine, pull).merged_commit_id == made.id
+
+    @pytest.mark.usefixtures("left")
+    def test_what_came_to_the_source_after_the_request_is_not_merged(self, world, pull):
+        engine = replace(world.engine(), task_settings=TaskSettings())
+        asked_for = named(engine, "source")
+        upload(engine, b"later", b"L", "source")
+        commit(engine, "source")
+        run_all(world.task_queue, world.engine())
+        made = commits.get(engine, REPO, now(engine, pull).merged_commit_id)
+        assert made.parents[1] == asked_for

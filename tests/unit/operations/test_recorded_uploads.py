@@ -34,10 +34,10 @@ from graveler.operations import (
     writes,
 )
 from graveler.operations.recorded_uploads import list_uploads
-from graveler.ports import UploadedPart
+from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.fakes.engines import MemoryWorld
-from tests.support.faults.counting import engine_around
+from tests.support.faults.counting import Port, engine_around
 from tests.support.faults.faults import Crash, CrashAt, FailAt, Meanwhile
 from tests.support.worlds.lake import NAMESPACE, REPO, commit, content, paths, upload
 
@@ -152,6 +152,32 @@ def test_what_may_not_be_written_is_not_begun(engine):
     with pytest.raises(ForbiddenError):
         begin(engine)
     assert left_in_store(engine) == []
+
+
+def test_a_read_only_repository_takes_no_upload(world, engine):
+    stored = world.refs.repository(REPO)
+    world.refs.update_repository(stored, replace(stored, read_only=True))
+    with pytest.raises(ForbiddenError, match="read-only repository"):
+        begin(world.engine())
+    assert left_in_store(engine) == []
+
+
+def test_parts_of_another_size_make_no_object_even_if_the_store_joins_them(world, engine):
+    """Not every store compares the size that a client announces."""
+
+    class Lenient(Port):
+        def complete_upload(self, uri, store_id, parts, _expected):
+            return engine.objects.complete_upload(uri, store_id, parts)
+
+    pass_on = lambda _name, method, args, options: method(*args, **options)  # noqa: E731
+    lenient = replace(engine, objects=Lenient(engine.objects, "objects", pass_on))
+    begun = begin(lenient)
+    parts, where = send(engine, begun, b"one"), (lenient, REPO, "main", PATH, begun.id)
+    with pytest.raises(BadPartsError, match="the parts have 3 bytes together, not 4"):
+        recorded_uploads.complete(*where, parts, expected=ExpectedObject(4))
+    assert paths(engine, "main") == []
+    recorded_uploads.complete(*where, parts, expected=ExpectedObject(3))
+    assert paths(engine, "main") == [PATH]
 
 
 def test_an_upload_to_a_branch_that_was_deleted_can_be_aborted(engine):

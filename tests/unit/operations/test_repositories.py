@@ -77,6 +77,14 @@ def test_five_seconds_after_its_deletion_no_process_sees_a_repository(world, eng
             objects.list_objects(engine, "repo", ref, PageQuery(10))
 
 
+def test_the_process_that_deleted_a_repository_does_not_see_it_any_more(engine):
+    create(engine)
+    links.get_physical_address(engine, "repo", "main", b"p")  # it remembers the repository
+    repositories.delete(engine, "repo")
+    with pytest.raises(NotFoundError, match="'repo'"):
+        links.get_physical_address(engine, "repo", "main", b"p")
+
+
 def test_a_read_only_repository_claims_no_namespace(engine):
     create(engine, read_only=True)
     create(engine, name="other")

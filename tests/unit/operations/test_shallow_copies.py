@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import pytest
 
 from graveler.branches.views import ObjectStat
 from graveler.engine import Engine
-from graveler.errors import GoneError, NotFoundError
-from graveler.operations import branches, links, objects, retention, writes
+from graveler.errors import GoneError, InvalidInputError, NotFoundError
+from graveler.operations import branches, links, objects, repositories, retention, writes
 from graveler.retention.candidates import MINIMUM_AGE_S
 from graveler.retention.rules import make_rules
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory_collection import MemoryCollection
+from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import REPO, commit, content, named, new_lake, upload
 
 DAY_S = 24 * 60 * 60
@@ -113,6 +115,40 @@ def test_changes_of_one_path_leave_the_other(
 def test_a_copy_onto_itself_stays_what_it_is(engine: Engine, source: ObjectStat) -> None:
     assert copy(engine, b"a", b"a").physical_address == source.physical_address
     assert content(engine, "main", b"a") == b"data"
+
+
+def test_no_data_are_shared_across_repositories(engine: Engine, source: ObjectStat) -> None:
+    """A collection of the other repository would not know of the copy."""
+    repositories.create(engine, name="other", storage_namespace="s3://bucket/other")
+    with pytest.raises(InvalidInputError, match="make a full copy"):
+        writes.copy(
+            engine,
+            "other",
+            "main",
+            b"b",
+            source_ref="main",
+            source_path=b"a",
+            source_repository=REPO,
+            shallow=True,
+        )
+
+
+def test_old_data_that_are_staged_by_hand_are_claimed_before(
+    world: MemoryWorld, source: ObjectStat
+) -> None:
+    """A collection that misses the new name reads the claim."""
+    entry = source.entry
+    grow_old(world)
+    described = links.StoredData(source.physical_address, entry.checksum, entry.size_bytes)
+    when_staged: list[list[str]] = []
+
+    def around(name: str, call: Callable[[], Any]) -> Any:
+        if name in ("staging.stage", "staging.stage_if"):
+            when_staged.append(claimed(world.engine()))
+        return call()
+
+    links.stage(engine_around(world.engine(), around), REPO, "main", b"b", described)
+    assert when_staged == [[entry.address]]
 
 
 def test_young_data_need_no_claim(world: MemoryWorld, source: ObjectStat) -> None:

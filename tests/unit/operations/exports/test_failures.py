@@ -4,6 +4,7 @@ import pytest
 
 from graveler.errors import InvalidInputError, ThrottledError
 from graveler.export.record import ExportState
+from graveler.operations import writes
 from graveler.operations.exports import requests
 from tests.support.worlds.export_lakes import LATEST, is_exported, lake_of_twelve
 from tests.support.worlds.export_world import REPO, ExportWorld
@@ -46,6 +47,27 @@ def test_an_object_that_always_fails_stops_no_other_and_is_exported_after_the_re
     assert len(lake.exported(LATEST)) == 11
     lake.objects.before = lambda _operation, _uri: None
     lake.writes.clear()
+    requests.repair(lake.engine(), REPO, "main")
+    lake.settle()
+    assert is_exported(lake)
+
+
+def test_an_object_that_cannot_be_deleted_fails_the_run_and_is_deleted_after_the_repair(lake):
+    lake.settle()
+    for path in (b"05", b"06"):
+        writes.delete(lake.engine(), REPO, "main", path)
+    commit(lake.engine())
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "delete" and uri.endswith("/05"):
+            raise OSError("broken")
+
+    lake.objects.before = before
+    lake.settle()
+    assert lake.record.state is ExportState.FAILED
+    assert requests.status(lake.engine(), REPO, "main").failed == 1
+    assert len(lake.exported(LATEST)) == 11
+    lake.objects.before = lambda _operation, _uri: None
     requests.repair(lake.engine(), REPO, "main")
     lake.settle()
     assert is_exported(lake)

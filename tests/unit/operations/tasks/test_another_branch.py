@@ -146,6 +146,17 @@ def test_a_commit_of_nothing_is_refused_although_an_equal_one_was_undone(undo):
         COMMIT.ask(at_once(world), FIRST_REQUEST)
 
 
+def test_a_commit_whose_changes_another_one_took_is_not_answered_with_an_earlier_commit():
+    """The earlier commit of an equal request lacks them, and was the head until then."""
+    world = world_of(COMMIT)
+    left_to_task(COMMIT, world)
+    run_tasks(world)
+    upload(world.engine(), b"new", branch="clean")
+    takes = before_first("staging.close", lambda: commit_more(world, "clean"))
+    with pytest.raises(NoChangesError):
+        COMMIT.ask(engine_around(at_once(world), takes), FIRST_REQUEST)
+
+
 @pytest.mark.parametrize("scenario", ALL, ids=names_of(ALL))
 def test_a_repeated_request_gets_the_commit_that_others_built_on(scenario):
     world = world_of(scenario)

@@ -18,7 +18,7 @@ from graveler.errors import (
 )
 from graveler.model import ProtectionRule
 from graveler.model.tasks import TaskKind, TaskMessage, TaskSettings, TaskState
-from graveler.operations import branches, commits, dumps, repositories, retention, tags
+from graveler.operations import branches, commits, dumps, merges, repositories, retention, tags
 from graveler.operations.tasks.requests import cancel
 from graveler.operations.tasks.waiting import FIRST_REQUEST, OUTCOME_LIFE_S, ClientWait
 from graveler.retention.rules import RetentionRules
@@ -381,3 +381,18 @@ def test_two_equal_requests_at_once_start_one_task(world, monkeypatch):
     monkeypatch.setattr(world.refs, "create_task", create)
     assert told_to_come_again(MERGE, world) == others[0]
     assert len(tasks_of(world.engine())) == 1
+
+
+def test_a_merge_that_is_started_after_its_source_moved_does_not_join_the_earlier_one(world):
+    def started() -> str:
+        return merges.start_merge(
+            world.engine(), REPO, "dev", "clean", merges.MergeRequest("somebody")
+        ).id
+
+    first = started()
+    assert started() == first
+    upload(world.engine(), b"later", b"later", "dev")
+    later = commits.commit(replace(world.engine(), task_settings=TaskSettings()), REPO, "dev", commits.CommitRequest("later", "somebody"))
+    assert started() != first
+    run_tasks(world)
+    assert later.id in {*commits.get(world.engine(), REPO, "clean").parents}
