@@ -360,6 +360,27 @@ def test_a_stopped_listing_continues_where_it_was_saved(world, pages, breaking):
     assert rest.done[-1] == 4000
 
 
+def test_an_import_whose_listing_fails_commits_no_part_of_it(engine):
+    """It would delete what the rest of the listing has."""
+    put(engine, "in/a", "in/b", "in/c")
+    assert run(engine, ("in/", "to/")).commit
+    failures = [ThrottledError("slow down")]
+
+    class Failing(Port):
+        def list_objects(self, *args):
+            for number, each in enumerate(engine.objects.list_objects(*args)):
+                if number and failures:
+                    raise failures.pop()
+                yield each
+
+    pass_on = lambda _name, method, args, options: method(*args, **options)  # noqa: E731
+    failing = replace(engine, objects=Failing(engine.objects, "objects", pass_on))
+    made = run(failing, ("in/", "to/"), message="again")
+    assert not failures
+    assert made.commit.message == "again"
+    assert paths(engine, "main") == [b"to/a", b"to/b", b"to/c"]
+
+
 def test_a_finished_listing_lists_nothing_again(small):
     found = read_repository(small, REPO)
     asked = request(("in/", "to"))

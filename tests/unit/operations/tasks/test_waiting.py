@@ -16,9 +16,19 @@ from graveler.errors import (
     NotFoundError,
     StillRunningError,
 )
+from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.model import ProtectionRule
 from graveler.model.tasks import TaskKind, TaskMessage, TaskSettings, TaskState
-from graveler.operations import branches, commits, dumps, merges, repositories, retention, tags
+from graveler.operations import (
+    branches,
+    commits,
+    dumps,
+    imports,
+    merges,
+    repositories,
+    retention,
+    tags,
+)
 from graveler.operations.tasks.requests import cancel
 from graveler.operations.tasks.waiting import FIRST_REQUEST, OUTCOME_LIFE_S, ClientWait
 from graveler.retention.rules import RetentionRules
@@ -40,6 +50,7 @@ from tests.support.worlds.task_scenarios import (
 
 COMMIT, MERGE, REVERT, *_ = SCENARIOS
 NAMES = [scenario.name for scenario in SCENARIOS]
+IMPORT = ImportRequest((source_of(SourceType.PREFIX, "s3://raw/in/", "in/"),), "ann")
 PATIENT = TaskSettings(request_work_s=0, request_wait_s=1000)
 
 
@@ -396,3 +407,18 @@ def test_a_merge_that_is_started_after_its_source_moved_does_not_join_the_earlie
     assert started() != first
     run_tasks(world)
     assert later.id in {*commits.get(world.engine(), REPO, "clean").parents}
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        lambda engine: dumps.start_dump(engine, REPO, "ann"),
+        lambda engine: retention.start_prepare(engine, REPO, "ann"),
+        lambda engine: imports.start_import(engine, REPO, "clean", IMPORT),
+    ],
+    ids=["dump", "prepare", "import"],
+)
+def test_a_task_is_not_joined_if_what_it_reads_may_have_changed_since(world, start):
+    engine = world.engine()
+    retention.set_rules(engine, REPO, RetentionRules(7, {}))
+    assert start(engine).id != start(engine).id
