@@ -16,7 +16,15 @@ from graveler.errors import (
     NotFoundError,
 )
 from graveler.identity import make_commit
-from graveler.model import EMPTY_METARANGE, NO_COMMIT, Branch, CommitID, MetaRangeID, StagingToken
+from graveler.model import (
+    EMPTY_METARANGE,
+    NO_COMMIT,
+    Branch,
+    CommitID,
+    MetaRangeID,
+    Page,
+    StagingToken,
+)
 from graveler.operations import (
     branches,
     collection_reads,
@@ -217,6 +225,24 @@ def test_deleting_a_repository_meanwhile_never_spoils_its_last_dump(world):
         assert world.objects.get(MANIFEST) == manifest
         with pytest.raises(NotFoundError):
             dumps.dump(world.engine(), REPO)
+
+
+def test_a_repository_that_is_deleted_meanwhile_in_steps_is_not_dumped_in_part(world):
+    """The name is removed first, and then its branches, tags and commits."""
+    whole = dumps.dump(world.engine(), REPO)
+    manifest = world.objects.get(MANIFEST)
+
+    def around(name, call):
+        if name in ("refs.branches", "refs.tags"):
+            if world.refs.repository(REPO) is not None:
+                repositories.delete(world.engine(), REPO)
+            return Page(())
+        return iter(()) if name == "refs.every_commit" else call()
+
+    with pytest.raises(NotFoundError):
+        dumps.dump(engine_around(world.engine(), around), REPO)
+    assert whole
+    assert world.objects.get(MANIFEST) == manifest
 
 
 def test_only_a_bare_repository_can_be_restored_into(engine):

@@ -9,7 +9,7 @@ from graveler.errors import ConflictError, InvalidInputError, NotFoundError, Thr
 from graveler.model import ProtectionRule, Repository
 from graveler.model.tasks import LEASE_S, TaskKind, TaskMessage, TaskState
 from graveler.operations import branches, commits, dumps, repositories, tags
-from graveler.operations.tasks.requests import status
+from graveler.operations.tasks.requests import cancel, status
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import MemoryRefStore
 from tests.support.fakes.tasks import run, run_all
@@ -129,6 +129,21 @@ def test_a_late_restore_brings_no_deleted_name_back(number):
     found = refs_of(lake.engine, "bare")
     assert name not in found[0]
     assert tag not in found[1]
+
+
+def test_a_restore_that_is_cancelled_when_it_has_ended_is_not_shown_as_cancelled():
+    lake = Lake()
+    task = dumps.start_restore(lake.engine, "bare", lake.dumped, "somebody")
+
+    def around(name, call):
+        made = call()
+        if name == "refs.update_repository" and not lake.bare.is_bare:
+            cancel(lake.engine, "bare", task.id)
+            lake.world.clock.tick(LEASE_S // 2)  # a report reads it
+        return made
+
+    run(engine_around(lake.engine, around), TaskMessage("bare", task.id))
+    assert status(lake.engine, "bare", task.id).state is TaskState.COMPLETED
 
 
 def test_a_stalled_runner_of_a_restore_brings_no_deleted_name_back():

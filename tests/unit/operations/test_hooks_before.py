@@ -9,7 +9,7 @@ from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError, PreconditionFailedError
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
 from graveler.model import Commit
-from graveler.operations import branches, links, merges, replays, repositories, tags, writes
+from graveler.operations import branches, commits, links, merges, replays, repositories, tags, writes
 from tests.support.fakes.hooks import answered
 from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import REPO, commit, named, paths, upload
@@ -210,6 +210,25 @@ def test_a_name_that_gets_another_commit_during_its_deletion_passes_the_hooks_ag
     late = engine_around(world.engine(), meanwhile)
     assert f"pre-delete-{kind}" in guarded(lambda: resource.delete(late, REPO, "name"))
     assert named(engine, "name") == moved[0].id
+
+
+def test_a_deletion_that_is_tried_again_asks_no_hook_about_the_same_commit_twice(world, engine):
+    upload(engine, FILE, action("pre-delete-branch"))
+    commit(engine)
+    branches.create(engine, REPO, name="dev", source="main")
+    upload(engine, b"data", b"1", "dev")
+    world.targets.answer = lambda _request: answered()
+    changed = []
+
+    def meanwhile(name, call):
+        if name == "exports.delete_branch" and not changed:
+            request = commits.CommitRequest("message", "somebody")
+            changed.append(commits.start_commit(ignoring(engine), REPO, "dev", request))  # it seals
+        return call()
+
+    branches.delete(engine_around(world.engine(), meanwhile), REPO, "dev")
+    assert changed
+    assert len(world.targets.requests) == 1
 
 
 @pytest.mark.parametrize("kind", ["branch", "merge"])

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -10,10 +11,14 @@ from graveler.errors import HookFailedError, NotFoundError, PreconditionFailedEr
 from graveler.limits import HOOK_TIMEOUT_S_MAX, HOOKS_MAX
 from graveler.model.events import SOURCE
 from graveler.model.hooks import HookSettings, HookStatus, Run
+from graveler.model.tasks import TaskKind, TaskState
 from graveler.operations import branches, merges, replays, tags, writes
 from graveler.operations.hooks import requests as hooks
+from graveler.operations.hooks.calls import TOO_LATE
+from graveler.operations.tasks.requests import list_page as list_tasks
 from tests.support.fakes.hooks import answered
 from tests.support.fakes.tasks import run_all
+from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import NAMESPACE, REPO, commit, merge, upload
 
 URL = "https://hooks.example.com"
@@ -236,6 +241,19 @@ def test_a_run_leaves_a_log_and_a_manifest_where_lakefs_puts_them(world, engine)
     assert (hook["hook_run_id"], hook["action_name"]) == ("0000_0000", "quality")
 
 
+def test_a_run_that_can_be_found_has_its_manifest(world, engine):
+    install(engine, webhook())
+    stored = []
+
+    def around(name, call):
+        if name == "refs.put_hook_run":
+            stored.extend(uri for uri in world.objects.uris() if uri.endswith("/run.manifest"))
+        return call()
+
+    commit(engine_around(world.engine(), around))
+    assert len(stored) == 1
+
+
 def test_the_run_before_a_commit_gets_the_commit_s_id(world, engine):
     install(engine, webhook())
     made = commit(engine)
@@ -281,6 +299,16 @@ def test_a_secret_that_a_target_repeats_in_another_spelling_reaches_no_log(world
     assert "no page at <*******>" in output(engine, runs(engine)[0])
 
 
+def test_a_secret_that_a_target_repeats_when_it_allows_reaches_no_log(world, engine):
+    world.targets.secrets["LAKEFSACTION_KEY"] = "hidden-key"
+    install(engine, webhook(headers="{X-Key: '{{ ENV.LAKEFSACTION_KEY }}'}"))
+    world.targets.answer = lambda _request: answered(200, b"you sent hidden-key")
+    commit(engine)
+    log = output(engine, runs(engine)[0])
+    assert "you sent" in log
+    assert "hidden-key" not in log
+
+
 def test_the_login_at_airflow_reaches_no_log(world, engine):
     about = {"url": "https://air", "dag_id": "d", "username": "ann"}
     install(engine, hook("airflow", **about, password="'{{ ENV.LAKEFSACTION_PASSWORD }}'"))
@@ -301,6 +329,17 @@ def test_a_time_out_is_bounded_by_the_request(world, engine):
     commit(engine)
     assert world.targets.timeouts_s[0] <= HookSettings().request_hooks_s
     assert f"The timeout is longer than {HOOK_TIMEOUT_S_MAX} s" in output(engine, runs(engine)[0])
+
+
+def test_a_hook_whose_target_never_answers_has_failed(world, engine, monkeypatch):
+    monkeypatch.setattr("graveler.operations.hooks.run._TICK_S", 0.001)
+    install(engine, webhook())
+    answers = Event()
+    world.targets.answer = lambda _request: answered(200 if answers.wait(10) else 500)
+    try:
+        assert TOO_LATE in refused(engine)
+    finally:
+        answers.set()
 
 
 def test_a_malformed_time_out_fails_the_hook(world, engine):
@@ -469,6 +508,23 @@ def test_hooks_after_an_operation_that_fail_change_nothing(world, engine):
     run_all(world.task_queue, engine)
     (run,) = runs(engine, commit_id=made.id)
     assert run.status is HookStatus.FAILED
+
+
+def test_action_files_that_a_merge_makes_malformed_are_reported_after_it(world, engine):
+    """Each side may have an action of the name, and the merge has both."""
+    install(engine, webhook(), on="post-merge", name="quality")
+    commit(engine)
+    branches.create(engine, REPO, name="source", source="main")
+    text = f"name: quality\non: {{post-merge: }}\nhooks: [{webhook()}]"
+    upload(engine, b"data", b"1", "source")
+    commit(engine, "source")
+    upload(engine, b"_lakefs_actions/again.yaml", text.encode())
+    commit(replace(engine, ignores_actions=True))
+    merge(engine)
+    run_all(world.task_queue, engine)
+    (task,) = list_tasks(engine, REPO, "", 10).results
+    assert (task.kind, task.state) == (TaskKind.HOOKS, TaskState.FAILED)
+    assert "quality" in str(task.failure)
 
 
 def test_a_hook_before_a_merge_is_asked_before_anything_changes(world, engine):

@@ -680,14 +680,13 @@ def test_pages_join_to_the_whole_list(engine, amount, delimiter):
     whole = list_uploads(engine, REPO, query).results
     found: list[Upload | CommonPrefix] = []
     after, after_id = b"", ""
-    while True:
+    while after or not found:
         query = PageQuery(amount, prefix=b"main/", after=after, delimiter=delimiter)
         page = list_uploads(engine, REPO, query, after_id=after_id)
         found += page.results
         after, after_id = page.next_after, page.next_id
-        if not after:
-            break
-        assert len(page.results) == amount
+        assert found == whole[: len(found)]
+        assert len(page.results) == amount or not after
     assert found == whole
 
 

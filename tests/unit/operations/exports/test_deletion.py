@@ -1,6 +1,8 @@
 """A branch and its export are deleted together, whatever fails or happens meanwhile."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -113,3 +115,21 @@ def test_a_run_begun_while_its_branch_is_created_again_does_not_export_the_new_o
             requests.run(engine_around(lake.engine(), meanwhile), REPO, "dev")
         assert lake.record is None
         assert lake.objects.head("s3://out/dev/secret") is None
+
+
+def test_a_run_begun_while_branch_and_export_are_made_anew_exports_the_new_head() -> None:
+    lake = lake_with_dev()
+    lake.settle()
+    anew: list[str] = []
+
+    def around(name: str, call: Callable[[], Any]) -> Any:
+        if name == "exports.branch_export" and not anew:
+            delete_dev(lake.engine())
+            make_dev_again(lake)
+            requests.configure(lake.engine(), REPO, "dev", DEV, force=True)
+            lake.settle()
+            anew.append(branches.get(lake.engine(), REPO, "dev").commit_id)
+        return call()
+
+    requests.run(engine_around(lake.engine(), around), REPO, "dev")
+    assert requests.status(lake.engine(), REPO, "dev").commit_id == anew[0]

@@ -5,9 +5,10 @@ import pytest
 from graveler.export.record import ExportState
 from graveler.operations import branches, links, writes
 from graveler.operations.exports import requests
+from graveler.operations.exports.advance import advance
 from graveler.ports import UploadedPart
 from tests.support.fakes.memory_objects import MemoryObjectStore
-from tests.support.worlds.export_lakes import LATEST, stepped
+from tests.support.worlds.export_lakes import LATEST, REQUEST, stepped
 from tests.support.worlds.export_reports import (
     STATUS,
     change,
@@ -168,6 +169,32 @@ def test_a_manifest_is_complete_when_several_runners_made_the_copies(lake):
     lake.settle()
     holds(lake, commit_id)
     assert lake.objects.uris(f"{lake.repository.storage_namespace}/_lakefs/exports/") == []
+
+
+def test_a_manifest_is_complete_although_a_runner_could_not_store_the_etags_of_its_copies(lake):
+    for number in range(4):
+        upload_in_parts(lake, f"n/{number}")
+    commit_id = commit(lake.engine()).id
+    refused: list[str] = []
+
+    def before(operation: str, uri: str) -> None:
+        if operation == "put" and "/_lakefs/exports/" in uri:
+            refused.append(uri)
+            raise OSError("broken")
+
+    lake.objects.before = before
+    lake.runner = "short"
+    advance(
+        lake.engine(),
+        REQUEST,
+        runner="short",
+        time_left_s=lambda: 20 if f"{LATEST}/n/1" in lake.objects.uris(LATEST) else 900,
+    )
+    lake.runner = ""
+    assert refused
+    lake.objects.before = lambda _operation, _uri: None
+    lake.settle()
+    holds(lake, commit_id)
 
 
 def test_a_large_manifest_is_a_multipart_upload(lake, monkeypatch):

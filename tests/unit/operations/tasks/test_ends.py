@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from graveler.errors import (
+    CorruptDataError,
     MergeConflictError,
     NoChangesError,
     NotFoundError,
@@ -106,6 +107,23 @@ def test_an_error_that_does_not_pass_fails_the_task():
     task = task_now(world, message)
     assert (task.state, task.failure.code) == (TaskState.FAILED, "throttled")
     assert outside(world.engine()) == COMMIT.outcomes()[0]
+
+
+def test_after_a_damaged_file_a_process_reads_files_again():
+    """Another runner of the process, or a later task, finds a file that was repaired."""
+    world, message = COMMIT.begun()
+    forgotten: list[str] = []
+
+    def damaged(name, call):
+        if name == "refs.move_branch":
+            raise CorruptDataError("a block is damaged")
+        return call()
+
+    engine = engine_around(world.engine(), damaged)
+    engine.committed.forget = lambda: forgotten.append("files")
+    run(engine, message)
+    assert task_now(world, message).state is TaskState.FAILED
+    assert forgotten == ["files"]
 
 
 def test_a_bug_leaves_the_task_to_the_next_runner():
