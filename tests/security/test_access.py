@@ -266,9 +266,7 @@ def test_a_copy_from_another_repository_needs_the_right_to_read_there(admin, bob
     admin.repository("other")
     other = f"{FS}repository/other/object/open/a"
     written = ("fs:WriteObject", f"{REPO}/*")
-    body: dict[str, Any] = {
-        "src_repository": "other", "src_ref": "main", "src_path": "open/a"
-    }
+    body: dict[str, Any] = {"src_repository": "other", "src_ref": "main", "src_path": "open/a"}
     method, target = "POST", f"{MAIN}/objects/copy?dest_path=p"
     if kind == "part":
         source = {"repository": "other", "ref": "main", "path": "open/a"}

@@ -9,7 +9,16 @@ from graveler.engine import Engine
 from graveler.errors import AlreadyExistsError, InvalidInputError, PreconditionFailedError
 from graveler.limits import ACTION_FILE_BYTES_MAX, ACTION_FILES_MAX
 from graveler.model import Commit
-from graveler.operations import branches, commits, links, merges, replays, repositories, tags, writes
+from graveler.operations import (
+    branches,
+    commits,
+    links,
+    merges,
+    replays,
+    repositories,
+    tags,
+    writes,
+)
 from tests.support.fakes.hooks import answered
 from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import REPO, commit, named, paths, upload
@@ -235,9 +244,7 @@ def test_a_deletion_that_is_tried_again_asks_no_hook_about_the_same_commit_twice
 def test_force_passes_no_hook_by(engine, kind):
     diverged(engine, {"branch": "pre-create-branch", "merge": "pre-merge"}[kind])
     force = {
-        "branch": lambda: branches.create(
-            engine, REPO, name="new", source="source", force=True
-        ),
+        "branch": lambda: branches.create(engine, REPO, name="new", source="source", force=True),
         "merge": lambda: merges.merge(
             engine, REPO, "source", "main", merges.MergeRequest("somebody", force=True)
         ),

@@ -403,7 +403,12 @@ def test_a_merge_that_is_started_after_its_source_moved_does_not_join_the_earlie
     first = started()
     assert started() == first
     upload(world.engine(), b"later", b"later", "dev")
-    later = commits.commit(replace(world.engine(), task_settings=TaskSettings()), REPO, "dev", commits.CommitRequest("later", "somebody"))
+    later = commits.commit(
+        replace(world.engine(), task_settings=TaskSettings()),
+        REPO,
+        "dev",
+        commits.CommitRequest("later", "somebody"),
+    )
     assert started() != first
     run_tasks(world)
     assert later.id in {*commits.get(world.engine(), REPO, "clean").parents}
