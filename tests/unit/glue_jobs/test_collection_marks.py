@@ -29,7 +29,7 @@ CLAIMED, GARBAGE = address(1), address(2)
 class Addresses(set[str]):
     """A frame of addresses, with the few methods of Spark's frames that a mark calls."""
 
-    def union(self, *others: Any) -> "Addresses":
+    def union(self, *others: Any) -> Any:
         return Addresses(super().union(*others))
 
     def join(self, other: set[str], _on: str, _how: str) -> "Addresses":

@@ -204,8 +204,8 @@ def test_a_name_that_gets_another_commit_during_its_deletion_passes_the_hooks_ag
     resource = {"branch": branches, "tag": tags}[kind]
     origin = "source" if kind == "branch" else "ref"
     resource.create(engine, REPO, name="name", **{origin: "main"})
-    world.targets.answer = lambda _request: answered(200 if not moved else 403)
-    moved = []
+    moved: list[Commit] = []
+    world.targets.answer = lambda _request: answered(403 if moved else 200)
 
     def meanwhile(name, call):
         if name.endswith(f".delete_{kind}") and not moved:

@@ -1,6 +1,6 @@
 """Presigned uploads: an address is good for its own path, and a completion writes as others do."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,16 +52,12 @@ def begun(engine: Engine) -> Begun:
     return begin(engine)
 
 
-# What a client may do with an address of an upload.
-USES: dict[str, Callable[..., object]] = {
-    "presign": lambda *where, **to: presigned_uploads.presign_part(*where, 1, **to),
-    "copy": lambda *where, **to: presigned_uploads.copy_part(
-        *where, 1, source_ref="main", source_path=b"other", **to
-    ),
-    "complete": lambda *where, **to: presigned_uploads.complete(
-        *where, parts=[], metadata={}, **to
-    ),
-    "abort": presigned_uploads.abort,
+# What a client may do with an address of an upload: a call, and its arguments behind the upload's.
+USES: dict[str, tuple[Callable[..., object], Sequence[object], Mapping[str, object]]] = {
+    "presign": (presigned_uploads.presign_part, (1,), {}),
+    "copy": (presigned_uploads.copy_part, (1,), {"source_ref": "main", "source_path": b"other"}),
+    "complete": (presigned_uploads.complete, (), {"parts": [], "metadata": {}}),
+    "abort": (presigned_uploads.abort, (), {}),
 }
 
 
@@ -80,9 +76,9 @@ def test_an_address_that_was_not_issued_for_the_path_is_refused(use: str, addres
         to = other.physical_address
     else:
         to = "s3://elsewhere/key"
-    where: tuple[Any, ...] = (engine, REPO, "main", path, begun.id)
+    call, arguments, options = USES[use]
     with pytest.raises(InvalidInputError):
-        USES[use](*where, physical_address=to)
+        call(engine, REPO, "main", path, begun.id, *arguments, **options, physical_address=to)
     left = engine.objects.list_uploads(NAMESPACE)
     assert [each.upload_id for each in left] == [begun.id]
     assert paths(engine, "main") == [b"other"]

@@ -109,7 +109,7 @@ def test_an_error_that_does_not_pass_fails_the_task():
     assert outside(world.engine()) == COMMIT.outcomes()[0]
 
 
-def test_after_a_damaged_file_a_process_reads_files_again():
+def test_after_a_damaged_file_a_process_reads_files_again(monkeypatch):
     """Another runner of the process, or a later task, finds a file that was repaired."""
     world, message = COMMIT.begun()
     forgotten: list[str] = []
@@ -120,7 +120,7 @@ def test_after_a_damaged_file_a_process_reads_files_again():
         return call()
 
     engine = engine_around(world.engine(), damaged)
-    engine.committed.forget = lambda: forgotten.append("files")
+    monkeypatch.setattr(engine.committed, "forget", lambda: forgotten.append("files"))
     run(engine, message)
     assert task_now(world, message).state is TaskState.FAILED
     assert forgotten == ["files"]
