@@ -35,8 +35,9 @@ the writer reads the branch once more after staging:
   it does not hold the change.
 
 A merge that must find nothing staged can miss a conditional change in the same way. So its writer
-counts one more of `edits` instead of reading the branch, and the merge starts again. If the head
-has moved by then, the writer decides again under the new head, and replaces its own change.
+counts one more of `edits` instead of reading the branch, and the merge starts again. If it has
+moved the head already (`clean_moves`), the writer decides again under the new head, and replaces
+its own change.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -190,7 +191,7 @@ def confirm_conditional(
     """Ensure that no commit and no merge misses conditional changes that the token accepted.
 
     Returns:
-        Whether the head moved meanwhile. The changes may hide what a merge brought.
+        Whether a merge moved the head meanwhile. The changes may hide what it brought.
 
     Raises:
         UnknownOutcomeError: as `confirm`.
@@ -200,7 +201,7 @@ def confirm_conditional(
         confirm(engine, repository, branch, staged)
         return False
     engine.remember(repository, now)
-    return now.commit_id != branch.commit_id
+    return now.clean_moves != branch.clean_moves
 
 
 def _if_exists(engine: Engine, repository: Repository, branch: Branch) -> Branch | None:

@@ -47,8 +47,10 @@ def stage_upload(
 
     def attempt() -> Upload:
         nonlocal current
-        head = NO_COMMIT if requirement == NO_REQUIREMENT else current.commit_id
-        completed = upload.completed_by(replace(completion, head=head), current.staging_token)
+        seen = None if requirement == NO_REQUIREMENT else current.clean_moves
+        completed = upload.completed_by(
+            replace(completion, clean_moves=seen), current.staging_token
+        )
         try:
             expected = _expected(engine, repository, current, upload.path, requirement)
             engine.staging.stage_upload(repository, current, value, expected, completed)
@@ -113,11 +115,16 @@ def confirm_again(
         UnknownOutcomeError: a commit or a merge may have missed it, or it was replaced or deleted
             since.
     """
-    uid = completed.branch_uid or ""
-    branch = Branch(completed.branch, completion.head, completion.token, uid=uid)
+    branch = Branch(
+        completed.branch,
+        NO_COMMIT,
+        completion.token,
+        clean_moves=completion.clean_moves or 0,
+        uid=completed.branch_uid or "",
+    )
     change = (completed.path, entry_value(completed.entry(completion)))
     # The record may be visible before a scan sees the entry. A read of the item waits for both.
     engine.staging.get(completion.token, completed.path)
     has_moved = confirm_conditional(engine, repository, branch, [change])
-    if has_moved and completion.head != NO_COMMIT:
+    if has_moved and completion.clean_moves is not None:
         raise _head_moved(completed)

@@ -89,6 +89,8 @@ class Branch:
     raise it. So a commit in its last step does not lose to writers that seal.
     edits counts staged changes that depend on what readers saw under this head. A merge that began
     before such a change must not finish after it.
+    clean_moves counts moves of the head that had to find nothing staged. Of a writer that decided
+    before such a move and was missed by it, the change is decided again.
     restored_token is the staging token under which changes were last restored, "" if none were.
     uid distinguishes branches that had one name at different times. It is "" for all branches that
     versions without identities made.
@@ -101,6 +103,7 @@ class Branch:
     version: int = 0
     hidden: bool = False
     edits: int = 0
+    clean_moves: int = 0
     restored_token: StagingToken = NO_TOKEN
     uid: str = ""
 

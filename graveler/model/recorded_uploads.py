@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from graveler.limits import COMPLETED_UPLOAD_LIFE_S, OPEN_UPLOAD_LIFE_S
-from graveler.model import NO_COMMIT, NO_TOKEN, AddressType, CommitID, Entry, StagingToken
+from graveler.model import NO_TOKEN, AddressType, Entry, StagingToken
 from graveler.times import NS_PER_S
 
 
@@ -19,7 +19,7 @@ class Completion:
     """How an upload was completed.
 
     parts_digest identifies the list of parts. The entry was staged under the token. If it had to
-    meet a requirement, head is the branch's commit under which it did.
+    meet a requirement, clean_moves is the branch's count when it did.
     """
 
     checksum: str  # the ETag without quotes
@@ -27,7 +27,7 @@ class Completion:
     completed_ns: int
     parts_digest: str
     token: StagingToken = NO_TOKEN
-    head: CommitID = NO_COMMIT
+    clean_moves: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ def branch_item(repository: Repository, branch: Branch) -> BranchItem:
         version=branch.version,
         hidden=branch.hidden,
         edits=branch.edits,
+        clean_moves=branch.clean_moves,
         restored_token=branch.restored_token,
         uid=branch.uid or None,
     )
@@ -68,6 +69,7 @@ def branch_of(raw: Raw) -> Branch:
         version=int(raw["version"]["N"]),
         hidden=raw["hidden"]["BOOL"],
         edits=int(raw["edits"]["N"]) if "edits" in raw else 0,
+        clean_moves=int(raw["clean_moves"]["N"]) if "clean_moves" in raw else 0,
         restored_token=StagingToken(raw["restored_token"]["S"] if "restored_token" in raw else ""),
         uid=raw["uid"]["S"] if "uid" in raw else "",
     )
@@ -249,6 +251,7 @@ class BranchRecords(RefsRecords):
     ) -> None:
         actions, condition = _move(old, commit_id, applied_tokens, new_staging_token)
         if is_clean:
+            actions.append(BranchItem.clean_moves.add(1))
             condition &= _is_unedited(old)
         if restored:
             condition &= BranchItem.staging_token == old.staging_token

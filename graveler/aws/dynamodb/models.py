@@ -114,6 +114,7 @@ class BranchItem(RefsItem):
     version = NumberAttribute()
     hidden = BooleanAttribute()
     edits = NumberAttribute(default=0)
+    clean_moves = NumberAttribute(default=0)
     restored_token = UnicodeAttribute(default="")
     uid = UnicodeAttribute(null=True)  # missing in branches of earlier versions
 

@@ -342,6 +342,7 @@ class MemoryRefStore(Attachments):
                 staging_token=now.staging_token if new_staging_token is None else new_staging_token,
                 sealed_tokens=now.sealed_tokens[:kept],
                 version=now.version + 1,
+                clean_moves=now.clean_moves + is_clean,
             )
             dropped = [*applied_tokens, *([old.staging_token] if reset else [])]
             self.cleanups += [(drop_after_ns, token) for token in dropped]

@@ -600,15 +600,29 @@ def test_no_merge_misses_a_creation_that_is_repeated(world, engine, begun, parts
 
 
 @pytest.mark.parametrize("requirement", [Requirement(), ABSENT])
-def test_a_repeated_completion_beside_a_head_that_moved_is_unknown_if_it_required_something(
-    engine, begun, parts, requirement
-):
+def test_a_completion_can_be_repeated_after_a_hard_reset(engine, begun, parts, requirement):
     start = commit(engine, allow_empty=True)
     commit(engine, allow_empty=True)
-    complete(engine, begun, parts, requirement)
+    made = complete(engine, begun, parts, requirement)
     branches.hard_reset(engine, REPO, "main", ref=start.id)
-    repeated = attempted(partial(complete, engine, begun, parts, requirement))
-    assert isinstance(repeated, type) == (requirement == ABSENT)
+    assert complete(engine, begun, parts, requirement) == made
+
+
+def test_a_completion_that_requires_nothing_can_be_repeated_after_a_merge(
+    world, engine, begun, parts
+):
+    """The merge has looked before the entry could be read."""
+    branches.create(engine, REPO, name="dev", source="main")
+    upload(engine, b"other", b"merged", "dev")
+    commit(engine, "dev")
+    made = complete(engine, begun, parts)
+
+    def missing(name, call):
+        return iter(()) if name in ("staging.scan", "staging.scan_paths") else call()
+
+    beside = engine_around(world.engine(), missing)
+    merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
+    assert complete(engine, begun, parts) == made
 
 
 def test_a_repository_of_the_same_name_has_none_of_the_uploads(world, engine, begun, parts):
