@@ -173,7 +173,7 @@ def test_what_was_acknowledged_is_in_the_log_until_a_reset(world, is_reset):
         ("move", "completed", ("bulk/1", "P/1"), False),
         ("move", "cancelled", ("bulk/1",), True),
         ("move", "cancelled", (), False),
-        ("move", "failed", ("bulk/1", "P/1"), False),
+        ("move", "failed", ("bulk/1", "P/1"), True),
         ("move", "completed", ("P/1", "copy-else/1"), False),
     ],
 )
