@@ -156,7 +156,7 @@ def test_beginning_a_recorded_upload_keeps_its_budget(meter: Meter) -> None:
 def test_a_repeated_completion_asks_the_object_store_for_nothing(meter: Meter) -> None:
     upload = OpenUpload(meter)
     upload.complete(meter.other)
-    assert meter.cost(upload.complete) == (3, {}), meter.requests
+    assert meter.cost(upload.complete) == (4, {}), meter.requests
 
 
 # The S3 gateway
