@@ -204,6 +204,13 @@ def confirm_conditional(
     return now.clean_moves != branch.clean_moves
 
 
+def may_be_written(path: bytes) -> UnknownOutcomeError:
+    """Return the error of a conditional change that stays although a merge missed it."""
+    return UnknownOutcomeError(
+        f"path {shown(path)} may have been written: read it before you write again"
+    )
+
+
 def _if_exists(engine: Engine, repository: Repository, branch: Branch) -> Branch | None:
     """Return the branch at its current version, None if it was deleted."""
     now = engine.refs.branch(repository, branch.name)
@@ -244,11 +251,11 @@ def stage_in_place(
             else:
                 staged = engine.staging.get(current.staging_token, path)
             below = View(engine, repository, current.sealed_tokens, content)
-            is_of_head = staged is None or staged == own
-            value = make(below.get(path) if staged is None or is_of_head else staged.value)
+            before = None if staged == own else staged
+            value = make(below.get(path) if before is None else before.value)
             engine.staging.stage_if(repository, current, path, value, staged)
             has_moved = confirm_conditional(engine, repository, current, [(path, value)])
-            if is_of_head and has_moved:
+            if before is None and has_moved:
                 own = Staged(value)
                 raise StaleVersionError("the head moved")  # noqa: TRY301 - as if the store said it
         except StaleVersionError:
@@ -257,8 +264,7 @@ def stage_in_place(
         except (PreconditionFailedError, NotFoundError) as error:
             if own is None:
                 raise
-            text = f"path {shown(path)} may have been written: read it before you write again"
-            raise UnknownOutcomeError(text) from error
+            raise may_be_written(path) from error
 
     subject = f"path {shown(path)} or branch {branch.name!r}"
     retry_stale(attempt, subject, tries_max=BRANCH_WRITE_TRIES_MAX)

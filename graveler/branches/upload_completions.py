@@ -14,11 +14,12 @@ from graveler.branches.staging import (
     check_requirement,
     confirm,
     confirm_conditional,
+    may_be_written,
 )
 from graveler.branches.views import View
 from graveler.engine import Engine
 from graveler.entries import entry_value
-from graveler.errors import StaleVersionError, UnknownOutcomeError
+from graveler.errors import StaleVersionError
 from graveler.limits import BRANCH_WRITE_TRIES_MAX
 from graveler.model import NO_COMMIT, NO_REQUIREMENT, Branch, Repository, Requirement
 from graveler.model.recorded_uploads import Completion, Upload
@@ -64,14 +65,8 @@ def stage_upload(
     if requirement == NO_REQUIREMENT:
         confirm(engine, repository, current, [(upload.path, value)])
     elif confirm_conditional(engine, repository, current, [(upload.path, value)]):
-        raise _head_moved(upload)
+        raise may_be_written(upload.path)
     return completed
-
-
-def _head_moved(upload: Upload) -> UnknownOutcomeError:
-    return UnknownOutcomeError(
-        f"path {shown(upload.path)} may have been written: read it before you write again"
-    )
 
 
 def _expected(
@@ -127,4 +122,4 @@ def confirm_again(
     engine.staging.get(completion.token, completed.path)
     has_moved = confirm_conditional(engine, repository, branch, [change])
     if has_moved and completion.clean_moves is not None:
-        raise _head_moved(completed)
+        raise may_be_written(completed.path)

@@ -303,14 +303,19 @@ def test_metadata_beside_a_merge_leave_the_merged_content(world, engine, call):
     assert objects.stat(engine, REPO, "main", b"p").entry.metadata == {"k": "v"}
 
 
-@pytest.mark.parametrize("call", ["staging.scan", "staging.restore"])
-def test_a_reset_object_beside_a_hard_reset_shows_the_new_head(world, engine, call):
+@pytest.fixture
+def good(engine):
+    """A commit before the head: a path has another content at the head, and a staged one."""
     upload(engine, b"p", b"good")
-    good = commit(engine)
+    made = commit(engine)
     upload(engine, b"p", b"poison")
     commit(engine)
     upload(engine, b"p", b"staged")
+    return made
 
+
+@pytest.mark.parametrize("call", ["staging.scan", "staging.restore"])
+def test_a_reset_object_beside_a_hard_reset_shows_the_new_head(world, engine, good, call):
     def hard():
         branches.hard_reset(engine, REPO, "main", ref=good.id)
 
@@ -321,14 +326,9 @@ def test_a_reset_object_beside_a_hard_reset_shows_the_new_head(world, engine, ca
 
 @pytest.mark.parametrize("moves_first", [True, False])
 def test_a_hard_reset_that_misses_an_entry_which_a_reset_restores_does_not_leave_it(
-    world, engine, moves_first
+    world, engine, good, moves_first
 ):
     """The branch shows that something was restored before the entry can be read."""
-    upload(engine, b"p", b"good")
-    good = commit(engine)
-    upload(engine, b"p", b"poison")
-    commit(engine)
-    upload(engine, b"p", b"staged")
     raised = []
 
     def resetting(name, call):
@@ -353,13 +353,8 @@ def test_a_hard_reset_that_misses_an_entry_which_a_reset_restores_does_not_leave
 
 
 @pytest.mark.parametrize("written", [True, False])
-def test_a_reset_that_begins_again_undoes_no_later_write(world, engine, written):
+def test_a_reset_that_begins_again_undoes_no_later_write(world, engine, good, written):
     """The head moves after the reset took effect, and perhaps somebody writes."""
-    upload(engine, b"p", b"good")
-    good = commit(engine)
-    upload(engine, b"p", b"poison")
-    commit(engine)
-    upload(engine, b"p", b"staged")
 
     def after_its_effect():
         branches.hard_reset(engine, REPO, "main", ref=good.id)
@@ -390,13 +385,8 @@ def test_a_reset_that_a_commit_misses_is_not_acknowledged(world, engine):
     assert content(engine, "main", b"p") == b"staged"
 
 
-def test_a_hard_reset_that_a_commit_undoes_in_part_is_not_acknowledged(world, engine):
+def test_a_hard_reset_that_a_commit_undoes_in_part_is_not_acknowledged(world, engine, good):
     """The commit reads the restored entry as it was before the hard reset."""
-    upload(engine, b"p", b"good")
-    good = commit(engine)
-    upload(engine, b"p", b"poison")
-    commit(engine)
-    upload(engine, b"p", b"staged")
     branches.reset(engine, REPO, "main", kind="object", path=b"p")
     _, branch = current_branch(engine, REPO, "main")
     old = engine.staging.get(branch.staging_token, b"p").value

@@ -2,7 +2,6 @@
 
 import pytest
 
-from graveler.aws.settings import DeploymentSettings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError
 from graveler.model import Repository
@@ -10,19 +9,7 @@ from graveler.retention.runs import LEASE_S
 from graveler_jobs.garbage_collection.lease import CollectionLease, held
 from graveler_jobs.session import JobDeployment
 from tests.support.fakes.engines import MemoryWorld
-from tests.support.fakes.memory_jobs import MemoryJobStore
-from tests.support.worlds.lake import REPO, new_lake
-
-
-@pytest.fixture
-def world() -> MemoryWorld:
-    return new_lake()
-
-
-@pytest.fixture
-def deployment(world: MemoryWorld) -> JobDeployment:
-    settings = DeploymentSettings(region="any", refs_table="refs", staging_table="staging")
-    return JobDeployment(world.engine(), MemoryJobStore(world.refs), settings)
+from tests.support.worlds.lake import REPO
 
 
 @pytest.fixture

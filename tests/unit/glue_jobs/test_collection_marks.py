@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from graveler.aws.settings import DeploymentSettings
 from graveler.branches.claims import claim
 from graveler.branches.lookup import read_repository
 from graveler.errors import NotFoundError
@@ -18,9 +17,8 @@ from graveler_jobs.garbage_collection.marking import Mark, MarkFolder, Marking, 
 from graveler_jobs.garbage_collection.options import CollectionOptions
 from graveler_jobs.session import JobDeployment
 from tests.support.fakes.engines import MemoryWorld
-from tests.support.fakes.memory_jobs import MemoryJobStore
 from tests.support.worlds.addresses import address
-from tests.support.worlds.lake import NAMESPACE, REPO, new_lake
+from tests.support.worlds.lake import NAMESPACE, REPO
 
 FOLDER = MarkFolder(f"{NAMESPACE}/run/")
 CLAIMED, GARBAGE = address(1), address(2)
@@ -49,17 +47,6 @@ class LocalSpark:
 
     def createDataFrame(self, rows: list[tuple[str]], _schema: str) -> Addresses:  # noqa: N802 - Spark's name
         return Addresses(each for (each,) in rows)
-
-
-@pytest.fixture
-def world() -> MemoryWorld:
-    return new_lake()
-
-
-@pytest.fixture
-def deployment(world: MemoryWorld) -> JobDeployment:
-    settings = DeploymentSettings(region="any", refs_table="refs", staging_table="staging")
-    return JobDeployment(world.engine(), MemoryJobStore(world.refs), settings)
 
 
 def test_a_mark_leaves_out_what_is_claimed(

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from graveler.aws.settings import DeploymentSettings
 from graveler.branches.lookup import read_repository
 from graveler.errors import ContentionError, PreconditionFailedError
 from graveler.operations import presigned_uploads, recorded_uploads
@@ -26,9 +25,8 @@ from graveler_jobs.garbage_collection.sweeping import LEASE_IS_LOST, LOOK_IS_OLD
 from graveler_jobs.session import JobDeployment
 from tests.support.checks.cases import for_each
 from tests.support.fakes.engines import MemoryWorld
-from tests.support.fakes.memory_jobs import MemoryJobStore
 from tests.support.worlds.addresses import address
-from tests.support.worlds.lake import NAMESPACE, REPO, new_lake
+from tests.support.worlds.lake import NAMESPACE, REPO
 
 FOLDER = f"{NAMESPACE}/run/"
 LOOK_S = 77
@@ -81,17 +79,6 @@ class LocalMarking:
 
     def come_to_life(self) -> Frame:
         return Frame(pa.table({"address": [KEPT]}))
-
-
-@pytest.fixture
-def world() -> MemoryWorld:
-    return new_lake()
-
-
-@pytest.fixture
-def deployment(world: MemoryWorld) -> JobDeployment:
-    settings = DeploymentSettings(region="any", refs_table="refs", staging_table="staging")
-    return JobDeployment(world.engine(), MemoryJobStore(world.refs), settings)
 
 
 def new_run(deployment: JobDeployment, monkeypatch: pytest.MonkeyPatch) -> module._CollectionRun:
