@@ -281,34 +281,37 @@ def test_a_branch_made_again_has_nothing_of_the_one_before(world: ServerWorld, r
     stage(engine, repo, b"base", "x")
     commits.commit(engine, repo, "main", REQUEST)
     stopped = threading.Event()
-    current = ["none"]
+    ended = set[str]()
 
-    def write() -> None:
+    def write(writer: str) -> None:
         own, number = world.engine(), 0
         while not stopped.is_set():
             number += 1
+            value = f"{writer}-{number}"
             try:
-                stage(own, repo, b"%05d" % number, current[0], branch="dev")
+                stage(own, repo, b"%05d" % number, value, branch="dev")
+                ended.add(value)
             except (NotFoundError, ContentionError, UnknownOutcomeError):
                 continue
 
     def make_and_delete() -> None:
         try:
-            for turn in range(10):
-                before, current[0] = current[0], f"written-in-turn-{turn}"
+            for _ in range(10):
+                ended_before = ended.copy()
                 branches.create(engine, repo, name="dev", source="main")
                 time.sleep(0.05)
                 seen = checksums(world.engine(), repo, "dev")
                 assert seen.pop(b"base") == "x"
-                # A write that had begun before may still arrive here; nothing older may.
-                assert {*seen.values()} <= {before, current[0]}
+                # A write that began under the branch before may end in this one.
+                assert not ended_before & {*seen.values()}
                 branches.delete(engine, repo, "dev")
                 with pytest.raises(NotFoundError):
                     branches.get(world.engine(), repo, "dev")
         finally:
             stopped.set()
 
-    assert together(make_and_delete, write, write) == [None] * 3
+    assert together(make_and_delete, partial(write, "one"), partial(write, "other")) == [None] * 3
+    assert ended
 
 
 def test_what_is_reset_is_gone_and_what_is_written_afterwards_stays(
