@@ -44,17 +44,17 @@ def delete_objects(request: S3Request) -> S3Response:
     """Delete up to 1,000 objects; report each of them."""
     deletion = deletions.parse_delete(request.document())
     errors: dict[str, FailedDeletion] = {}
-    by_branch: dict[str, list[tuple[bytes, str]]] = {}
+    by_branch: dict[str, dict[bytes, str]] = {}
     for wanted in deletion.objects:
         place = split_key(wanted.key.encode())
         if wanted.version_id not in {None, "", NULL_VERSION}:
             errors[wanted.key] = _of_version(wanted.key)
         elif wanted.etag is not None and place.path:
             _delete_if(request, place.ref, place.path, wanted, errors)
-        else:
-            by_branch.setdefault(place.ref, []).append((place.path, wanted.key))
-    for branch, some in by_branch.items():
-        _delete_some(request, branch, some, errors)
+        elif place.path:
+            by_branch.setdefault(place.ref, {})[place.path] = wanted.key
+    for branch, keys in by_branch.items():
+        _delete_some(request, branch, keys, errors)
     deleted = [wanted.key for wanted in deletion.objects if wanted.key not in errors]
     listed = () if deletion.quiet else deleted
     return xml_response(deletions.deletion_result(listed, list(errors.values())))
@@ -87,19 +87,15 @@ def _delete_if(
 def _delete_some(
     request: S3Request,
     branch: str,
-    some: list[tuple[bytes, str]],
+    keys: dict[bytes, str],
     errors: dict[str, FailedDeletion],
 ) -> None:
-    keys: dict[bytes, list[str]] = {}
-    for path, key in some:
-        keys.setdefault(path, []).append(key)
-    paths = [path for path in keys if path]
     try:
-        failures = request.lake.delete_many(request.bucket, branch, paths) if paths else ()
+        failures = request.lake.delete_many(request.bucket, branch, [*keys])
     except GravelerError as error:
-        failures = [(path, error) for path in paths]
+        failures = [(path, error) for path in keys]
     for path, failure in failures:
-        errors |= {key: _of_key(request, key, failure) for key in keys[path]}
+        errors[keys[path]] = _of_key(request, keys[path], failure)
 
 
 def _of_key(request: S3Request, key: str, error: GravelerError) -> FailedDeletion:

@@ -1,10 +1,8 @@
 """What an attacker tries at the S3 gateway, in both of its homes."""
 
 import base64
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +10,9 @@ from graveler.ports import SignedS3Request
 from graveler_gateway.lake.port import ClientKeyPair
 from graveler_gateway.protocol.head import RequestHead
 from graveler_gateway.protocol.signatures.verified import ChunkSeed
-from graveler_gateway.protocol.signatures.version2 import sign
 from tests.support.clients.api import ACCESS_KEY_ID, SECRET
 from tests.support.fakes.access import EVERYTHING, allowing, denying
+from tests.support.worlds.gateway_forms import Form
 from tests.support.worlds.gateway_stack import HOST, REPO, CutBody, GatewayStack, Reply
 from tests.support.worlds.sidecar import serve_over_the_api
 
@@ -206,37 +204,6 @@ def test_an_upload_of_another_user_is_closed_to_whom_its_path_is(
 
 
 # Browsers
-
-
-@dataclass(frozen=True)
-class Form:
-    """A browser's form with a file, which a policy allows."""
-
-    stack: GatewayStack
-    conditions: tuple[Any, ...] = ({"bucket": REPO}, ["starts-with", "$key", "main/"])
-    access_key_id: str = ACCESS_KEY_ID
-    secret: str = SECRET
-
-    def send(self, bucket: str = REPO, **fields: str) -> Reply:
-        document = {"expiration": "2099-01-01T00:00:00Z", "conditions": self.conditions}
-        policy = base64.b64encode(json.dumps(document).encode())
-        signed = {
-            "AWSAccessKeyId": self.access_key_id,
-            "policy": policy.decode(),
-            "signature": sign(self.secret, policy),
-            "key": "main/a",
-            **fields,
-        }
-        lead = '--B\r\nContent-Disposition: form-data; name="{}"\r\n\r\n'
-        parts = [f"{lead.format(name)}{value}\r\n" for name, value in signed.items()]
-        body = f"{''.join(parts)}{lead.format('file')}new\r\n--B--\r\n".encode()
-        headers = {
-            "host": HOST,
-            "content-type": "multipart/form-data; boundary=B",
-            "content-length": str(len(body)),
-        }
-        head = RequestHead("POST", f"/{bucket}", "", list(headers.items()))
-        return self.stack.send(head, CutBody(body))
 
 
 def test_a_form_stores_what_its_policy_and_its_user_may(stack: GatewayStack) -> None:

@@ -1,12 +1,15 @@
 """Copies keep or replace what describes an object; tags are committed and merged with it."""
 
 import hashlib
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from graveler.operations import merges, objects
+from graveler.operations import merges, objects, writes
 from graveler.user_metadata import s3_metadata
+from graveler_gateway.lake.api.objects import ApiObjects
+from graveler_gateway.lake.engine.objects import EngineObjects
 from tests.support.checks.cases import for_each
 from tests.support.worlds.gateway_calls import TAGGING
 from tests.support.worlds.gateway_stack import REPO, GatewayStack
@@ -184,6 +187,19 @@ def test_tags_are_put_counted_replaced_and_deleted(stack):
     assert stack.ask("DELETE", "/repo/main/b", query={"tagging": ""}).status == 204
     assert described(stack)[1:] == ({"owner": "ann"}, {})
     assert stack.ask("DELETE", "/repo/main/b", query={"tagging": ""}).status == 204
+
+
+def test_tags_leave_metadata_that_changed_meanwhile(stack, home, monkeypatch):
+    lake: Any = EngineObjects if home == "engine" else ApiObjects
+    describe = lake.describe
+
+    def describe_later(*args):
+        writes.set_user_metadata(stack.engine, REPO, "main", b"a", {"new": "yes"})
+        describe(*args)
+
+    monkeypatch.setattr(lake, "describe", describe_later)
+    stack.ask("PUT", "/repo/main/a", TAGGING.replace(b">v<", b">w<"), query={"tagging": ""})
+    assert described(stack, "main/a")[1:] == ({"new": "yes"}, {"k": "w"})
 
 
 @for_each("key", ["main/missing", "main"])
