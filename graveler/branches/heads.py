@@ -162,14 +162,13 @@ def seal(
     failed commit would add one. Many sealed tokens are merged first, under watching.
 
     Raises:
-        ContentionError: changes were restored in each try, or the branch changed in each.
+        ContentionError: the branch changed in each try to merge tokens.
         NotFoundError: the branch was deleted.
         Exception: whatever watching raises.
     """
     if branch.sealed_tokens and not has_staged(engine, branch.staging_token):
         return branch
-    sealed = replace_token(engine, repository, branch, engine.sealed_tokens_max, watching)
-    return seal_restored(engine, repository, sealed, watching)
+    return replace_token(engine, repository, branch, engine.sealed_tokens_max, watching)
 
 
 def seal_restored(
@@ -180,7 +179,8 @@ def seal_restored(
     Restored entries cover changes of sealed tokens, so a commit must apply both or neither.
 
     Raises:
-        ContentionError, NotFoundError, Exception: as `seal`.
+        ContentionError: changes were restored in each try, or the branch changed in each.
+        NotFoundError, Exception: as `seal`.
     """
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         if not branch.has_restored:
