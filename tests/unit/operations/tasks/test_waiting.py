@@ -200,6 +200,15 @@ def test_a_client_that_wrote_more_before_it_came_again_gets_a_commit_with_all_of
     assert b"later" in contents(world.engine(), made.id)
 
 
+def test_a_client_whose_later_write_another_request_sealed_gets_a_commit_with_it(world):
+    told_to_come_again(COMMIT, world)
+    run_tasks(world)
+    upload(world.engine(), b"later")
+    told_to_come_again(message_of("other"), world)
+    with pytest.raises(StillRunningError):
+        COMMIT.ask(impatient(world), FIRST_REQUEST)
+
+
 def test_an_outcome_is_told_once(world):
     told_to_come_again(COMMIT, world)
     run_tasks(world)
