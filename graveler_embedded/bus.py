@@ -65,7 +65,7 @@ class LocalEventBus:
         text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
         for rule in self._rules:
             if matches(rule.pattern, event):
-                self._queues.send(rule.queue, text)
+                self._queues.send(rule.queue, text, group=str(detail.get("repository", "")))
         self._record(text)
         return str(event["id"])
 

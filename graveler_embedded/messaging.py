@@ -81,6 +81,7 @@ class _QueueUrl(_Parameters):
 class _SendMessage(_QueueUrl):
     message_body: str
     delay_seconds: int = 0
+    message_group_id: str = ""
 
 
 class _ReceiveMessage(_QueueUrl):
@@ -219,7 +220,9 @@ class AwsServices:
             message = f"a message has 1 to {MESSAGE_BYTES_MAX} bytes"
             raise ServiceError("InvalidParameterValue", message)
         _require_within("DelaySeconds", request.delay_seconds, 0, DELAY_S_MAX)
-        message_id = self._queues.send(request.queue, request.message_body, request.delay_seconds)
+        message_id = self._queues.send(
+            request.queue, request.message_body, request.delay_seconds, request.message_group_id
+        )
         return {"MessageId": message_id, "MD5OfMessageBody": md5_of(request.message_body)}
 
     def _receive_message(self, request: _ReceiveMessage) -> ServiceAnswer:

@@ -1,9 +1,10 @@
-"""A small SQS: queues in a SQLite file, so that messages survive the process.
+"""A small SQS: fair queues in a SQLite file, so that messages survive the process.
 
 Theory of operation. A message can be received when it is due: after its delay. If it was received
 and not deleted, it is due again after the visibility timeout. Receives are counted. A message that
-is due again after the last allowed receive moves to the dead-letter queue. One process owns the
-file. Its threads share one connection under one lock, and receivers wait on that lock.
+is due again after the last allowed receive moves to the dead-letter queue. Of two groups, the one
+with fewer messages in flight comes first. One process owns the file. Its threads share one
+connection under one lock, and receivers wait on that lock.
 """
 
 import logging
@@ -32,7 +33,8 @@ CREATE TABLE IF NOT EXISTS messages (
     due_ms INTEGER NOT NULL,
     receipt TEXT NOT NULL DEFAULT '', -- of the last receive
     first_received_ms INTEGER NOT NULL DEFAULT 0,
-    receives INTEGER NOT NULL DEFAULT 0
+    receives INTEGER NOT NULL DEFAULT 0,
+    message_group TEXT NOT NULL DEFAULT '' -- a message without one is a group by itself
 ) STRICT;
 CREATE INDEX IF NOT EXISTS messages_by_queue ON messages (queue, due_ms);
 """
@@ -46,6 +48,29 @@ def queue_arn(queue: str) -> str:
 def queue_url(endpoint: str, queue: str) -> str:
     """Return the queue's URL, by which clients send and receive."""
     return f"{endpoint}/{ACCOUNT}/{queue}"
+
+
+# An earlier version made the table without groups.
+_ADD_GROUPS = "ALTER TABLE messages ADD COLUMN message_group TEXT NOT NULL DEFAULT ''"
+
+# Of the messages that are due, it takes those of the groups with the fewest messages in flight.
+_TAKE = """
+UPDATE messages SET
+    receipt = lower(hex(randomblob(16))),
+    receives = receives + 1,
+    due_ms = :again_ms,
+    first_received_ms = iif(first_received_ms, first_received_ms, :now_ms)
+WHERE id IN (
+    SELECT due.id FROM messages AS due LEFT JOIN (
+        SELECT message_group, count(*) AS in_flight FROM messages
+        WHERE queue = :queue AND receipt != '' AND due_ms > :now_ms AND message_group != ''
+        GROUP BY message_group
+    ) USING (message_group)
+    WHERE queue = :queue AND due_ms <= :now_ms
+    ORDER BY coalesce(in_flight, 0), due_ms LIMIT :messages_max
+)
+RETURNING id, body, receipt, sent_ms, first_received_ms, receives
+"""
 
 
 class UnknownQueueError(LookupError):
@@ -98,22 +123,29 @@ class Queues:
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=FULL")  # messages survive a power failure
         self._database.executescript(_SCHEMA)
+        columns = self._database.execute("SELECT name FROM pragma_table_info('messages')")
+        if ("message_group",) not in columns.fetchall():
+            self._database.execute(_ADD_GROUPS)
 
     def __del__(self) -> None:
         if hasattr(self, "_database"):  # it could be opened
             self._database.close()
 
-    def send(self, queue: str, body: str, delay_s: int = 0) -> str:
+    def send(self, queue: str, body: str, delay_s: int = 0, group: str = "") -> str:
         """Store a message that can be received after the delay; return its ID.
+
+        group: whose message it is.
 
         Raises:
             UnknownQueueError: there is no such queue.
         """
         name = self._queue(queue).name
         now_ms = self._now_ms()
-        row = (str(uuid4()), name, body, now_ms, now_ms + delay_s * 1000)
+        row = (str(uuid4()), name, body, now_ms, now_ms + delay_s * 1000, group)
         self._change(
-            "INSERT INTO messages (id, queue, body, sent_ms, due_ms) VALUES (?, ?, ?, ?, ?)", row
+            "INSERT INTO messages (id, queue, body, sent_ms, due_ms, message_group)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            row,
         )
         return row[0]
 
@@ -125,7 +157,7 @@ class Queues:
         wait_s: float = 0,
         visibility_timeout_s: int | None = None,
     ) -> list[Message]:
-        """Return due messages, the longest due first; wait up to wait_s if there is none.
+        """Return due messages, the longest due of a group first; wait up to wait_s for one.
 
         The messages are not due again before the visibility timeout.
 
@@ -217,14 +249,13 @@ class Queues:
 
     def _take(self, queue: str, messages_max: int, timeout_s: int) -> list[Message]:
         now_ms = self._now_ms()
-        rows = self._database.execute(
-            "UPDATE messages SET receipt = lower(hex(randomblob(16))), receives = receives + 1,"
-            " due_ms = ?, first_received_ms = iif(first_received_ms, first_received_ms, ?)"
-            " WHERE id IN (SELECT id FROM messages WHERE queue = ? AND due_ms <= ?"
-            " ORDER BY due_ms LIMIT ?)"
-            " RETURNING id, body, receipt, sent_ms, first_received_ms, receives",
-            (now_ms + timeout_s * 1000, now_ms, queue, now_ms, messages_max),
-        ).fetchall()
+        values = {
+            "queue": queue,
+            "now_ms": now_ms,
+            "again_ms": now_ms + timeout_s * 1000,
+            "messages_max": messages_max,
+        }
+        rows = self._database.execute(_TAKE, values).fetchall()
         return sorted((Message(*row) for row in rows), key=lambda message: message.sent_ms)
 
     def _bury(self, queue: Queue) -> None:

@@ -187,7 +187,11 @@ class Events(Construct):
             event_pattern=pattern,
             enabled=is_enabled,
         )
-        rule.add_target(targets.SqsQueue(queue, dead_letter_queue=self.undelivered))
+        # Groups make the queue fair to repositories, as those of `graveler.aws.sqs` do.
+        target = targets.SqsQueue(
+            queue, dead_letter_queue=self.undelivered, message_group_id="$.detail.repository"
+        )
+        rule.add_target(target)
 
     def publish_from(self, storage: StorageStack, function: Function) -> None:
         """Deliver the outbox of the refs table to the function, in order, until it is published.

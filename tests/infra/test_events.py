@@ -43,8 +43,9 @@ def targets(deployment, name):
 def test_the_rule_of_a_queue_is_the_one_of_the_embedded_stack(deployment, name, local, queue):
     found = rule(deployment, name)
     assert found["EventPattern"] == local.pattern
-    (target,) = targets(deployment, name)
-    assert target.startswith(queue)
+    (target,) = found["Targets"]
+    assert deployment.flat(target["Arn"]).startswith(queue)
+    assert target["SqsParameters"]["MessageGroupId"] == "$.detail.repository"
     assert deployment.flat(found["EventBusName"]).startswith("<EventsBus")
 
 

@@ -22,6 +22,7 @@ def test_a_request_waits_as_long_as_it_shall() -> None:
     queue.send(REQUEST, delay_s=900)
     assert [request["DelaySeconds"] for request in service.requests] == [0, 900]
     assert {request["QueueUrl"] for request in service.requests} == {URL}
+    assert {request["MessageGroupId"] for request in service.requests} == {"lake"}
     body = json.loads(service.requests[0]["MessageBody"])
     assert body == {"repository": "lake", "branch": "feature/é"}
 

@@ -1,6 +1,7 @@
 """A queue delivers at least once, when messages are due, and not forever."""
 
 import logging
+import sqlite3
 import threading
 import time
 
@@ -19,6 +20,39 @@ def test_messages_are_received_once_and_in_the_order_of_their_sending(world):
     ]
     assert world.bodies() == ["third"]
     assert world.bodies() == []
+
+
+def test_a_group_with_many_messages_does_not_delay_another_one(world):
+    def send(body, group=""):
+        world.queues.send("work", body, group=group)
+        world.clock.advance(1)
+
+    for number in range(3):
+        send(f"flood {number}", "flood")
+    first = world.queues.receive("work")
+    send("quiet", "quiet")
+    send("of no group")
+    send("of no group either")
+    others = [world.queues.receive("work")[0] for _ in range(5)]
+    assert [message.body for message in first + others] == [
+        "flood 0",
+        "quiet",
+        "of no group",
+        "of no group either",
+        "flood 1",
+        "flood 2",
+    ]
+
+
+def test_messages_that_an_earlier_version_stored_are_delivered(tmp_path):
+    path = tmp_path / "queues"
+    Queues(path, [Queue(name="work")]).send("work", "old")
+    database = sqlite3.connect(path)
+    database.execute("ALTER TABLE messages DROP COLUMN message_group")
+    database.close()
+    queues = Queues(path, [Queue(name="work")])
+    queues.send("work", "new", group="lake")
+    assert [message.body for message in queues.receive("work", messages_max=2)] == ["old", "new"]
 
 
 def test_a_queue_does_not_see_the_messages_of_another(world):
