@@ -214,7 +214,6 @@ def run_merge(hold: Hold) -> None:
     """
     engine, user = hold.engine, hold.task.user
     found, current = hold.current_branch()
-    check_writable(found, force=False)
     pull_id = str(hold.task.request["pull_request_id"])
     pull = _open(engine, found, pull_id)
     source_id = CommitID(hold.task.covers)

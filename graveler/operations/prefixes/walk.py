@@ -295,11 +295,9 @@ class _Walk:
         self._hold.step(asdict(progress), progress.done, store)
         try:
             staged = [(each.path, each.value) for each in changes]
-            has_moved = confirm_conditional(self._engine, repository, branch, staged)
+            confirm_conditional(self._engine, repository, branch, staged)
         except UnknownOutcomeError as error:
             raise StaleVersionError(error.message) from error
-        if has_moved:
-            raise StaleVersionError("the head moved: the step may hide what it brought")
 
 
 def _steps(planned: Iterator[_Planned]) -> Iterator[list[_Planned]]:

@@ -10,7 +10,7 @@ from graveler.errors import (
     NotFoundError,
     StaleVersionError,
 )
-from graveler.limits import RESTORED_MAX
+from graveler.limits import RESTORED_BYTES_MAX, RESTORED_MAX
 from graveler.operations import branches, commits, diffs, repositories, tags, writes
 from graveler.staging.listing import PageQuery
 from tests.support.faults.counting import engine_around
@@ -325,9 +325,13 @@ def test_restored_entries_do_not_hide_the_commit_of_a_hard_reset(engine):
         assert content(engine, "main", b"own") == b"staged"
 
 
-def test_a_hard_reset_over_too_many_restored_entries_is_refused(engine):
+@pytest.mark.parametrize(("count", "bytes_max"), [(RESTORED_MAX + 1, RESTORED_BYTES_MAX), (2, 9)])
+def test_a_hard_reset_over_too_many_or_large_restored_entries_is_refused(
+    engine, count, bytes_max, monkeypatch
+):
+    monkeypatch.setattr(branches, "RESTORED_BYTES_MAX", bytes_max)
     first = branches.get(engine, REPO, "main").commit_id
-    for number in range(RESTORED_MAX + 1):
+    for number in range(count):
         upload(engine, b"p/%03d" % number, b"x")
     branches.reset(engine, REPO, "main", kind="common_prefix", path=b"p/")
     with pytest.raises(InvalidInputError, match="commit or reset all uncommitted changes first"):

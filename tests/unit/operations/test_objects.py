@@ -8,6 +8,7 @@ import pytest
 from msgspec import structs
 
 from graveler.branches import heads, lookup
+from graveler.data_headers import DataHeaders
 from graveler.entries import entry_value
 from graveler.errors import (
     ContentionError,
@@ -628,6 +629,15 @@ def test_an_object_is_copied_from_another_repository(engine):
     assert engine.objects.get(made.physical_address) == b"data"
     with pytest.raises(InvalidInputError, match="full copy"):
         writes.copy(engine, "other", "main", b"c", **options, shallow=True)
+
+
+@pytest.mark.parametrize(("wanted", "expected"), [("text/html", "text/html"), (None, "text/csv")])
+def test_the_data_of_a_copy_with_other_headers_have_its_content_type(engine, wanted, expected):
+    put(engine, b"a", content_type="text/csv")
+    headers = DataHeaders(kept={"cache-control": "no-cache"})
+    made = copied(engine, b"b", b"a", content_type=wanted, headers=headers)
+    info = engine.objects.head(made.physical_address)
+    assert (info.content_type, made.entry.content_type) == (expected, expected)
 
 
 @pytest.mark.parametrize("shallow", [False, True])

@@ -594,6 +594,23 @@ def test_a_task_of_an_earlier_version_goes_on(world: MemoryWorld, lake: Engine) 
     assert under(lake, b"to/") == {path: A[path] for path in A if path != b"1"}
 
 
+def test_large_objects_are_staged_in_smaller_steps(
+    world: MemoryWorld, lake: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DynamoDB refuses transactions of more than 4 MB."""
+    monkeypatch.setattr(walk, "_STEP_BYTES_MAX", 1)
+    steps: list[str] = []
+
+    def count(name: str, call: Callable[[], Any]) -> Any:
+        steps.extend([name] * (name == "staging.stage_step"))
+        return call()
+
+    task = copy(lake, "a/", "copy/")
+    run(engine_around(world.engine(), count), TaskMessage(REPO, task.id))
+    assert under(lake, b"copy/") == A
+    assert len(steps) == len(A)
+
+
 def test_imported_objects_are_copied_as_they_are(world: MemoryWorld, lake: Engine) -> None:
     world.objects.put("s3://elsewhere/x", b"data", "a/b")
     links.stage(lake, REPO, "main", b"in/x", links.StoredData("s3://elsewhere/x", "abc", 4))

@@ -34,7 +34,7 @@ from graveler.operations import (
     writes,
 )
 from graveler.operations.recorded_uploads import list_uploads
-from graveler.ports import ExpectedObject, UploadedPart
+from graveler.ports import NOTHING_EXPECTED, ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix, PageQuery
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.faults.counting import Port, engine_around
@@ -162,8 +162,21 @@ def test_a_read_only_repository_takes_no_upload(world, engine):
     assert left_in_store(engine) == []
 
 
-def test_parts_of_another_size_make_no_object_even_if_the_store_joins_them(world, engine):
-    """Not every store compares the size that a client announces."""
+@pytest.mark.parametrize(
+    ("wrong", "right", "message"),
+    [
+        (ExpectedObject(4), ExpectedObject(3), "the parts have 3 bytes together, not 4"),
+        (
+            ExpectedObject(3, {"x-amz-checksum-crc32": "AAAAAA=="}),
+            NOTHING_EXPECTED,
+            "x-amz-checksum-crc32 of the object is unknown, not AAAAAA==",
+        ),
+    ],
+)
+def test_parts_of_another_object_make_none_even_if_the_store_joins_them(
+    engine, wrong, right, message
+):
+    """Not every store compares the size and the checksum that a client announces."""
 
     class Lenient(Port):
         def complete_upload(self, uri, store_id, parts, _expected):
@@ -173,10 +186,10 @@ def test_parts_of_another_size_make_no_object_even_if_the_store_joins_them(world
     lenient = replace(engine, objects=Lenient(engine.objects, "objects", pass_on))
     begun = begin(lenient)
     parts, where = send(engine, begun, b"one"), (lenient, REPO, "main", PATH, begun.id)
-    with pytest.raises(BadPartsError, match="the parts have 3 bytes together, not 4"):
-        recorded_uploads.complete(*where, parts, expected=ExpectedObject(4))
+    with pytest.raises(BadPartsError, match=message):
+        recorded_uploads.complete(*where, parts, expected=wrong)
     assert paths(engine, "main") == []
-    recorded_uploads.complete(*where, parts, expected=ExpectedObject(3))
+    recorded_uploads.complete(*where, parts, expected=right)
     assert paths(engine, "main") == [PATH]
 
 

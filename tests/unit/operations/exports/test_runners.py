@@ -1,8 +1,10 @@
 """Runners of an export work one at a time, whatever happens to others and to messages."""
 
+from dataclasses import replace
+
 import pytest
 
-from graveler.errors import InvalidInputError, ThrottledError
+from graveler.errors import InvalidInputError, StaleVersionError, ThrottledError
 from graveler.export.lifecycle import CLOCKS_DIFFER_S, LEASE_S, RENEWAL_S, released
 from graveler.export.record import ExportRequest, ExportSettings, ExportState
 from graveler.operations import repositories
@@ -46,6 +48,35 @@ def test_a_repeated_or_late_message_does_nothing(lake):
         lake.advance(runner=f"again {number}")
     assert lake.writes == []
     assert lake.world.export_queue.waiting == []
+
+
+def test_a_runner_without_time_leaves_the_run_to_the_next_one(lake):
+    lake.world.export_queue.waiting.clear()
+    advance(lake.engine(), REQUEST, runner="r", time_left_s=lambda: 5)
+    assert (lake.writes, due_messages(lake)) == ([], [REQUEST])
+
+
+def test_a_message_that_lost_every_race_comes_again(lake):
+    def others_first(name, call):
+        if name == "exports.replace_branch_export":
+            raise StaleVersionError("another writer changed the record")
+        return call()
+
+    lake.world.export_queue.waiting.clear()
+    advance(
+        engine_around(lake.engine(), others_first), REQUEST, runner="r", time_left_s=lambda: 900
+    )
+    assert REQUEST in due_messages(lake)
+
+
+def test_an_export_that_has_nothing_left_to_do_is_not_pending(lake):
+    lake.settle()
+    engine, repository = lake.engine(), lake.repository
+    pending = replace(lake.record, is_pending=True)
+    engine.exports.replace_branch_export(repository, lake.record, pending)
+    lake.advance()
+    assert not lake.record.is_pending
+    assert lake.record.state is ExportState.SUCCEEDED
 
 
 def test_two_runners_never_work_at_the_same_time(lake):
