@@ -73,6 +73,8 @@ class Engine:
     jobs: JobStore
     collection_jobs: CollectionJobs
     hook_targets: HookTargets
+    # Where tasks go on whose hooks are due; None: this process runs hooks itself.
+    hook_queue: TaskQueue | None = None
     # Applies slices elsewhere; None: in this process.
     slice_function: SliceFunction | None = None
     task_settings: TaskSettings = field(default_factory=TaskSettings)

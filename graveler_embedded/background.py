@@ -21,7 +21,7 @@ import boto3
 from graveler.aws import wiring
 from graveler.model.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from graveler_embedded.bus import EventRule, LocalEventBus
-from graveler_embedded.config import EVENT_BUS, EXPORT_QUEUE, TASK_QUEUE
+from graveler_embedded.config import EVENT_BUS, EXPORT_QUEUE, HOOK_QUEUE, TASK_QUEUE
 from graveler_embedded.glue import JOBS_AT_ONCE, LocalGlue
 from graveler_embedded.lambda_runtime import TIMEOUT_S, LocalFunction
 from graveler_embedded.messaging import AwsServices, server
@@ -32,6 +32,7 @@ from graveler_embedded.tcp_ports import HOST
 from graveler_functions.cleanup.handler import handler as clean_up
 from graveler_functions.events.handler import handler as publish_events
 from graveler_functions.export.handler import handler as export
+from graveler_functions.hooks.handler import handler as run_hooks
 from graveler_functions.tasks.handler import handler as run_tasks
 
 logger = logging.getLogger(__name__)
@@ -39,18 +40,20 @@ logger = logging.getLogger(__name__)
 INTERVAL_S = 30.0
 EVENTS_TIMEOUT_S = 60.0
 
-# Branches that are exported, and tasks that run, at the same time.
+# Branches that are exported, and tasks that run, at the same time. A hook mostly waits.
 EXPORTS_AT_ONCE = 4
 TASKS_AT_ONCE = 4
+HOOKS_AT_ONCE = 16
 RECEIVES_MAX = 5
 
 SCHEDULED = (LocalFunction("graveler-cleanup", clean_up, TIMEOUT_S),)
 EVENTS = LocalFunction("graveler-events", publish_events, EVENTS_TIMEOUT_S)
 EXPORT = LocalFunction("graveler-export", export, TIMEOUT_S)
 TASKS = LocalFunction("graveler-tasks", run_tasks, TIMEOUT_S)
+HOOKS = LocalFunction("graveler-hooks", run_hooks, TIMEOUT_S)
 
 # The queues of functions, each with the queue of its dead letters.
-_SERVED = (EXPORT_QUEUE, TASK_QUEUE)
+_SERVED = (EXPORT_QUEUE, TASK_QUEUE, HOOK_QUEUE)
 QUEUES = tuple(
     queue
     for name in _SERVED
@@ -136,11 +139,13 @@ def main(port: int, journal: Path) -> None:
         _ = wiring.adapters().engine
         exports = QueueDelivery(queues, EXPORT_QUEUE, EXPORT)
         tasks = QueueDelivery(queues, TASK_QUEUE, TASKS)
+        hooks = QueueDelivery(queues, HOOK_QUEUE, HOOKS)
         _run_all(
             http.serve_forever,
             stream_delivery(journal.parent).deliver_forever,
             *[exports.deliver_forever] * EXPORTS_AT_ONCE,
             *[tasks.deliver_forever] * TASKS_AT_ONCE,
+            *[hooks.deliver_forever] * HOOKS_AT_ONCE,
             *[jobs.run_forever] * JOBS_AT_ONCE,
             _schedule_forever,
         )

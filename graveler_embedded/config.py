@@ -23,6 +23,7 @@ ROOT = Path(__file__).parent.parent
 EVENT_BUS = "graveler"
 EXPORT_QUEUE = "graveler-export"
 TASK_QUEUE = "graveler-tasks"
+HOOK_QUEUE = "graveler-hooks"
 SLICE_FUNCTION = "graveler-slices"
 COLLECTION_JOB = "garbage-collection"
 
@@ -126,6 +127,7 @@ class StackConfig:
             "GRAVELER_EVENTS_ENDPOINT": self.messaging_endpoint,
             "GRAVELER_EXPORT_QUEUE_URL": queue_url(self.messaging_endpoint, EXPORT_QUEUE),
             "GRAVELER_TASK_QUEUE_URL": queue_url(self.messaging_endpoint, TASK_QUEUE),
+            "GRAVELER_HOOK_QUEUE_URL": queue_url(self.messaging_endpoint, HOOK_QUEUE),
             "GRAVELER_SQS_ENDPOINT": self.messaging_endpoint,
             "GRAVELER_GLUE_ENDPOINT": self.messaging_endpoint,
             # Only jobs need Spark; the stack runs without it.

@@ -82,6 +82,7 @@ class Dashboard:
             events.failed_exports,
             events.task_queue,
             events.task_dead_letters,
+            events.hook_queue,
             events.failed_tasks,
             events.unpublished,
             events.undelivered,
@@ -89,12 +90,12 @@ class Dashboard:
         )
         oldest = [
             queue.metric_approximate_age_of_oldest_message()
-            for queue in (events.export_queue, events.task_queue)
+            for queue in (events.export_queue, events.task_queue, events.hook_queue)
         ]
         return [
             _graph("Capacity units", consumed),
             _graph("Messages", [visible_messages(queue) for queue in queues]),
-            _graph("Oldest message of exports and tasks, s", oldest),
+            _graph("Oldest message of exports, tasks and hooks, s", oldest),
         ]
 
     def _usage_graphs(self) -> list[cloudwatch.GraphWidget]:

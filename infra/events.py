@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from aws_cdk import CfnOutput, Duration, RemovalPolicy, Stack
@@ -46,6 +47,8 @@ TASKS = Shape(
     timeout=Duration.minutes(15),
     calls_itself=True,
 )
+# It runs hooks, and then does the rest of their tasks.
+HOOKS = replace(TASKS, name="hooks")
 SLICES = Shape(
     name="slices",
     # A whole CPU: a slice encodes and compresses its ranges.
@@ -138,6 +141,7 @@ class Events(Construct):
         self.task_dead_letters = dead_letters(self, "TaskDeadLetters")
         self.task_queue = self._queue_of_function("TaskQueue", self.task_dead_letters)
         self._deliver("CallsForTasks", TASK_TRIGGERS, self.task_queue)
+        self.hook_queue = self._queue_of_function("HookQueue", self.task_dead_letters)
         self.failed_tasks = dead_letters(self, "FailedTasks")
         self._deliver("TaskFailed", ["task_failed"], self.failed_tasks, {"error_code": _OUR_FAULTS})
 
@@ -246,6 +250,16 @@ class Events(Construct):
     def run_tasks_with(self, settings: InfraSettings, function: Function) -> None:
         """Call the function for each message; settings bound the concurrent tasks."""
         self._handle("TaskMessages", self.task_queue, function, settings.tasks_at_once)
+
+    def run_hooks_with(self, settings: InfraSettings, function: Function) -> None:
+        """Call the function for each message; settings bound the concurrent tasks with hooks."""
+        self._handle(
+            "HookMessages",
+            self.hook_queue,
+            function,
+            settings.hooks_at_once,
+            is_enabled=settings.has_hook_queue,
+        )
 
     def _handle(
         self,

@@ -39,6 +39,7 @@ _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     "EventsFunction": _FUNCTION,
     "ExportFunction": _FUNCTION,
     "TasksFunction": _FUNCTION,
+    "HooksFunction": _FUNCTION,
     "SlicesFunction": _FUNCTION,
     "CleanupFunction": _FUNCTION,
     "WebFunction": _FUNCTION,

@@ -176,6 +176,12 @@ class Observability(Construct):
             events.task_queue.metric_approximate_age_of_oldest_message(period=PERIOD),
             threshold=_TASK_WAIT_MAX.to_seconds(),
         )
+        self._alarms.add(
+            "hooks-late",
+            "Messages of tasks with hooks wait",
+            events.hook_queue.metric_approximate_age_of_oldest_message(period=PERIOD),
+            threshold=_TASK_WAIT_MAX.to_seconds(),
+        )
 
     def _watch_tables(self) -> None:
         for name, table in self._parts.tables:

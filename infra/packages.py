@@ -23,6 +23,7 @@ from layers.jobs import build as jobs
 _OF_OTHERS = (
     "graveler_functions/__init__.py",
     "graveler_functions/cold_start.py",
+    "graveler_functions/task_messages.py",
     "graveler_functions/telemetry.py",
 )
 _WEB = "web"

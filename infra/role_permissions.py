@@ -94,8 +94,28 @@ class RolePermissions:
             *self._bucket_keys(),
         ]
 
-    def tasks(self, queue_arn: str, slices_arn: str) -> list[iam.PolicyStatement]:
+    def tasks(
+        self, queue_arn: str, hook_queue_arn: str, slices_arn: str
+    ) -> list[iam.PolicyStatement]:
         """Return the tasks function's: large changes. It changes no object of users."""
+        return [
+            *self._read_lakes(self.settings.dump_place),  # restores read there
+            *self._change_branches(queue_arn, slices_arn),
+            _statement("LeaveToHooks", ("sqs:SendMessage",), [hook_queue_arn]),
+            *self._keep_dumps(),
+            *([] if self.settings.has_hook_queue else self._hooks()),
+        ]
+
+    def hooks(self, queue_arn: str, slices_arn: str) -> list[iam.PolicyStatement]:
+        """Return the hooks function's: changes with hooks."""
+        return [
+            *self._read_lakes(),
+            *self._change_branches(queue_arn, slices_arn),
+            *self._hooks(),
+        ]
+
+    def _change_branches(self, queue_arn: str, slices_arn: str) -> list[iam.PolicyStatement]:
+        """Allow the changes of tasks, whose messages come from the queue."""
         return [
             self._refs(
                 (*_READ_ITEMS, *_PUT_ITEMS, "dynamodb:UpdateItem"), (CLEANUPS, *_OF_REPOSITORIES)
@@ -106,14 +126,11 @@ class RolePermissions:
             self._refs(("dynamodb:DeleteItem",), (CLEANUPS,), "TakeOffers"),
             *self._tables_key(),
             *self._read_installation(),
-            *self._read_lakes(self.settings.dump_place),  # restores read there
             self._in_namespaces("WriteMetadata", ("s3:PutObject",), "_lakefs/*"),
             self._in_namespaces("DeleteResults", ("s3:DeleteObject",), "_lakefs/tasks/*"),
             _statement("Receive", _RECEIVE, [queue_arn]),
             _statement("ComeBackLater", ("sqs:SendMessage",), [queue_arn]),
             _statement("ApplySlices", ("lambda:InvokeFunction",), [slices_arn]),
-            *self._keep_dumps(),
-            *self._hooks(),
             *self._bucket_keys(),
         ]
 

@@ -129,8 +129,8 @@ class ServiceStack(Stack):
         self.events.export_with(self._settings, function)
         return function
 
-    def _make_tasks_functions(self) -> tuple[Function, Function]:
-        """Make the function that runs tasks, and the one that applies slices for it."""
+    def _make_tasks_functions(self) -> tuple[Function, Function, Function]:
+        """Make the functions that run tasks, those with hooks, and slices of both."""
         slices = Function(
             self,
             self._settings,
@@ -139,25 +139,38 @@ class ServiceStack(Stack):
             self._permissions.slices(),
             self._engine_environment(),
         )
-        queue_arn = self.events.task_queue.queue_arn
-        function = Function(
-            self,
-            self._settings,
-            events.TASKS,
-            self._layer,
-            self._permissions.tasks(queue_arn, slices.alias.function_arn),
-            self._engine_environment()
-            | self._committing_environment()
-            | {
-                "GRAVELER_SLICE_FUNCTION": slices.alias.function_arn,
-                "GRAVELER_SLICES_AT_ONCE": str(self._settings.slices_at_once),
-                "GRAVELER_DUMP_PLACE": "".join(place.uri for place in self._settings.dump_place),
-            },
+        slices_arn = slices.alias.function_arn
+        tasks_arn, hooks_arn = self.events.task_queue.queue_arn, self.events.hook_queue.queue_arn
+        tasks, hooks = (
+            Function(
+                self,
+                self._settings,
+                shape,
+                self._layer,
+                statements,
+                self._engine_environment()
+                | self._committing_environment()
+                | {
+                    "GRAVELER_HOOK_QUEUE_URL": self.events.hook_queue.queue_url
+                    if self._settings.has_hook_queue
+                    else "",
+                    "GRAVELER_SLICE_FUNCTION": slices_arn,
+                    "GRAVELER_SLICES_AT_ONCE": str(self._settings.slices_at_once),
+                    "GRAVELER_DUMP_PLACE": "".join(
+                        place.uri for place in self._settings.dump_place
+                    ),
+                },
+            )
+            for shape, statements in (
+                (events.TASKS, self._permissions.tasks(tasks_arn, hooks_arn, slices_arn)),
+                (events.HOOKS, self._permissions.hooks(hooks_arn, slices_arn)),
+            )
         )
-        self.events.run_tasks_with(self._settings, function)
+        self.events.run_tasks_with(self._settings, tasks)
+        self.events.run_hooks_with(self._settings, hooks)
         if self._settings.dump_schedule:
             events.dump_with(self.events, self._settings.dump_schedule)
-        return function, slices
+        return tasks, hooks, slices
 
     def _make_cleanup_function(self) -> Function:
         function = Function(

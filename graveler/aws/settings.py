@@ -52,6 +52,8 @@ class DeploymentSettings(FromEnvironment):
 
     # The queue of tasks; "" where none is deployed. Then requests do all of their work.
     task_queue_url: str = ""
+    # The queue of tasks whose hooks are due; "" where none is deployed. Then tasks run their hooks.
+    hook_queue_url: str = ""
     # A request leaves work to a task if it takes longer than this.
     request_work_s: int = 4
     # The function that applies slices of large changes, "" for none, and a task's maximum at once.

@@ -171,6 +171,9 @@ class Adapters:
                 batch_objects_min=settings.export_job_objects_min,
             ),
             task_queue=SqsQueue(lambda: clients.sqs, settings.task_queue_url),
+            hook_queue=SqsQueue(lambda: clients.sqs, settings.hook_queue_url)
+            if settings.hook_queue_url
+            else None,
             slice_function=LambdaSliceFunction(
                 lambda: clients.slice_function, settings.slice_function
             )

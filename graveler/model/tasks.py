@@ -110,6 +110,7 @@ class Task:
     furthest: the most objects that were ever done.
     takes: runners that took it since more were done than ever before.
     is_paused: its last runner has given it up, for the next one to take when the lease ends.
+    is_for_hooks: hooks are due, so the next runner is one of the hook queue.
     saved: what the work stored for the next runner, as JSON.
     """
 
@@ -138,6 +139,7 @@ class Task:
     version: int = 1
     branch_uid: str | None = None
     branch_version: int | None = None
+    is_for_hooks: bool = False
 
     def is_on(self, branch: Branch | None) -> bool:
         """Whether it works on the branch, and not on another one that had the name before."""
@@ -211,6 +213,7 @@ def taken(task: Task, runner: str, now_ns: int) -> Task:
         update_time_ns=now_ns,
         takes=task.takes + 1,
         is_paused=False,
+        is_for_hooks=False,
     )
 
 
@@ -241,6 +244,11 @@ def released(task: Task, now_ns: int, delay_s: int = 0) -> Task:
         update_time_ns=_updated_ns(task, now_ns),
         is_paused=True,
     )
+
+
+def left_to_hooks(task: Task, now_ns: int) -> Task:
+    """Return the task for a runner of the hook queue; this take does not count."""
+    return replace(released(task, now_ns), takes=task.takes - 1, is_for_hooks=True)
 
 
 def unwanted(task: Task, now_ns: int) -> Task:

@@ -1,100 +1,20 @@
-"""The Lambda function: the queue of tasks calls `handler`.
-
-A message only names a task. It is an event from the bus, or comes from a request or a runner. The
-task's record decides what to do. One other message comes from a schedule, and starts the dumps of
-all repositories.
-"""
+"""The Lambda function: the queue of tasks calls `handler`."""
 
 from typing import Any
 
 from graveler_functions.cold_start import without_garbage_collection
 
 with without_garbage_collection():
-    import msgspec
-    from aws_lambda_powertools.utilities.batch import (
-        BatchProcessor,
-        EventType,
-        process_partial_response,
-    )
-    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from graveler.aws import background_work, wiring
-    from graveler.errors import GravelerError
-    from graveler.model.tasks import TaskMessage
-    from graveler.operations.scheduled_dumps import SCHEDULED, start_all
-    from graveler.operations.task_work import WORK
-    from graveler.operations.tasks.advance import advance
-    from graveler_functions.telemetry import Telemetry, TelemetryRecord
-
-_PAUSE_S = 60
+    from graveler.aws import wiring
+    from graveler_functions.task_messages import TaskMessages
+    from graveler_functions.telemetry import Telemetry
 
 telemetry = Telemetry("graveler-tasks")
+_messages = TaskMessages(telemetry, lambda: wiring.adapters().engine)
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Advance the task of each message; return the messages to deliver again."""
-    # A processor holds the state of one invocation, so threads must not share it.
-    processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
-    return dict(process_partial_response(event, _work_on, processor, context))
-
-
-# `BatchProcessor` passes its arguments by these names.
-def _work_on(record: SQSRecord, lambda_context: LambdaContext) -> None:
-    with telemetry.record("message", lambda_context, message_id=record.message_id) as log:
-        try:
-            _advance(record.body, lambda_context, log)
-        except Exception as error:
-            log.fail(error)
-            if not _is_sent_again(record.body, error):
-                raise
-
-
-def _is_sent_again(body: str, error: Exception) -> bool:
-    """Send the message again if a store failed; return whether that worked.
-
-    The queue delivers a failed message again only after its visibility timeout, which is hours.
-    """
-    if not isinstance(error, GravelerError) or _starts_dumps(body):
-        return False
-    try:
-        wiring.adapters().engine.task_queue.send(_message_in(body), _PAUSE_S)
-    except GravelerError:
-        return False
-    return True
-
-
-def _message_in(body: str) -> TaskMessage:
-    content = msgspec.json.decode(body, type=dict[str, Any])
-    return msgspec.convert(content.get("detail", content), TaskMessage)
-
-
-def _starts_dumps(body: str) -> bool:
-    return msgspec.json.decode(body, type=dict[str, Any]) == SCHEDULED
-
-
-def _advance(body: str, context: LambdaContext, log: TelemetryRecord) -> None:
-    if _starts_dumps(body):
-        log.add(started=start_all(wiring.adapters().engine))
-        return
-    message = _message_in(body)
-    log.add(repository=message.repository, task_id=message.task_id)
-    task = advance(
-        wiring.adapters().engine,
-        message,
-        WORK,
-        runner=context.aws_request_id,
-        time_left_s=lambda: context.get_remaining_time_in_millis() / 1000,
-        at_work=background_work.runner,
-    )
-    if task is None:
-        return
-    log.add(
-        task_kind=task.kind.value,
-        ref=task.branch,
-        state=task.state.value,
-        done=task.done,
-        total=task.known,
-    )
-    if task.failure is not None:
-        log.add(problem=task.failure.code)
+    return _messages.handle(event, context)

@@ -65,6 +65,7 @@ class InfraSettings:
     provisioned_concurrency: processes of the API that are kept ready; 0 keeps none.
     request_work_s: a request that works for longer leaves its work to a task.
     tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
+    hooks_at_once: tasks whose hooks run at the same time, beside those.
     slices_reserved: slices of all tasks, where concurrency is reserved.
     metrics: the dimensions of the functions' metrics: `service` for each function, `operations` for
         each operation of the API as well, which costs many times as much, or `none`.
@@ -129,6 +130,7 @@ class InfraSettings:
     export_job_objects_min: int = ExportSettings().batch_objects_min
     request_work_s: int = 4
     tasks_at_once: int = 2
+    hooks_at_once: int = 2
     slices_at_once: int = 2
     slices_reserved: int = 80
     job_workers_max: int = 10
@@ -178,6 +180,11 @@ class InfraSettings:
     def has_gateway(self) -> bool:
         """Whether the S3 gateway is deployed."""
         return self.gateway != NONE
+
+    @property
+    def has_hook_queue(self) -> bool:
+        """Whether hooks have a queue of their own: polling it costs money."""
+        return not (self.economy or self.ignore_actions)
 
     @property
     def is_traced(self) -> bool:

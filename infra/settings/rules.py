@@ -163,6 +163,7 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     # A request answers after 24 seconds at the latest; the rest is for waiting.
     "request_work_s": (1, 20),
     "tasks_at_once": (2, 1_000),
+    "hooks_at_once": (2, 1_000),
     "slices_at_once": (1, 100),
     "slices_reserved": (1, 10_000),
     "job_workers_max": (2, 299),

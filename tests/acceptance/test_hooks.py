@@ -9,6 +9,7 @@ from typing import Any
 
 import lakefs
 import pytest
+import requests
 from lakefs.exceptions import ServerException
 
 from tests.acceptance.clients import connect, create_repository
@@ -20,11 +21,15 @@ PATIENCE_S = 300
 
 
 class Target(ThreadingHTTPServer):
-    """A web server on this machine that remembers its events; /no refuses, /slow takes a while."""
+    """A web server on this machine that remembers its events.
+
+    /no refuses, /slow takes a while, and /stuck refuses when the test is over.
+    """
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.told: list[dict[str, Any]] = []
+        self.is_over = threading.Event()
 
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/{path}"
@@ -38,7 +43,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.told.append(json.loads(body))
         if self.path == "/slow":
             time.sleep(30)
-        self.send_response(403 if self.path == "/no" else 200)
+        if self.path == "/stuck":
+            self.server.is_over.wait()
+        self.send_response(403 if self.path in ("/no", "/stuck") else 200)
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
@@ -50,6 +57,7 @@ def target() -> Iterator[Target]:
     with Target() as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
+        server.is_over.set()
         server.shutdown()
 
 
@@ -97,6 +105,29 @@ def test_hooks_before_and_after_a_merge_run(repository, main, target):
     assert {run.event_type for run in runs(repository)} == {"post-merge", "pre-merge"}
     assert {told["commit_id"] for told in target.told} == {merged}
     assert {told["merge_source"] for told in target.told} == {"dev"}
+
+
+def start_commit(stack: Stack, repository: lakefs.Repository, message: str) -> str:
+    """Start a task that commits `main`; return the URL of its status."""
+    url = f"{stack.endpoint}/api/v1/repositories/{repository.id}/branches/main/commits/async"
+    keys = (stack.access_key_id, stack.secret_access_key)
+    started = requests.post(url, json={"message": message}, auth=keys, timeout=300)
+    assert started.status_code == 202, started.text
+    return f"{url}/{started.json()['id']}/status"
+
+
+def test_hooks_that_get_no_answer_delay_no_task_of_another_repository(
+    stack, repository, main, target
+):
+    install(main, "pre-commit: ", target.url("stuck"))
+    for number in range(12):
+        start_commit(stack, repository, f"stuck {number}")
+    until(lambda: len(target.told) == 12)
+    other = create_repository(connect(stack))
+    other.branch("main").object("a").upload("1")
+    status = start_commit(stack, other, "quiet")
+    keys = (stack.access_key_id, stack.secret_access_key)
+    until(lambda: requests.get(status, auth=keys, timeout=300).json()["completed"])
 
 
 @pytest.mark.long  # as long as the longest request

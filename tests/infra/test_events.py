@@ -11,7 +11,7 @@ from graveler.model.tasks import Task, TaskKind
 from graveler.operations.scheduled_dumps import SCHEDULED, SCHEDULER
 from graveler.operations.tasks.hold import end_event
 from graveler_embedded import background
-from graveler_embedded.config import EXPORT_QUEUE, TASK_QUEUE
+from graveler_embedded.config import EXPORT_QUEUE, HOOK_QUEUE, TASK_QUEUE
 from graveler_embedded.queue_delivery import VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT
 from tests.support.worlds.lake import REPO, new_lake
 
@@ -99,7 +99,10 @@ def test_all_events_are_archived(dev, prod):
         assert archive["RetentionDays"] == days
 
 
-@pytest.mark.parametrize(("name", "local_name"), [("Export", EXPORT_QUEUE), ("Task", TASK_QUEUE)])
+@pytest.mark.parametrize(
+    ("name", "local_name"),
+    [("Export", EXPORT_QUEUE), ("Task", TASK_QUEUE), ("Hook", HOOK_QUEUE)],
+)
 def test_a_functions_message_waits_and_is_retried_as_in_the_embedded_stack(
     deployment, name, local_name
 ):
@@ -112,7 +115,7 @@ def test_a_functions_message_waits_and_is_retried_as_in_the_embedded_stack(
     assert queue["VisibilityTimeout"] == local.visibility_timeout_s
     assert queue["RedrivePolicy"]["maxReceiveCount"] == local.receives_max
     letters = deployment.flat(queue["RedrivePolicy"]["deadLetterTargetArn"])
-    assert letters.startswith(f"<Events{name}DeadLetters")
+    assert letters.startswith(f"<Events{'Export' if name == 'Export' else 'Task'}DeadLetters")
     (timeout,) = (
         each["Timeout"]
         for each in deployment.resources("AWS::Lambda::Function").values()
@@ -131,7 +134,7 @@ def test_queues_are_encrypted_reached_by_tls_and_keep_what_failed_for_two_weeks(
         if statement["Effect"] == "Deny"
         and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
     }
-    assert len(queues(deployment)) == 9
+    assert len(queues(deployment)) == 10
     for logical_id, queue in queues(deployment).items():
         assert queue["SqsManagedSseEnabled"] is True
         assert queue["MessageRetentionPeriod"] == 14 * 24 * 60 * 60

@@ -14,7 +14,7 @@ from graveler_functions.api.settings import ApiSettings
 from graveler_functions.cleanup.handler import CleanupSettings
 from tests.infra.conftest import ROOT
 
-OF_THE_ENGINE = ("api", "cleanup", "events", "export", "slices", "tasks")
+OF_THE_ENGINE = ("api", "cleanup", "events", "export", "hooks", "slices", "tasks")
 NAMES = (*OF_THE_ENGINE, "web")  # which test_web.py describes
 
 # Of the embedded stack alone.
@@ -42,6 +42,7 @@ EVERY = {"metrics"}  # read by graveler_functions.telemetry
 ENGINE = TABLES | {"kms_key_id", "export_prefixes", "import_prefixes"}
 HOOKS = {"hook_functions", "hook_buses", "hook_networks", "hook_secrets"}
 COMMITTING = ENGINE | HOOKS | {"ignore_actions", "task_queue_url"}
+TASKS = COMMITTING | {"hook_queue_url", "slice_function", "slices_at_once", "dump_place"}
 EXPECTED = {
     # It only writes requests of exports into the outbox: no queue of them, no job.
     "api": COMMITTING
@@ -51,7 +52,8 @@ EXPECTED = {
     "events": TABLES | {"event_bus"},
     "export": ENGINE | {"export_queue_url", "export_job", "export_job_objects_min"},
     "slices": ENGINE,
-    "tasks": COMMITTING | {"slice_function", "slices_at_once", "dump_place"},
+    "hooks": TASKS,
+    "tasks": TASKS,
 }
 
 
@@ -199,7 +201,7 @@ def test_exports_and_tasks_may_go_on_by_messages_as_often_as_they_must(deploymen
         for name, function in functions(deployment).items()
         if function.get("RecursiveLoop") == "Allow"
     }
-    assert allowed == {"export", "tasks"}
+    assert allowed == {"export", "hooks", "tasks"}
 
 
 def test_processes_of_the_api_are_kept_ready_by_a_setting(dev, prod):

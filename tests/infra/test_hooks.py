@@ -5,12 +5,12 @@ import pytest
 SIDS = {"CallHooks", "PutHookEvents", "ReadHookSecrets"}
 
 
-@pytest.mark.parametrize("role", ["api", "tasks"])
+@pytest.mark.parametrize("role", ["api", "hooks"])
 def test_without_settings_no_role_reaches_anything_for_hooks(dev, role):
     assert SIDS.isdisjoint(each["Sid"] for each in dev.statements(role))
 
 
-@pytest.mark.parametrize("role", ["api", "tasks"])
+@pytest.mark.parametrize("role", ["api", "hooks"])
 def test_hooks_reach_what_the_settings_name(prod, role):
     found = {
         each["Sid"]: (each["Action"], each["Resource"])
@@ -35,5 +35,5 @@ def test_hooks_reach_what_the_settings_name(prod, role):
 
 
 def test_other_roles_reach_nothing_for_hooks(prod):
-    for role in ("slices", "cleanup", "events", "export"):
+    for role in ("slices", "cleanup", "events", "export", "tasks"):
         assert SIDS.isdisjoint(each["Sid"] for each in prod.statements(role))

@@ -73,7 +73,7 @@ def test_without_a_schedule_no_collection_is_missed(deployment_of):
 def test_every_kind_of_failure_has_an_alarm(deployment):
     functions = {
         f"{name}-errors"
-        for name in ("api", "cleanup", "events", "export", "slices", "tasks", "web")
+        for name in ("api", "cleanup", "events", "export", "hooks", "slices", "tasks", "web")
     }
     throttles = {each.replace("errors", "throttles") for each in functions}
     others = {
@@ -88,6 +88,7 @@ def test_every_kind_of_failure_has_an_alarm(deployment):
         "export-dead-letters",
         "exports-failed",
         "exports-late",
+        "hooks-late",
         "jobs-failed",
         "refs-throttles",
         "staging-throttles",
@@ -117,7 +118,7 @@ def test_alarms_of_functions_watch_their_alias(deployment):
         for dimension in alarm.get("Dimensions", ())
         if dimension["Name"] == "Resource"
     ]
-    assert len(resources) == 17
+    assert len(resources) == 19
     assert all(each.endswith(":live") for each in resources)
 
 

@@ -26,9 +26,10 @@ ROLES = {
     "garbage_collection": ("garbage-collection-job",),
     "gateway": ("gateway",),
     "slices": ("slices",),
+    "hooks": ("hooks",),
     "tasks": ("tasks",),
-    # Requests from threads of the process that has these four.
-    "background": ("cleanup", "events", "export", "tasks"),
+    # Requests from threads of the process that has these five.
+    "background": ("cleanup", "events", "export", "hooks", "tasks"),
 }
 
 # Actions that IAM binds to no resource.
@@ -79,7 +80,7 @@ ONLY_ON_AWS = {
 }
 
 # Small exports and large ones.
-SAME_CODE = {"export": "export-job", "export-job": "export"}
+SAME_CODE = {"export": "export-job", "export-job": "export", "hooks": "tasks"}
 
 _AGE = "What is dropped must be four hours old; tests/contract/test_cleanup.py drops it."
 _MISSING = "Without it S3 calls an object that is missing forbidden."
@@ -130,6 +131,8 @@ UNUSED: dict[str, dict[tuple[str, str], str]] = {
         "tests/contract/test_compaction.py takes offers.",
     },
 }
+
+UNUSED["hooks"] = UNUSED["tasks"]
 
 # Places of the stage prod, as tests/infra/conftest.py names them, and a repository in each.
 NAMESPACES = ("company-lake/lake/repository/", "company-raw/raw/repository/")
@@ -264,7 +267,7 @@ def test_each_function_and_job_has_a_role_of_its_own(deployment):
         for kind in ("AWS::Lambda::Function", "AWS::Glue::Job")
         for each in deployment.resources(kind).values()
     ]
-    assert len(set(users)) == len(users) == 9
+    assert len(set(users)) == len(users) == 10
 
 
 def can(deployment, role, action, resource, partition="") -> bool:
@@ -305,7 +308,7 @@ def test_the_api_looks_whether_a_destination_is_empty(prod):
 
 
 def test_tasks_change_no_object_of_a_user_and_invoke_the_slices_alone(prod):
-    for role in ("tasks", "slices"):
+    for role in ("tasks", "hooks", "slices"):
         for action in ("s3:DeleteObject", "s3:PutObject"):
             assert not can(prod, role, action, "arn:aws:s3:::company-lake/lake/r/data/x/y")
             assert not can(prod, role, action, "arn:aws:s3:::company-published/exports/main/a")
@@ -367,7 +370,7 @@ def test_only_the_api_reads_credentials(prod):
             assert not can(prod, role, action, REFS, "accounts")
     assert can(prod, "api", "dynamodb:GetItem", REFS, "accounts")
     # These read the installation; of secrets they may decrypt that of the installation only.
-    for role in ("export", "tasks", "slices"):
+    for role in ("export", "tasks", "hooks", "slices"):
         assert not can(prod, role, "dynamodb:Query", REFS, "accounts")
         (secrets,) = (each for each in prod.statements(role) if each["Sid"] == "Secrets")
         assert secrets["Condition"] == {

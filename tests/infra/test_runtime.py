@@ -147,7 +147,7 @@ def test_the_web_page_is_shown(deployed: Lambda) -> None:
         assert ANSWERS["web"](web.invoke(EVENTS["web"]))
 
 
-@pytest.mark.parametrize("name", ["export", "slices"])
+@pytest.mark.parametrize("name", ["export", "hooks", "slices"])
 def test_the_other_functions_answer_what_names_no_repository(
     name: str, deployed: Lambda, authorization: str
 ) -> None:
@@ -156,7 +156,7 @@ def test_the_other_functions_answer_what_names_no_repository(
 
 
 def test_every_function_is_tried() -> None:
-    assert {"api", "cleanup", "events", "export", "slices", "tasks", "web"} == set(NAMES)
+    assert {"api", "cleanup", "events", "export", "hooks", "slices", "tasks", "web"} == set(NAMES)
 
 
 def test_two_copies_of_a_snapshot_make_different_names_over_new_connections(

@@ -12,11 +12,11 @@ from graveler.model.hooks import HookStatus
 from graveler.model.tasks import LEASE_S, TaskKind, TaskMessage, TaskSettings, TaskState
 from graveler.operations import branches, commits, merges, replays
 from graveler.operations.hooks import requests as hooks
-from graveler.operations.tasks.requests import list_page, status
+from graveler.operations.tasks.requests import cancel, list_page, status
 from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.hooks import answered
-from tests.support.fakes.tasks import run, run_all
+from tests.support.fakes.tasks import run, run_all, with_hook_queue
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash, CrashAt
 from tests.support.worlds.lake import REPO, commit, new_lake, paths, upload
@@ -59,13 +59,13 @@ def each_once() -> Counter[tuple[str, str]]:
     return Counter((event, hook) for event in EVENTS for hook in ("first", "second"))
 
 
-def run_all_later(world: MemoryWorld) -> None:
+def run_all_later(world: MemoryWorld, *, hooks_apart: bool = False) -> None:
     """Deliver everything, also what the bus delivers, after the lease of a dead runner."""
     for event in world.refs.events:
         if event.kind == "task_started":
             world.task_queue.send(TaskMessage(REPO, str(event.detail["task_id"])))
     world.clock.tick(LEASE_S + 1)
-    run_all(world.task_queue, world.engine())
+    run_all(world.task_queue, world.engine(), hooks_apart=hooks_apart)
 
 
 def test_a_request_leaves_a_commit_with_hooks_to_a_task_untouched():
@@ -259,3 +259,62 @@ def test_what_was_mended_after_a_hook_failed_is_committed():
     left(world)
     run_all(world.task_queue, world.engine())
     assert b"mended" in paths(world.engine(), ask(world.engine()).id)
+
+
+# A queue of hooks
+
+
+def run_apart(world: MemoryWorld, message: TaskMessage) -> None:
+    run(with_hook_queue(world.engine(), message), message)
+
+
+def test_a_task_with_hooks_gives_its_place_back_until_a_runner_of_hooks_takes_it():
+    world = guarded_world()
+    message = left(world)
+    run_apart(world, message)
+    assert world.targets.requests == []
+    waiting = status(world.engine(), REPO, message.task_id)
+    assert (waiting.shown_state, waiting.takes) == (TaskState.WAITING, 0)
+    run_all_later(world, hooks_apart=True)
+    assert asked(world) == each_once()
+    assert status(world.engine(), REPO, message.task_id).state is TaskState.COMPLETED
+
+
+def test_a_task_that_waits_for_a_runner_of_hooks_gets_no_more_messages():
+    world = guarded_world()
+    message = left(world)
+    run_apart(world, message)
+    before = len(world.task_queue.waiting)
+    for _ in range(5):
+        run_apart(world, message)
+    assert len(world.task_queue.waiting) == before
+
+
+def test_a_task_that_waits_for_a_runner_of_hooks_is_cancelled_at_once():
+    world = guarded_world()
+    message = left(world)
+    run_apart(world, message)
+    cancel(world.engine(), REPO, message.task_id)
+    assert status(world.engine(), REPO, message.task_id).state is TaskState.CANCELLED
+    run_all_later(world, hooks_apart=True)
+    assert world.targets.requests == []
+
+
+def test_a_runner_that_dies_while_it_leaves_a_task_to_hooks_loses_none():
+    for number in range(1, 40):
+        world = guarded_world()
+        message = left(world)
+        world.task_queue.waiting.clear()
+        world.refs.events.clear()
+        engine = with_hook_queue(engine_around(world.engine(), CrashAt(number)), message)
+        try:
+            run(engine, message)
+        except Crash:
+            if not world.task_queue.waiting:  # else, the message that comes again is not needed
+                world.task_queue.send(message)
+            run_all_later(world, hooks_apart=True)
+            assert asked(world) == each_once()
+            assert status(world.engine(), REPO, message.task_id).state is TaskState.COMPLETED
+            continue
+        return
+    pytest.fail("it takes too many calls")

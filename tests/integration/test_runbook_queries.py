@@ -25,6 +25,7 @@ from graveler.model import CommitID, MetaRangeID
 from graveler.model.tasks import Failure, Task, TaskKind
 from graveler.operations import repositories
 from graveler.operations.tasks.slices import SliceAnswer, SliceJob
+from graveler_functions import task_messages
 from graveler_functions.cleanup.handler import handler as clean_up
 from graveler_functions.events.handler import handler as publish
 from graveler_gateway.server.log import AccessLogEntry
@@ -87,7 +88,9 @@ def logs(
     found["cleanup"] = _of_the_cleanup(monkeypatch)
     found["events"] = _of_the_events(monkeypatch)
     found["export"] = _of_exports(monkeypatch)
+    # Both have the same lines: `graveler_functions.task_messages` writes them.
     found["tasks"] = _of_tasks(monkeypatch)
+    found["hooks"] = _of_tasks(monkeypatch)
     found["slices"] = _of_slices(monkeypatch)
     found["gateway_log"] = _of_the_gateway(capsys)
     found["api"] += [*OF_LAMBDA, *UNREMARKABLE_OF_LAMBDA]
@@ -185,7 +188,7 @@ def _of_exports(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 def _of_tasks(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     task = Task("CA1", TaskKind.COMMIT, "ann", create_time_ns=1, update_time_ns=1, branch="main")
-    monkeypatch.setattr(tasks, "advance", _one_after_the_other(task, ValueError("a bug")))
+    monkeypatch.setattr(task_messages, "advance", _one_after_the_other(task, ValueError("a bug")))
     monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=object()))
     lines = lines_of(monkeypatch, "graveler-tasks")
     _deliver(tasks.handler, {"repository": "lake", "task_id": "CA1"})

@@ -17,7 +17,7 @@ from graveler.operations.tasks.waiting import ClientWait
 from graveler.times import NS_PER_S
 from tests.simulation.schedule import Op
 from tests.simulation.worlds import REPO
-from tests.support.fakes.tasks import run
+from tests.support.fakes.tasks import run, with_hook_queue
 
 if TYPE_CHECKING:
     from tests.simulation.actor import Actor
@@ -160,7 +160,7 @@ def _run_task(actor: "Actor", op: Op, message: TaskMessage) -> None:
     limit_s = (inf, inf, 200, 75)[actor.choose("limit", 4)]
     began_ns = engine.clock.now_ns()
     run(
-        engine,
+        with_hook_queue(engine, message),
         message,
         runner=f"runner {op.id} {actor.choose('runner', 10**9)}",
         time_left_s=lambda: limit_s - (engine.clock.now_ns() - began_ns) / NS_PER_S,

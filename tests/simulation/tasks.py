@@ -28,7 +28,7 @@ from tests.simulation.scheduler import Scheduler
 from tests.simulation.threads import stepped_threads
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.memory import FixedClock
-from tests.support.fakes.tasks import run
+from tests.support.fakes.tasks import run, with_hook_queue
 from tests.support.faults.counting import over_ports
 from tests.support.faults.faults import Crash
 from tests.support.worlds.path_model import Value
@@ -233,7 +233,8 @@ def deliver_all(simulation: "Simulation") -> None:
     deliveries = simulation.deliveries
     for number, message in enumerate(deliveries.drain()):
         with suppress(GravelerError):
-            run(over_ports(simulation.new_engine(), around), message, runner=f"last {number}")
+            engine = with_hook_queue(over_ports(simulation.new_engine(), around), message)
+            run(engine, message, runner=f"last {number}")
         if number > 300:
             simulation.problem("endless", f"messages of task {message.task_id} never end")
             return

@@ -8,7 +8,7 @@ import msgspec
 from graveler.branches.request_time import time_for_request
 from graveler.engine import Engine
 from graveler.model.hooks import HookRun
-from graveler.operations.tasks.hold import Hold, TaskOutOfTimeError
+from graveler.operations.tasks.hold import Hold, TaskHasHooksError, TaskOutOfTimeError
 from graveler.operations.tasks.waiting import TakesLongError
 from graveler.times import NS_PER_S
 
@@ -68,12 +68,18 @@ class RequestPace:
 
 
 class TaskPace:
-    """The pace of a task's runner: it reports while hooks run, and saves those that have ended."""
+    """The pace of a task's runner: it reports while hooks run, and saves those that have ended.
+
+    Where hooks have a queue of their own, only its runners run them: hooks may take minutes, and
+    other tasks must not wait for a place so long.
+    """
 
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
 
     def begin(self) -> None:
+        if self._hold.engine.hook_queue is not None:
+            raise TaskHasHooksError("hooks are due")
         self._hold.report_again()
 
     def time_for(self, timeout_s: float) -> float:

@@ -23,6 +23,7 @@ from graveler.operations.tasks.hold import (
     PASSING_ERRORS,
     TIME_TO_END_S,
     Hold,
+    TaskHasHooksError,
     TaskLostError,
     TaskOutOfTimeError,
     TaskUnwantedError,
@@ -115,6 +116,11 @@ def _take(
             left_s = (task.lease_until_ns - now_ns) // NS_PER_S + 1
             engine.task_queue.send(message, min(left_s, _DELAY_S_MAX))
         return task
+    if task.is_for_hooks and engine.hook_queue is not None:
+        # Its last runner may have died before it sent this.
+        if message.runner == task.runner:
+            engine.hook_queue.send(message)
+        return task
     if task.is_unwanted or task.takes >= TAKES_MAX:
         if task.is_unwanted:
             ended = tasks.cancelled(task, now_ns)
@@ -158,6 +164,9 @@ def _carry_out(
     except TaskOutOfTimeError:
         _leave_to_next(hold, message)
         return  # the next runner uses the results
+    except TaskHasHooksError:
+        _leave_to_hooks(hold, message)
+        return
     except TaskLostError:
         return  # another runner ends it, or has ended it
     except GravelerError as error:
@@ -174,6 +183,13 @@ def _carry_out(
             hold.release()
         raise
     delete_results(engine, hold.repository, hold.task.id)
+
+
+def _leave_to_hooks(hold: Hold, message: TaskMessage) -> None:
+    assert hold.engine.hook_queue is not None
+    with suppress(TaskLostError):
+        hold.leave_to_hooks()
+        hold.engine.hook_queue.send(replace(message, runner=hold.task.runner))
 
 
 def _leave_to_next(hold: Hold, message: TaskMessage, delay_s: int = 0) -> None:

@@ -55,6 +55,10 @@ class TaskUnwantedError(TaskStoppedError):
     """A user cancelled the task."""
 
 
+class TaskHasHooksError(TaskStoppedError):
+    """Hooks are due, which runners of the hook queue run."""
+
+
 class TaskOutOfTimeError(TaskStoppedError):
     """The function's invocation is about to end."""
 
@@ -280,6 +284,15 @@ class Hold:
         """
         now_ns = self.engine.clock.now_ns()
         self._change(lambda task: tasks.released(task, now_ns, delay_s))
+
+    def leave_to_hooks(self) -> None:
+        """Let a runner of the hook queue take the task.
+
+        Raises:
+            TaskLostError: another runner holds the task, or it has ended.
+        """
+        now_ns = self.engine.clock.now_ns()
+        self._change(lambda task: tasks.left_to_hooks(task, now_ns))
 
     def _change(
         self, transition: Transition, event_of: Callable[[Task], Event] | None = None

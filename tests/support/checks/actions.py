@@ -23,7 +23,8 @@ Params = Mapping[str, Any]
 Need = tuple[str, str]
 
 _MODULE = re.compile(
-    r"(graveler_functions|graveler_jobs)\.(api|cleanup|events|export|garbage_collection|slices|tasks)\b"
+    r"(graveler_functions|graveler_jobs)\."
+    r"(api|cleanup|events|export|garbage_collection|hooks|slices|tasks)\b"
 )
 _GATEWAY = "graveler_gateway."
 # Folders of a namespace, the longest first.

@@ -4,6 +4,16 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+_TASK_MESSAGE = {
+    "Records": [
+        {
+            "messageId": "m-1",
+            "eventSource": "aws:sqs",
+            "body": '{"repository": "lake", "task_id": "CAd8qj3tkbtms0fh2ok8ng"}',
+        }
+    ]
+}
+
 EVENTS: Mapping[str, dict[str, Any]] = {
     "api": {
         "version": "2.0",
@@ -65,15 +75,8 @@ EVENTS: Mapping[str, dict[str, Any]] = {
         "start": "",
         "end": None,
     },
-    "tasks": {
-        "Records": [
-            {
-                "messageId": "m-1",
-                "eventSource": "aws:sqs",
-                "body": '{"repository": "lake", "task_id": "CAd8qj3tkbtms0fh2ok8ng"}',
-            }
-        ]
-    },
+    "hooks": _TASK_MESSAGE,
+    "tasks": _TASK_MESSAGE,
 }
 
 ANSWERS: Mapping[str, Callable[[Any], bool]] = {
@@ -83,6 +86,7 @@ ANSWERS: Mapping[str, Callable[[Any], bool]] = {
     # There is no such repository, so nothing is to be looked after.
     "export": lambda answer: answer == {"batchItemFailures": []},
     "slices": lambda answer: answer["failure"]["code"] == "not_found",
+    "hooks": lambda answer: answer == {"batchItemFailures": []},
     "tasks": lambda answer: answer == {"batchItemFailures": []},
     "web": lambda answer: answer["headers"]["Cache-Control"] == "no-cache",
 }

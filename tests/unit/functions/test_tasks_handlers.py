@@ -71,7 +71,7 @@ def test_the_message_of_the_schedule_comes_again_after_a_failure(monkeypatch):
         raise ThrottledError("too fast")
 
     monkeypatch.setattr(wiring, "adapters", lambda: SimpleNamespace(engine=None))
-    monkeypatch.setattr("graveler_functions.tasks.handler.start_all", refuse)
+    monkeypatch.setattr("graveler_functions.task_messages.start_all", refuse)
     assert deliver(message_of(dict(SCHEDULED))) == ["message-1"]
 
 

@@ -1,0 +1,1 @@
+"""The function that runs tasks whose hooks are due."""
