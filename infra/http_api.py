@@ -24,8 +24,6 @@ SHAPE = Shape(
     # start for imports. The caches of settings.py fit into this memory.
     memory_mb=1769,
     timeout=Duration.seconds(29),
-    # Bounds the cost of a flood of requests, and leaves concurrency to others in the account.
-    reserved=200,
 )
 
 # Fields of the request's head only. Queries are not logged: they may hold signatures and tokens.

@@ -9,6 +9,7 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_glue as glue
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from graveler.retention.runs import series_of
@@ -81,7 +82,7 @@ class Jobs(Construct):
             minutes_max=_EXPORT_MINUTES_MAX,
             runs_max=settings.exports_at_once,
         )
-        self._report_failures()
+        self._report_failures(events_.undelivered)
         if settings.gc_schedule:
             self._schedule(settings, events_)
 
@@ -218,7 +219,7 @@ class Jobs(Construct):
             resources=["*"],  # it names no resource
         )
 
-    def _report_failures(self) -> None:
+    def _report_failures(self, undelivered: sqs.Queue) -> None:
         """Send Glue's events of failed runs to the queue, which has an alarm."""
         names = [self.garbage_collection.name, self.export.name]
         rule = events.Rule(
@@ -230,7 +231,7 @@ class Jobs(Construct):
                 detail={"jobName": names, "state": _FAILED_STATES},
             ),
         )
-        rule.add_target(targets.SqsQueue(self.failed))
+        rule.add_target(targets.SqsQueue(self.failed, dead_letter_queue=undelivered))
 
     def _schedule(self, settings: InfraSettings, events_: Events) -> None:
         """Make a schedule for each named repository, or one for all repositories."""

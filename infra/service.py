@@ -78,6 +78,8 @@ class ServiceStack(Stack):
             self._settings,
             replace(
                 http_api.SHAPE,
+                # Bounds the cost of a flood of requests, and leaves concurrency to others.
+                reserved=self._settings.api_reserved,
                 snap_start=self._settings.snap_start,
                 provisioned=self._settings.provisioned_concurrency,
             ),

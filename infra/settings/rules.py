@@ -151,8 +151,8 @@ _CHOICES: Mapping[str, tuple[object, ...]] = {
 _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),
-    # The API function's reservation is its bound.
-    "provisioned_concurrency": (0, 200),
+    "api_reserved": (1, 10_000),
+    "provisioned_concurrency": (0, 10_000),
     "undelete_days": (0, 3_650),
     "gc_deletions_max": (0, 10**12),
     "archive_days": (1, 3_650),
@@ -231,6 +231,12 @@ def problems_of(values: Mapping[str, Any]) -> list[str]:
             "to false, or provisioned_concurrency to 0"
         )
     problems += _too_few_slices(values)
+    kept_ready, reserved = values["provisioned_concurrency"], values["api_reserved"]
+    if None not in (kept_ready, reserved) and kept_ready > reserved:
+        problems.append(
+            f"provisioned_concurrency is {kept_ready}, but only {reserved} requests run at once: "
+            "lower it, or raise api_reserved"
+        )
     problems += _recipients(values)
     problems += _network(values)
     problems += _gateway(values)

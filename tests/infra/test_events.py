@@ -85,6 +85,7 @@ def test_events_that_a_rule_cannot_deliver_are_kept(deployment):
         "EventsExportFailed",
         "EventsCallsForTasks",
         "EventsTaskFailed",
+        "JobsJobFailed",
     )
     for name in names:
         for target in rule(deployment, name)["Targets"]:

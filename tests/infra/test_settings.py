@@ -236,7 +236,12 @@ def test_a_prefix_that_a_policy_would_understand_otherwise_is_refused(prefix):
         ({"requests_per_s": "many"}, "requests_per_s: 'many' is not a whole number"),
         ({"requests_per_s": True}, "requests_per_s: True is not a whole number"),
         ({"exports_at_once": 1}, "exports_at_once is 1: set it to 2 to"),
-        ({"provisioned_concurrency": 201}, "provisioned_concurrency is 201: set it to 0 to 200"),
+        (
+            {"provisioned_concurrency": 201},
+            "provisioned_concurrency is 201, but only 200 requests run at once: lower it, or raise",
+        ),
+        ({"api_reserved": 0}, "api_reserved is 0: set it to 1 to"),
+        ({"hooks_at_once": 1}, "hooks_at_once is 1: set it to 2 to"),
         ({"asset_key": "alias/mine"}, "asset_key is 'alias/mine': set it to the ARN of a KMS key"),
         ({"snap_start": "on"}, "snap_start: 'on' is neither true nor false"),
         (
