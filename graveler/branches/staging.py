@@ -194,18 +194,22 @@ def confirm_conditional(
         Whether a merge moved the head meanwhile. The changes may hide what it brought.
 
     Raises:
-        UnknownOutcomeError: as `confirm`.
+        UnknownOutcomeError: as `confirm`; or another writer has made an equal change since.
     """
     now = engine.refs.count_edit(repository, branch.name, branch.staging_token)
     if now is None:
-        confirm(engine, repository, branch, staged)
+        after = confirm(engine, repository, branch, staged)
+        if after is not None and branch.staging_token not in after.tokens:
+            for path, _ in staged:
+                if engine.staging.newest(after.tokens, path) is not None:
+                    raise may_be_written(path)
         return False
     engine.remember(repository, now)
     return now.clean_moves != branch.clean_moves
 
 
 def may_be_written(path: bytes) -> UnknownOutcomeError:
-    """Return the error of a conditional change that stays although a merge missed it."""
+    """Return the error of a conditional change that a commit or a merge may have missed."""
     return UnknownOutcomeError(
         f"path {shown(path)} may have been written: read it before you write again"
     )

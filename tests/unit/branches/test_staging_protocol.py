@@ -408,12 +408,32 @@ def test_a_hard_reset_that_a_commit_undoes_in_part_is_not_acknowledged(world, en
         branches.hard_reset(hard, REPO, "main", ref=good.id)
 
 
+LOCKFILE = links.StoredData("s3://bucket2/lockfile", "abc", 5, mtime_s=1_700_000_000)
+
+
+def test_a_creation_that_a_commit_misses_is_not_acknowledged_for_an_equal_one(world, engine):
+    upload(engine, b"other", b"staged")
+
+    def create(its_engine):
+        return links.stage(its_engine, REPO, "main", b"lock", LOCKFILE, requirement=ABSENT)
+
+    def missing(name, call):
+        is_scan = name == "staging.scan"
+        return ((path, value) for path, value in call() if path != b"lock") if is_scan else call()
+
+    def commit_and_create():
+        commit(engine_around(world.engine(), missing))
+        create(world.engine())
+
+    with pytest.raises(UnknownOutcomeError):
+        create(at(world.engine(), "refs.count_edit", commit_and_create))
+
+
 def test_of_two_equal_creations_one_succeeds(engine):
-    description = links.StoredData("s3://bucket2/lockfile", "abc", 5, mtime_s=1_700_000_000)
-    links.stage(engine, REPO, "main", b"lock", description, requirement=ABSENT)
+    links.stage(engine, REPO, "main", b"lock", LOCKFILE, requirement=ABSENT)
     for _ in range(2):  # staged, then committed
         with pytest.raises(PreconditionFailedError):
-            links.stage(engine, REPO, "main", b"lock", description, requirement=ABSENT)
+            links.stage(engine, REPO, "main", b"lock", LOCKFILE, requirement=ABSENT)
         commit(engine, allow_empty=True)
 
 
