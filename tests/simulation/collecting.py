@@ -78,6 +78,8 @@ class Collections:
         for run_id, times in ended.items():
             if times > 1:
                 simulation.problem("status", f"collection {run_id} ended {times} times")
+        if any(event.kind == "repository_deleted" for event in simulation.outbox):
+            return
         for run_id in self._shown:
             self.saw(collection_runs.get_run(simulation.reader, REPO, run_id)[0])
 

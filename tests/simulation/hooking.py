@@ -87,7 +87,9 @@ class Hooks:
         of = "merge" if is_merge else "commit"
         judged = commit.parents[1] if is_merge else commit.id
         page = simulation.world.refs.hook_runs(repository, "", 100, branch="", commit_id=commit.id)
-        runs: dict[str, Run] = {each.event: each for each in page.results}
+        # Of equal commits in one second, another one may have been refused.
+        found = sorted(page.results, key=lambda run: run.status is HookStatus.COMPLETED)
+        runs: dict[str, Run] = {each.event: each for each in found}
         after = runs.get(f"post-{of}")
         is_called = any(
             (each.event, each.commit_id) == (f"post-{of}", commit.id) for each in self._calls

@@ -1,5 +1,6 @@
 """What has to hold of tasks and restores while branches come and go."""
 
+from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -48,9 +49,16 @@ def answers_of(simulation: "Simulation", repository: Repository) -> list[Answer]
 def _check_answer(
     simulation: "Simulation", repository: Repository, lives: Lives, answer: Answer
 ) -> None:
-    """While the last request of the client lasted, its branch had the commit that it got."""
-    spells = lives.within(answer.op.branch, answer.asked, answer.returned)
+    """While the last request of the client lasted, its branch had the commit that it got.
+
+    Reads of single items see a whole transaction as soon as one part is visible. So a client may
+    learn of a commit before the head's part is visible.
+    """
     commit_id = CommitID(answer.commit_id)
+    spells = lives.within(answer.op.branch, answer.asked, answer.returned)
+    if simulation.choices.torn:
+        later = lives.within(answer.op.branch, answer.returned, inf)
+        spells += [each for each in later if each.commit_id == commit_id]
     if not any(commit_id in simulation.ancestors(repository, each.commit_id) for each in spells):
         text = f"{answer.op} got commit {commit_id}, which branch {answer.op.branch} did not have"
         simulation.problem("outcome", text)

@@ -7,6 +7,7 @@ that is deleted and created again is another one, whatever the engine remembers 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -24,6 +25,24 @@ _MOVES = frozenset(
     ]
 )
 _CHANGES = _MOVES | {"branch_deleted", "tag_created", "tag_deleted"}
+
+
+def _state_after(event: Event) -> tuple[str, str] | None:
+    """Return the key of the record that the event's change changed, and its state after it."""
+    detail = event.detail
+    if event.kind in _CHANGES:
+        entity = "tag" if event.kind.startswith("tag_") else "branch"
+        is_deleted = event.kind.endswith("_deleted")
+        return f"{entity}#{detail[entity]}", "" if is_deleted else str(detail["commit_id"])
+    if event.kind.startswith("pull_request_"):
+        return f"pull#{detail['pull_request_id']}", str(detail["status"])
+    if event.kind == "repository_restored":
+        return "repository", "whole"
+    return None
+
+
+def _apart(one: int, other: int) -> int:
+    return abs(one - other)
 
 
 class Outbox(list[Event]):
@@ -66,26 +85,19 @@ class Outbox(list[Event]):
     @property
     def moments(self) -> list[int]:
         """The moments of the changes that the events describe."""
-        return [
-            self._moment_of(event, moment)
-            for event, moment in zip(self, self._moments, strict=True)
-        ]
-
-    def _moment_of(self, event: Event, moment: int) -> int:
-        detail = event.detail
-        if event.kind in _CHANGES:
-            entity = "tag" if event.kind.startswith("tag_") else "branch"
-            is_deleted = event.kind.endswith("_deleted")
-            name = f"{entity}#{detail[entity]}"
-            state = "" if is_deleted else str(detail["commit_id"])
-        elif event.kind.startswith("pull_request_"):
-            name, state = f"pull#{detail['pull_request_id']}", str(detail["status"])
-        elif event.kind == "repository_restored":
-            name, state = "repository", "whole"
-        else:
-            return moment
-        changes = self._changes.get((event.repository, name, state), [moment])
-        return min(changes, key=lambda change: abs(change - moment))
+        moments = list(self._moments)
+        events: dict[tuple[str, str, str], list[int]] = {}
+        for number, event in enumerate(self):
+            if state := _state_after(event):
+                events.setdefault((event.repository, *state), []).append(number)
+        for key, numbers in events.items():
+            changes = self._changes.get(key, [])
+            for place, number in enumerate(numbers):
+                if len(changes) == len(numbers):
+                    moments[number] = changes[place]
+                elif changes:  # some of the events changed nothing
+                    moments[number] = min(changes, key=partial(_apart, moments[number]))
+        return moments
 
 
 @dataclass(frozen=True, slots=True)
