@@ -35,6 +35,12 @@ def open_pull(visit, repository, title, description=""):
     return page
 
 
+def merge_into_main(page):
+    """Ask for the merge when the page has shown what it would merge."""
+    expect(page.get_by_role("region", name="Changes")).to_contain_text("price.txt")
+    page.get_by_role("button", name="Merge into main").click()
+
+
 def test_a_pull_request_is_described_in_markdown_read_and_merged(visit, repository):
     text = (
         "A **bold** step:\n\n- one\n- two\n\n<img src=x onerror=alert(1)>\n\n[more](https://a.b/)"
@@ -53,7 +59,7 @@ def test_a_pull_request_is_described_in_markdown_read_and_merged(visit, reposito
     expect(page.get_by_text("2", exact=True).first).to_be_visible()
     expect(page).to_have_url(re.compile("object=price.txt"))
     page.go_back()
-    page.get_by_role("button", name="Merge into main").click()
+    merge_into_main(page)
     expect(page.get_by_text(re.compile("Merged .* by commit"))).to_be_visible()
     assert repository.branch("main").object("price.txt").reader(mode="rb").read() == b"2\n"
     page.get_by_role("link", name=re.compile("^[0-9a-f]{12}$")).click()
@@ -87,7 +93,7 @@ def test_a_conflict_says_what_to_do_and_that_leads_to_the_merge(visit, repositor
     lakes.change(repository.branch("main"), "Lower the price", {"price.txt": b"0\n"})
     page = open_pull(visit, repository, "Raise the price")
     at = page.url
-    page.get_by_role("button", name="Merge into main").click()
+    merge_into_main(page)
     decision = page.get_by_role("region", name="Merge")
     expect(decision.get_by_role("alert")).to_contain_text(re.compile("conflict", re.IGNORECASE))
     expect(decision).to_contain_text("Merge main into work first, and choose there whose objects")
@@ -98,7 +104,7 @@ def test_a_conflict_says_what_to_do_and_that_leads_to_the_merge(visit, repositor
     dialog.get_by_role("button", name="Merge into work").click()
     expect(dialog).to_have_count(0)
     page.goto(at)
-    page.get_by_role("button", name="Merge into main").click()
+    merge_into_main(page)
     expect(page.get_by_text(re.compile("Merged .* by commit"))).to_be_visible()
     assert repository.branch("main").object("price.txt").reader(mode="rb").read() == b"2\n"
 
@@ -107,7 +113,7 @@ def test_a_destination_with_uncommitted_changes_is_told_with_a_way_on(visit, rep
     visit.expect_statuses(400)
     repository.branch("main").object("later.txt").upload(b"x")
     page = open_pull(visit, repository, "Raise the price")
-    page.get_by_role("button", name="Merge into main").click()
+    merge_into_main(page)
     decision = page.get_by_role("region", name="Merge")
     decision.get_by_role("link", name="Commit or reset the changes of main").click()
     expect(page).to_have_url(re.compile(r"/changes\?ref=main"))
