@@ -164,24 +164,17 @@ class Observability(Construct):
             ("jobs-failed", "A run of garbage collection or of an export job failed", jobs.failed),
         ):
             self._alarms.add(construct_id, description, visible_messages(queue), threshold=1)
-        self._alarms.add(
-            "exports-late",
-            "Messages of exports wait",
-            events.export_queue.metric_approximate_age_of_oldest_message(period=PERIOD),
-            threshold=_EXPORT_WAIT_MAX.to_seconds(),
-        )
-        self._alarms.add(
-            "tasks-late",
-            "Messages of tasks wait",
-            events.task_queue.metric_approximate_age_of_oldest_message(period=PERIOD),
-            threshold=_TASK_WAIT_MAX.to_seconds(),
-        )
-        self._alarms.add(
-            "hooks-late",
-            "Messages of tasks with hooks wait",
-            events.hook_queue.metric_approximate_age_of_oldest_message(period=PERIOD),
-            threshold=_TASK_WAIT_MAX.to_seconds(),
-        )
+        for construct_id, description, queue, wait_max in (
+            ("exports-late", "Messages of exports wait", events.export_queue, _EXPORT_WAIT_MAX),
+            ("tasks-late", "Messages of tasks wait", events.task_queue, _TASK_WAIT_MAX),
+            ("hooks-late", "Messages of tasks with hooks wait", events.hook_queue, _TASK_WAIT_MAX),
+        ):
+            self._alarms.add(
+                construct_id,
+                description,
+                queue.metric_approximate_age_of_oldest_message(period=PERIOD),
+                threshold=wait_max.to_seconds(),
+            )
 
     def _watch_tables(self) -> None:
         for name, table in self._parts.tables:

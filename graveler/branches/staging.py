@@ -199,10 +199,11 @@ def confirm_conditional(
     now = engine.refs.count_edit(repository, branch.name, branch.staging_token)
     if now is None:
         after = confirm(engine, repository, branch, staged)
-        if after is not None and branch.staging_token not in after.tokens:
-            for path, _ in staged:
-                if engine.staging.newest(after.tokens, path) is not None:
-                    raise may_be_written(path)
+        if after is None or branch.staging_token in after.tokens:
+            return False
+        for path, _ in staged:
+            if engine.staging.newest(after.tokens, path) is not None:
+                raise may_be_written(path)
         return False
     engine.remember(repository, now)
     return now.clean_moves != branch.clean_moves

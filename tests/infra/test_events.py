@@ -101,11 +101,15 @@ def test_all_events_are_archived(dev, prod):
 
 
 @pytest.mark.parametrize(
-    ("name", "local_name"),
-    [("Export", EXPORT_QUEUE), ("Task", TASK_QUEUE), ("Hook", HOOK_QUEUE)],
+    ("name", "local_name", "failures"),
+    [
+        ("Export", EXPORT_QUEUE, "<EventsExportDeadLetters"),
+        ("Task", TASK_QUEUE, "<EventsTaskDeadLetters"),
+        ("Hook", HOOK_QUEUE, "<EventsTaskDeadLetters"),
+    ],
 )
 def test_a_functions_message_waits_and_is_retried_as_in_the_embedded_stack(
-    deployment, name, local_name
+    deployment, name, local_name, failures
 ):
     (local,) = (each for each in background.QUEUES if each.name == local_name)
     (queue,) = (
@@ -116,7 +120,7 @@ def test_a_functions_message_waits_and_is_retried_as_in_the_embedded_stack(
     assert queue["VisibilityTimeout"] == local.visibility_timeout_s
     assert queue["RedrivePolicy"]["maxReceiveCount"] == local.receives_max
     letters = deployment.flat(queue["RedrivePolicy"]["deadLetterTargetArn"])
-    assert letters.startswith(f"<Events{'Export' if name == 'Export' else 'Task'}DeadLetters")
+    assert letters.startswith(failures)
     (timeout,) = (
         each["Timeout"]
         for each in deployment.resources("AWS::Lambda::Function").values()

@@ -55,7 +55,7 @@ def test_the_access_log_tells_of_every_request_but_no_secret(deployment):
 
 
 def test_logs_end(dev, prod):
-    # Seven functions, two for each of two jobs, access; and the S3 gateway.
+    # Eight functions, two for each of two jobs, access; and the S3 gateway.
     for deployment, days, amount in ((dev, 14, 13), (prod, 90, 14)):
         logs = deployment.resources("AWS::Logs::LogGroup").values()
         assert {each["RetentionInDays"] for each in logs} == {days}

@@ -79,7 +79,7 @@ ONLY_ON_AWS = {
     "Trace": "Lambda traces functions.",
 }
 
-# Small exports and large ones.
+# Small exports and large ones; tasks without hooks and those with.
 SAME_CODE = {"export": "export-job", "export-job": "export", "hooks": "tasks"}
 
 _AGE = "What is dropped must be four hours old; tests/contract/test_cleanup.py drops it."

@@ -7,7 +7,6 @@ that is deleted and created again is another one, whatever the engine remembers 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -41,8 +40,8 @@ def _state_after(event: Event) -> tuple[str, str] | None:
     return None
 
 
-def _apart(one: int, other: int) -> int:
-    return abs(one - other)
+def _nearest(changes: Sequence[int], moment: int) -> int:
+    return min(changes, key=lambda change: abs(change - moment), default=moment)
 
 
 class Outbox(list[Event]):
@@ -92,11 +91,10 @@ class Outbox(list[Event]):
                 events.setdefault((event.repository, *state), []).append(number)
         for key, numbers in events.items():
             changes = self._changes.get(key, [])
-            for place, number in enumerate(numbers):
-                if len(changes) == len(numbers):
-                    moments[number] = changes[place]
-                elif changes:  # some of the events changed nothing
-                    moments[number] = min(changes, key=partial(_apart, moments[number]))
+            if len(changes) != len(numbers):  # some of the events changed nothing
+                changes = [_nearest(changes, moments[number]) for number in numbers]
+            for number, change in zip(numbers, changes, strict=True):
+                moments[number] = change
         return moments
 
 

@@ -324,6 +324,11 @@ def each_moment(world: MemoryWorld, meanwhile: Callable[[Engine], object]):
         yield lake, engine_around(lake.engine(), hook), hook
 
 
+def without_staged(name: str, call: Callable[[], object]) -> object:
+    """Let an operation find nothing staged, as before a transaction is visible."""
+    return iter(()) if name in ("staging.scan", "staging.scan_paths") else call()
+
+
 def attempted(do: Callable[[], object]) -> object:
     """Return the result, or the class of the error."""
     try:
@@ -474,13 +479,10 @@ def test_beside_a_merge_that_misses_it_only_a_conditional_completion_is_not_ackn
     upload(engine, b"other", b"merged", "dev")
     commit(engine, "dev")
 
-    def missing(name, call):
-        return iter(()) if name in ("staging.scan", "staging.scan_paths") else call()
-
     def merging(name, call):
         result = call()
         if name == "staging.stage_upload":
-            beside = engine_around(world.engine(), missing)
+            beside = engine_around(world.engine(), without_staged)
             merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
         return result
 
@@ -643,10 +645,7 @@ def test_a_completion_that_requires_nothing_can_be_repeated_after_a_merge(
     commit(engine, "dev")
     made = complete(engine, begun, parts)
 
-    def missing(name, call):
-        return iter(()) if name in ("staging.scan", "staging.scan_paths") else call()
-
-    beside = engine_around(world.engine(), missing)
+    beside = engine_around(world.engine(), without_staged)
     merges.merge(beside, REPO, "dev", "main", merges.MergeRequest("s"))
     assert complete(engine, begun, parts) == made
 
