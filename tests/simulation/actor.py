@@ -402,7 +402,7 @@ class Actor:
             return self._attempted(op)
         if outcome not in ("ok", "unknown"):
             return result
-        if history == "hard_reset":
+        if history == "hard_reset" and self._simulation.repository is not None:
             return self._simulation.value_in(None, CommitID(self.ref(op)), path)
         if op.kind in _CREATE_NAMES and "names" in self._facts:
             repository, commit_id = self._facts["names"]

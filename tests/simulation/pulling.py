@@ -59,6 +59,8 @@ class Pulls:
         """Follow the events of one pull request; return the commits of its merges."""
         simulation = self._simulation
         pull = simulation.world.refs.pull_request(repository, pull_id)
+        if pull is None and any(each.kind == "repository_deleted" for each in simulation.outbox):
+            return []  # of the repository that was made with the name again
         assert pull is not None
         is_first = events[0][0].kind != "pull_request_created"  # it was there at the beginning
         created = -1 if is_first else events[0][1]

@@ -113,6 +113,20 @@ def test_metadata_that_a_merge_missed_may_be_of_the_head_before():
     assert not holds(*(replace(each, may_vanish=False) for each in history), start=start)
 
 
+def test_metadata_that_are_decided_again_may_be_seen_of_the_head_before_until_they_are_acknowledged():
+    history = [
+        of(1, 6, "set_metadata", "m", may_vanish=True),
+        of(2, 3, "move", B),
+        of(4, 5, "read", Value("a", "m")),
+        of(7, 8, "read", Value("b", "m")),
+    ]
+    start = State((A,), UNSTAGED)
+    assert holds(*history, start=start)
+    assert not holds(*(replace(each, may_vanish=False) for each in history), start=start)
+    late = replace(history[2], invoked=7, returned=8)
+    assert not holds(history[0], history[1], late, start=start)
+
+
 @for_each(
     "asked",
     [

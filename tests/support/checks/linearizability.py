@@ -8,7 +8,7 @@ without an answer may take effect at any later time, or never.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.support.checks.timeline import timeline
 from tests.support.worlds.path_model import (
+    DECIDED_AGAIN,
     KINDS,
     READS,
     REFUSALS,
@@ -46,12 +47,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One moment of an operation; `after` is the number of the moment that must precede it."""
+    """One moment of an operation.
+
+    after: the number of the moment that must precede it. until: that of the moment it must precede.
+    """
 
     number: int
     operation: Operation
     apply: Callable[[State | None], list[State | None]]
     after: int | None = None
+    until: int | None = None
     is_required: bool = True
     returned: float = inf
 
@@ -132,19 +137,44 @@ def _tasks(operations: Sequence[Operation], heads: Iterable[Any]) -> list[_Task]
             continue
         # A branch may be created in the deleted repository.
         is_required = operation.outcome != "unknown" and not is_lost
-        returned = operation.returned if is_required else inf
-        before = None
         moments = _appliers(operation, fused=fused)
-        if operation.may_vanish and not is_required:
+        own = len(tasks)
+        is_again = operation.outcome == "ok" and operation.kind in DECIDED_AGAIN
+        if operation.may_vanish and (is_again or not is_required):
             contents = (each.value for each in operations if each.kind != "set_metadata")
             values = [each for each in dict.fromkeys((*heads, *contents)) if each is not UNKNOWN]
-            moments[0] = _either(moments[0], operation, values)
-            moments.append(_on_branch(partial(vanish, values=values), operation))
-        for apply in moments:
-            number = len(tasks)
-            tasks.append(_Task(number, operation, apply, before, is_required, returned))
-            before = number
+            first = _either(moments[0], operation, values)
+            doubtful = [first, *moments[1:], _on_branch(partial(vanish, values=values), operation)]
+            if is_required:  # what others saw before it was decided again
+                own += len(doubtful)
+                tasks += _moments(operation, doubtful, own - len(doubtful), until=own)
+                moments = [_changing(moments[0])]
+            else:
+                moments = doubtful
+        tasks += _moments(operation, moments, own, is_required=is_required)
     return tasks
+
+
+def _changing(
+    apply: Callable[[State | None], list[State | None]],
+) -> Callable[[State | None], list[State | None]]:
+    """What is decided again does not leave what was decided before it."""
+    return lambda state: [after for after in apply(state) if after != state]
+
+
+def _moments(
+    operation: Operation,
+    moments: Sequence[Callable[[State | None], list[State | None]]],
+    first: int,
+    *,
+    is_required: bool = False,
+    until: int | None = None,
+) -> Iterator[_Task]:
+    """The moments of an operation in their order; first is the number of the first of them."""
+    returned = operation.returned if is_required else inf
+    for number, apply in enumerate(moments, first):
+        before = number - 1 if number > first else None
+        yield _Task(number, operation, apply, before, until, is_required, returned)
 
 
 def _beside(operation: Operation, deletion: Operation) -> bool:
@@ -267,10 +297,12 @@ class _Search:
         return self._ends[furthest].operation
 
     def _is_due(self, task: _Task, position: int, done: frozenset[int]) -> bool:
-        before = task.after
-        if before is None or before in done:
-            return True
-        return self._position.get(before, len(self._ends)) < position
+        if task.until is not None and self._is_done(task.until, position, done):
+            return False
+        return task.after is None or self._is_done(task.after, position, done)
+
+    def _is_done(self, number: int, position: int, done: frozenset[int]) -> bool:
+        return number in done or self._position.get(number, len(self._ends)) < position
 
 
 def _candidates(tasks: Sequence[_Task], ends: Sequence[_Task]) -> list[list[_Task]]:

@@ -244,6 +244,8 @@ KINDS: Mapping[str, tuple[Step, ...]] = {
     "delete_repository": (),
 }
 READS = ("read", "read_head")
+# What looks at the object before it writes. It looks again if the head moves in between.
+DECIDED_AGAIN = ("set_metadata", "write_if_absent", "write_if_match", "delete_if_match")
 # Whoever can tell a commit that is decided from one that is the head.
 SEE_BOTH = ("read_head", "reset_object")
 
