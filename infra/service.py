@@ -143,22 +143,25 @@ class ServiceStack(Stack):
         )
         slices_arn = slices.alias.function_arn
         tasks_arn, hooks_arn = self.events.task_queue.queue_arn, self.events.hook_queue.queue_arn
-        hook_queue_url = self.events.hook_queue.queue_url if self._settings.has_hook_queue else ""
+        hook_queue = {"GRAVELER_HOOK_QUEUE_URL": self.events.hook_queue.queue_url}
         environment = (
             self._engine_environment()
             | self._committing_environment()
             | {
-                "GRAVELER_HOOK_QUEUE_URL": hook_queue_url,
                 "GRAVELER_SLICE_FUNCTION": slices_arn,
                 "GRAVELER_SLICES_AT_ONCE": str(self._settings.slices_at_once),
                 "GRAVELER_DUMP_PLACE": "".join(place.uri for place in self._settings.dump_place),
             }
         )
         tasks, hooks = (
-            Function(self, self._settings, shape, self._layer, statements, environment)
-            for shape, statements in (
-                (events.TASKS, self._permissions.tasks(tasks_arn, hooks_arn, slices_arn)),
-                (events.HOOKS, self._permissions.hooks(hooks_arn, slices_arn)),
+            Function(self, self._settings, shape, self._layer, statements, environment | queue)
+            for shape, statements, queue in (
+                (
+                    events.TASKS,
+                    self._permissions.tasks(tasks_arn, hooks_arn, slices_arn),
+                    hook_queue if self._settings.has_hook_queue else {},
+                ),
+                (events.HOOKS, self._permissions.hooks(hooks_arn, slices_arn), hook_queue),
             )
         )
         self.events.run_tasks_with(self._settings, tasks)

@@ -247,8 +247,9 @@ def released(task: Task, now_ns: int, delay_s: int = 0) -> Task:
 
 
 def left_to_hooks(task: Task, now_ns: int) -> Task:
-    """Return the task for a runner of the hook queue; this take does not count."""
-    return replace(released(task, now_ns), takes=task.takes - 1, is_for_hooks=True)
+    """Return the task for a runner of the hook queue; the take that leaves it does not count."""
+    takes = task.takes if task.is_for_hooks else task.takes - 1
+    return replace(released(task, now_ns), takes=takes, is_for_hooks=True)
 
 
 def unwanted(task: Task, now_ns: int) -> Task:

@@ -22,7 +22,8 @@ telemetry = Telemetry("graveler-hooks")
 def _engine() -> Engine:
     """Return the engine, whose tasks come again to the queue of this function."""
     engine = wiring.adapters().engine
-    return replace(engine, task_queue=engine.hook_queue or engine.task_queue, hook_queue=None)
+    assert engine.hook_queue is not None
+    return replace(engine, task_queue=engine.hook_queue, hook_queue=None)
 
 
 _messages = TaskMessages(telemetry, _engine)

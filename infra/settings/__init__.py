@@ -186,7 +186,7 @@ class InfraSettings:
     @property
     def has_hook_queue(self) -> bool:
         """Whether hooks have a queue of their own: polling it costs money."""
-        return not (self.economy or self.ignore_actions)
+        return not self.economy
 
     @property
     def is_traced(self) -> bool:

@@ -16,7 +16,7 @@ from graveler.operations.tasks.requests import cancel, list_page, status
 from graveler.operations.tasks.waiting import ClientWait
 from tests.support.fakes.engines import MemoryWorld
 from tests.support.fakes.hooks import answered
-from tests.support.fakes.tasks import run, run_all, with_hook_queue
+from tests.support.fakes.tasks import HookMessage, run, run_all, with_hook_queue
 from tests.support.faults.counting import Calls, engine_around
 from tests.support.faults.faults import Crash, CrashAt
 from tests.support.worlds.lake import REPO, commit, new_lake, paths, upload
@@ -298,6 +298,42 @@ def test_a_task_that_waits_for_a_runner_of_hooks_is_cancelled_at_once():
     assert status(world.engine(), REPO, message.task_id).state is TaskState.CANCELLED
     run_all_later(world, hooks_apart=True)
     assert world.targets.requests == []
+
+
+def test_a_task_whose_message_in_the_queue_of_hooks_is_lost_runs_when_its_client_repeats_the_request():
+    world = guarded_world()
+    message = left(world)
+    run_apart(world, message)
+    world.task_queue.waiting.clear()
+    world.clock.sleep(901)
+    for _ in range(5):
+        run_apart(world, message)
+    assert len(world.task_queue.waiting) == 1
+    assert status(world.engine(), REPO, message.task_id).takes == 0
+    run_all_later(world, hooks_apart=True)
+    assert asked(world) == each_once()
+    assert status(world.engine(), REPO, message.task_id).state is TaskState.COMPLETED
+
+
+def test_a_task_that_is_cancelled_while_it_is_left_to_hooks_ends_without_them():
+    world = guarded_world()
+    message = left(world)
+    engine = with_hook_queue(world.engine(), message)
+    replace_task = world.refs.replace_task
+
+    def cancel_first(repository, old, new, event=None):
+        if new.is_for_hooks and not new.is_unwanted:
+            cancel(world.engine(), REPO, message.task_id)
+        return replace_task(repository, old, new, event)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world.refs, "replace_task", cancel_first)
+        run(engine, message)
+    world.clock.sleep(60)
+    for _, each in list(world.task_queue.waiting):
+        if not isinstance(each, HookMessage):
+            run_apart(world, each)
+    assert status(world.engine(), REPO, message.task_id).state is TaskState.CANCELLED
 
 
 def test_a_runner_that_dies_while_it_leaves_a_task_to_hooks_loses_none():

@@ -47,6 +47,9 @@ _TIME_TO_RELEASE_S = 10
 # The pauses after errors that may pass.
 _PAUSES_S = (5, 30, 180, 900)
 
+# A task that was left to hooks so long ago is left to them again, if a client asks for it.
+_LATE_S = 900
+
 # The longest delay of a message.
 _DELAY_S_MAX = 900
 
@@ -116,9 +119,12 @@ def _take(
             left_s = (task.lease_until_ns - now_ns) // NS_PER_S + 1
             engine.task_queue.send(message, min(left_s, _DELAY_S_MAX))
         return task
-    if task.is_for_hooks and engine.hook_queue is not None:
+    if task.is_for_hooks and engine.hook_queue is not None and not task.is_unwanted:
+        is_late = now_ns - task.update_time_ns > _LATE_S * NS_PER_S
+        if is_late:  # the message in the queue of hooks may be lost
+            engine.refs.replace_task(repository, task, tasks.left_to_hooks(task, now_ns))
         # Its last runner may have died before it sent this.
-        if message.runner == task.runner:
+        if is_late or message.runner == task.runner:
             engine.hook_queue.send(message)
         return task
     if task.is_unwanted or task.takes >= TAKES_MAX:
