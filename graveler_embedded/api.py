@@ -20,6 +20,8 @@ from graveler_gateway.server.http.server import Handler
 # or sixteen requests at once had the same speed. Only branch reads were faster with eight.
 PROCESSES = 2
 REQUESTS_AT_ONCE = 8
+# Those that wait for a task look at its record once a second.
+WAITING_AT_ONCE = 128
 STOP_S = 2.0
 
 # As in a deployment. API Gateway waits for a second more.
@@ -42,7 +44,7 @@ def api() -> tuple[Handler, Limits]:
         {" ".join(route): web for route in paths.routes()},
     )
     both = one_port(
-        wsgi(application(routes), REQUESTS_AT_ONCE),
+        wsgi(application(routes), REQUESTS_AT_ONCE, WAITING_AT_ONCE),
         gateway(settings, beside_api=True),
         settings.domains,
     )

@@ -1,8 +1,9 @@
 """Serves the API and the S3 gateway on one port.
 
 Theory of operation. As in lakeFS, the gateway gets requests that are signed for S3, or sent to one
-of its hosts. The API gets all others. The API is a WSGI application. The whole body is read first,
-so the application is called only if the body is complete.
+of its hosts. The API gets all others, and those that wait for a task have places of their own. The
+API is a WSGI application. The whole body is read first, so the application is called only if the
+body is complete.
 """
 
 import io
@@ -14,6 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
+from graveler.http.waiting import is_waiting
 from graveler.limits import API_GATEWAY_BODY_BYTES_MAX
 from graveler_embedded.api_gateway import Application
 from graveler_gateway.server.http.body import Body, SlowBodyError
@@ -41,9 +43,12 @@ def one_port(api: Handler, gateway: Handler, domains: Iterable[str]) -> Handler:
     return serve
 
 
-def wsgi(application: Application, at_once: int) -> Handler:
-    """Return a handler that calls the WSGI application, for at most at_once requests at a time."""
-    places = BoundedSemaphore(at_once)
+def wsgi(application: Application, at_once: int, waiting_at_once: int = 0) -> Handler:
+    """Return a handler that calls the WSGI application, for at most at_once requests at a time.
+
+    waiting_at_once: so many more, which wait for a task.
+    """
+    working, those_waiting = BoundedSemaphore(at_once), BoundedSemaphore(waiting_at_once)
     large = BoundedSemaphore(_LARGE_AT_ONCE)
 
     def serve(exchange: Exchange) -> None:
@@ -56,7 +61,7 @@ def wsgi(application: Application, at_once: int) -> Handler:
             exchange.answer(400, headers, msgspec.json.encode({"message": _BROKEN}))
             return
         environ["wsgi.input"] = io.BytesIO(body)
-        with places:
+        with those_waiting if is_waiting(exchange.head.raw_path) else working:
             status, headers, content = _call(application, environ)
         exchange.answer(status, headers, content)
 

@@ -1,9 +1,10 @@
 """How clients wait for work that outlasts their request.
 
-The request is answered 307 with its own URL and the task's ID. The Go and Java clients and the
-Python SDK follow it with the same method and body. So they wait again. The SDK follows three, and
-the request after the last one is answered 503 with Retry-After. lakectl repeats such a request by
-itself, and other clients report it. The repeated request joins the task by its digest.
+The request is answered 307, soon: the location is its own URL below WAITS, with the task's ID. The
+Go and Java clients and the Python SDK follow it with the same method and body. So they wait there,
+and take no place of requests that work. The SDK follows three, and the request after the last one
+is answered 503 with Retry-After. lakectl repeats such a request by itself, and other clients report
+it. The repeated request joins the task by its digest.
 """
 
 from urllib.parse import quote, unquote_plus
@@ -11,6 +12,10 @@ from urllib.parse import quote, unquote_plus
 from graveler.errors import StillRunningError
 from graveler.http.query import Query
 from graveler.operations.tasks.waiting import ClientWait
+
+# The path of a request that waits: this, and the path of the request before it.
+WAITS = "/waits"
+_WAITING = f"{WAITS}/api/v1/repositories/"
 
 # The query parameter of a request after such a redirect: the ID of the task whose outcome it wants,
 # a colon, and the number of the redirect.
@@ -21,11 +26,21 @@ _REDIRECTS_MAX = 3
 def client_wait_of(query: Query) -> ClientWait:
     """Return how the client that sent the query waits."""
     task_id, number = _parts(query.text(_PARAMETER))
-    return ClientWait(task_id, is_last=number >= _REDIRECTS_MAX)
+    return ClientWait(task_id, is_last=number >= _REDIRECTS_MAX, is_first=number == 0)
 
 
-def location_of(error: StillRunningError, raw_query: str) -> str | None:
-    """Return the location at which the client of a request with that query has to ask again.
+def is_waiting(path: str) -> bool:
+    """Whether a request to the path follows such a redirect."""
+    return path.startswith(_WAITING)
+
+
+def asked_path(path: str) -> str:
+    """Return the path that the client of the request asked for first."""
+    return path.removeprefix(WAITS) if is_waiting(path) else path
+
+
+def location_of(error: StillRunningError, path: str, raw_query: str) -> str | None:
+    """Return the location at which the client of a request to the path has to ask again.
 
     Returns:
         A reference relative to the request's URL; None after the last redirect.
@@ -36,7 +51,9 @@ def location_of(error: StillRunningError, raw_query: str) -> str | None:
     if number >= _REDIRECTS_MAX:
         return None
     named = quote(error.task_id) if error.is_outcome else ""
-    return "?" + "&".join([*kept, f"{_PARAMETER}={named}:{number + 1}"])
+    to_root = "../" * (path.count("/") - 1)  # a deployment may be below a prefix
+    place = "" if is_waiting(path) else f"{to_root}{WAITS[1:]}{path}"
+    return place + "?" + "&".join([*kept, f"{_PARAMETER}={named}:{number + 1}"])
 
 
 def _parts(text: str) -> tuple[str, int]:

@@ -46,6 +46,7 @@ from graveler_functions.api.request import (
     encoded_path_of,
     method_of,
     request_id_of,
+    sent_path_of,
     source_address_of,
 )
 from graveler_functions.api.routing import ApiOperation, Route, RouteTable, Template
@@ -312,7 +313,8 @@ def _of_error(event: Event, error: BaseException) -> ApiAnswer:
 
 def _of_waiting(event: Event, record: TelemetryRecord, error: StillRunningError) -> ApiAnswer:
     """Ask the client to wait again for a task that outlasts its request."""
-    location = waiting.location_of(error, event.get("rawQueryString") or "")
+    query = event.get("rawQueryString") or ""
+    location = waiting.location_of(error, sent_path_of(event), query)
     if location is None:
         record.error = error
         return answers.of_error(error)

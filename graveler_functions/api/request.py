@@ -153,6 +153,14 @@ class Request:
 def encoded_path_of(event: Event) -> str:
     """Return the path percent-encoded, so that any name passes through routing.
 
+    Of a request that waits, it is the path of the request before it.
+    """
+    return waiting.asked_path(sent_path_of(event))
+
+
+def sent_path_of(event: Event) -> str:
+    """Return the whole path percent-encoded.
+
     An HTTP API decodes the path; a function URL leaves it as it was sent.
     """
     path: str = event["rawPath"]

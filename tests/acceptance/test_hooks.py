@@ -4,8 +4,10 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urljoin
 
 import lakefs
 import pytest
@@ -128,6 +130,34 @@ def test_hooks_that_get_no_answer_delay_no_task_of_another_repository(
     status = start_commit(stack, other, "quiet")
     keys = (stack.access_key_id, stack.secret_access_key)
     until(lambda: requests.get(status, auth=keys, timeout=300).json()["completed"])
+
+
+def test_requests_that_wait_for_hooks_leave_others_their_places(stack, repository, main, target):
+    install(main, "pre-commit: ", target.url("stuck"))
+    keys = (stack.access_key_id, stack.secret_access_key)
+    url = f"{stack.endpoint}/api/v1/repositories/{repository.id}/branches/main"
+    answered: list[int] = []
+
+    def wait(number: int) -> None:
+        request = {"message": f"stuck {number}"}
+        while True:
+            asked = requests.post(place[number], json=request, auth=keys, allow_redirects=False)
+            place[number] = urljoin(place[number], asked.headers.get("Location", ""))
+            answered.append(asked.status_code)
+            if asked.status_code != 307 or target.is_over.is_set():
+                return
+
+    place = [f"{url}/commits"] * 40
+    with ThreadPoolExecutor(len(place)) as pool:
+        waits = [pool.submit(wait, number) for number in range(len(place))]
+        until(lambda: answered.count(307) == len(place))  # all of them wait again
+        found = requests.get(
+            f"{stack.endpoint}/api/v1/repositories/{repository.id}", auth=keys, timeout=PATIENCE_S
+        )
+        assert (found.status_code, answered) == (200, [307] * len(place))
+        target.is_over.set()
+    for each in waits:
+        each.result()
 
 
 @pytest.mark.long  # as long as the longest request

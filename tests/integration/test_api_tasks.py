@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
 
@@ -290,25 +290,68 @@ class TestTasks:
         assert api.ask("GET", f"{REPO}/tasks", amount="x").status == 400
 
 
-def redirected(api: ApiClient, path: str, body: Any, query: str) -> Reply:
-    reply = api.ask("POST", path, body, query=query)
+WAITING_COMMITS = f"/waits/api/v1{COMMITS}"
+
+
+def redirected(
+    api: ApiClient, path: str, body: Any, query: str, *, below: str = "/api/v1"
+) -> Reply:
+    reply = api.ask("POST", path, body, query=query, below=below)
     assert reply.status == 307
     return reply
 
 
+def query_of(reply: Reply) -> str:
+    return urlsplit(reply.headers["Location"]).query
+
+
 class TestRequestsThatWait:
+    def test_a_redirect_leads_to_a_path_that_takes_no_place_of_other_requests(self, waiting):
+        reply = redirected(waiting, COMMITS, {"message": "m"}, "")
+        url = urljoin(f"https://host/live/api/v1{COMMITS}", reply.headers["Location"])
+        assert url.partition("?")[0] == f"https://host/live{WAITING_COMMITS}"
+        waiting.run_tasks()
+        made = waiting.ask(
+            "POST", WAITING_COMMITS, {"message": "m"}, query=query_of(reply), below=""
+        )
+        assert (made.status, made.json) == (201, head(waiting))
+
+    def test_a_first_request_waits_for_a_moment_and_the_others_longer(self, waiting, monkeypatch):
+        waiting.leave_to_tasks(TaskSettings(request_work_s=0, request_wait_s=1000))
+        sleep, slept_s = waiting.world.clock.sleep, []
+
+        def slept(seconds: float) -> None:
+            slept_s[-1] += seconds
+            sleep(seconds)
+
+        monkeypatch.setattr(waiting.world.clock, "sleep", slept)
+        for query in ("", "graveler-task=:1", "graveler-task=:2"):
+            slept_s.append(0)
+            redirected(waiting, COMMITS, {"message": "m"}, query)
+        assert slept_s[0] <= 0.5
+        assert min(slept_s[1:]) > 10
+
+    @pytest.mark.parametrize("path", ["/waits/api/v1/auth/login", "/waits/api/v1/user", "/waits"])
+    def test_where_requests_wait_is_nothing_else(self, waiting, path):
+        reply = waiting.ask("POST", path, {}, query="graveler-task=:1", below="")
+        assert reply.status == 404
+
     def test_a_client_follows_three_redirects_and_then_has_to_ask_again(self, waiting):
-        body, query = {"message": "m"}, "keep=%C3%A9%26&also"
+        path, body, query = f"/api/v1{COMMITS}", {"message": "m"}, "keep=%C3%A9%26&also"
         locations = []
         for _ in range(3):
-            reply = redirected(waiting, COMMITS, body, query)
-            locations.append(reply.headers["Location"])
-            assert reply.headers["Location"].startswith("?keep=%C3%A9%26&also&graveler-task=CA")
-            query = reply.headers["Location"][1:]
+            reply = redirected(waiting, path, body, query, below="")
+            path = WAITING_COMMITS
+            place, _, query = reply.headers["Location"].partition("?")
+            locations.append((place, query))
+            assert query.startswith("keep=%C3%A9%26&also&graveler-task=CA")
         (only,) = waiting.ask("GET", f"{REPO}/tasks").json["results"]
         name = f"graveler-task={quote(only['id'])}"
-        assert locations == [f"?keep=%C3%A9%26&also&{name}:{number}" for number in (1, 2, 3)]
-        last = waiting.ask("POST", COMMITS, body, query=query)
+        assert locations == [
+            (place, f"keep=%C3%A9%26&also&{name}:{number}")
+            for number, place in enumerate((f"../../../../../..{WAITING_COMMITS}", "", ""), 1)
+        ]
+        last = waiting.ask("POST", path, body, query=query, below="")
         assert (last.status, last.headers["Retry-After"]) == (503, str(RETRY_AFTER_S))
         assert only["id"] in last.message
         waiting.run_tasks()
@@ -320,7 +363,7 @@ class TestRequestsThatWait:
         body = {"message": "m"}
         reply = redirected(waiting, COMMITS, body, "")
         waiting.run_tasks()
-        made = waiting.ask("POST", COMMITS, body, query=reply.headers["Location"][1:])
+        made = waiting.ask("POST", COMMITS, body, query=query_of(reply))
         assert (made.status, made.json) == (201, head(waiting))
 
     def test_every_synchronous_operation_waits(self, waiting):
@@ -345,7 +388,7 @@ class TestRequestsThatWait:
             reply = waiting.ask(method, path, body)
             assert reply.status == 307, path
             waiting.run_tasks()
-            query = reply.headers["Location"][1:]
+            query = query_of(reply)
             assert waiting.ask(method, path, body, query=query).status == success, path
 
     def test_a_conflict_that_a_task_found_is_answered_as_ever(self, waiting):
@@ -358,7 +401,7 @@ class TestRequestsThatWait:
         reply = waiting.ask("POST", MERGE, {})
         assert reply.status == 307
         waiting.run_tasks()
-        reply = waiting.ask("POST", MERGE, {}, query=reply.headers["Location"][1:])
+        reply = waiting.ask("POST", MERGE, {}, query=query_of(reply))
         assert (reply.status, reply.json) == (409, {"reference": ""})
 
     def test_what_needs_no_work_is_refused_at_once(self, waiting):

@@ -2,8 +2,9 @@
 
 Theory of operation. A request does its work itself for `request_work_s`. Longer work is left to a
 task, and the request waits for it. If the task outlasts the request, the client is called back
-(StillRunningError): a redirect names the task, or the client repeats the request. A repeated
-request finds the task by its digest, joins it, and returns its outcome, even if the task has ended
+(StillRunningError): a redirect names the task, or the client repeats the request. The first request
+of a chain waits for a moment only, for the others have places of their own. A repeated request
+finds the task by its digest, joins it, and returns its outcome, even if the task has ended
 meanwhile. So a client that repeats its request gets the outcome, and the work is done once.
 
 Equal requests may also be sent by independent clients, or by one that has written more since. So a
@@ -46,6 +47,9 @@ T = TypeVar("T")
 # How long a client may take to repeat a request and still get the outcome of the first one.
 OUTCOME_LIFE_S = 600
 
+# The first request of a chain waits for so long. Most hooks, and the ends of most tasks, take less.
+_FIRST_WAIT_S = 0.5
+
 # A waiting request looks at its task after this time, then after twice the time, and so on.
 _FIRST_LOOK_S = 0.1
 _LOOKS_S_MAX = 1.0
@@ -61,10 +65,12 @@ class ClientWait:
 
     task_id: the task that the answer before this request named, "" if none did.
     is_last: if the task outlasts this request, the client has to repeat it without the name.
+    is_first: other requests need this one's place, so it waits for a moment only.
     """
 
     task_id: str = ""
     is_last: bool = True
+    is_first: bool = False
 
 
 FIRST_REQUEST = ClientWait()
@@ -144,6 +150,11 @@ def result_in_time(
         return work.at_once(WorkLimit(engine, None))
     wait_s = time_for_request(engine, engine.task_settings.request_wait_s)
     until_ns = engine.clock.now_ns() + int(wait_s * NS_PER_S)
+
+    def wait_until_ns() -> int:
+        soon_ns = engine.clock.now_ns() + int(_FIRST_WAIT_S * NS_PER_S)
+        return min(soon_ns, until_ns) if wait.is_first else until_ns
+
     named = _named_task(engine, repository, work, wait)
     last = named or _joinable(engine, repository, work)
     try:
@@ -152,14 +163,14 @@ def result_in_time(
             send_for(engine, repository, task)  # its messages may have been lost
         else:
             if last is not None and last.is_called_back:
-                last = _ended(engine, repository, last, until_ns, wait, is_outcome=False)
+                last = _ended(engine, repository, last, wait_until_ns(), wait, is_outcome=False)
             try:
                 return work.at_once(
                     WorkLimit(engine, engine.clock.now_ns() + int(work_s * NS_PER_S))
                 )
             except TakesLongError:
                 task = _start(engine, repository, work)
-        return _outcome(engine, repository, work, task, until_ns, wait)
+        return _outcome(engine, repository, work, task, wait_until_ns(), wait)
     except NoChangesError:
         if last is None or not _is_still_true(engine, repository, work, last):
             raise

@@ -134,6 +134,7 @@ class ApiClient:
         *,
         query: str | None = None,
         headers: dict[str, str] | None = None,
+        below: str = "/api/v1",
         **parameters: Any,
     ) -> Reply:
         """Send a request with credentials.
@@ -147,7 +148,7 @@ class ApiClient:
         return self.send(
             event(
                 method,
-                f"/api/v1{path}",
+                f"{below}{path}",
                 query=urlencode(parameters, doseq=True) if query is None else query,
                 headers={"authorization": self.authorization, **kind, **(headers or {})},
                 body=sent,

@@ -68,9 +68,11 @@ class RestrictedClient(ApiClient):
         self.scripted.given = policies
         self.world.clock.tick(RIGHTS_AGE_MAX_S)
 
-    def ask_as(self, method: str, target: str, body: Any = None, **headers: str) -> Reply:
+    def ask_as(
+        self, method: str, target: str, body: Any = None, below: str = "/api/v1", **headers: str
+    ) -> Reply:
         """Send a request for a target as it is on the wire."""
         path, _, query = target.partition("?")
         sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         given = {"authorization": self.authorization, **headers}
-        return self.send(event(method, f"/api/v1{path}", query=query, headers=given, body=sent))
+        return self.send(event(method, f"{below}{path}", query=query, headers=given, body=sent))
