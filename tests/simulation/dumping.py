@@ -118,12 +118,10 @@ def _check(
     lost = set.intersection(*always) - led_to
     lost |= always[0] - {commit.id for commit in content.commits()}
     # A dump may miss a name whose event becomes visible late. The name's creation had no answer yet.
-    torn = simulation.choices.torn
-    late = {op.branch for op in simulation.operations if op.id in torn and "create" in op.kind}
     lost -= ancestors(
         spell.commit_id
         for of_kind in lives.values()
-        for name in late
+        for name in simulation.created_in_parts
         for spell in of_kind.within(name, since, until)
     )
     if lost:

@@ -163,6 +163,12 @@ class Simulation:
         made = self.made & self.world.objects.ever
         return [uri for uri in made if uri.startswith(prefixes)] if prefixes else []
 
+    @property
+    def created_in_parts(self) -> set[str]:
+        """The names whose records others saw before, or after, other parts of their creation."""
+        torn = self.choices.torn
+        return {op.branch for op in self.operations if op.id in torn and "create" in op.kind}
+
     def value_in(
         self, repository: Repository | None, commit_id: CommitID, path: bytes
     ) -> Value | None:

@@ -76,12 +76,20 @@ def judge(simulation: "Simulation") -> None:
 def _resolve(simulation: "Simulation") -> None:
     """Put commits into the history, by what they turned out to hold."""
     refs = simulation.world.refs
+    by_tasks = Counter(
+        task.result.get("commit_id")
+        for records in refs.records.values()
+        for task in records.tasks.values()
+    )
+    made_head = simulation.outbox.times_head()
     for op, client, invoked, returned, outcome, key, made in simulation.unresolved:
         for repository, commit in reversed(made):
             if refs.commits(repository, [commit.id]):
                 value = simulation.value_in(repository, commit.id, key[1])
                 parent = simulation.value_in(repository, commit.parents[0], key[1])
                 kind = "commit" if op.kind.startswith("commit") else "move"
+                if made_head[commit.id] <= by_tasks[commit.id]:  # a task made the equal commit
+                    kind = "join" if kind == "commit" else "join_move"
                 simulation.history.append(
                     Operation(client, kind, invoked, returned, outcome, value, parent, key, str(op))
                 )
