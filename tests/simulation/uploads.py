@@ -224,9 +224,9 @@ def check_uploads(simulation: "Simulation") -> None:
             simulation.problem("upload", text)
         for effect in each.effects:
             now = lives.within(upload.branch, effect.moment, effect.moment)
-            if upload.branch in simulation.created_in_parts:
-                continue  # a read may find the branch before it is visible to all
-            if effect.is_there and any(spell.born > each.at for spell in now):
+            # A read may find a branch before all of it is visible.
+            is_whole = upload.branch not in simulation.created_in_parts
+            if is_whole and effect.is_there and any(spell.born > each.at for spell in now):
                 simulation.problem("stranger", f"upload {upload.id} changed a younger branch")
             simulation.history.append(_write(each, effect))
 
