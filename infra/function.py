@@ -51,7 +51,10 @@ class Shape:
 
 
 class Function(Construct):
-    """A function of the folder `graveler_functions/<name>`, called by its alias."""
+    """A function of the folder `graveler_functions/<name>`, called by its alias.
+
+    of: the function whose code, role and log it has.
+    """
 
     def __init__(
         self,
@@ -62,33 +65,39 @@ class Function(Construct):
         statements: Iterable[iam.PolicyStatement],
         environment: Mapping[str, str],
         environment_key: kms.IKey | None = None,
+        of: "Function | None" = None,
     ) -> None:
         super().__init__(scope, f"{shape.name.capitalize()}Function")
         self.shape = shape
+        folder = of.shape.name if of else shape.name
         is_traced = settings.is_traced and not shape.is_alone
         is_in_network = bool(settings.vpc_subnets) and not shape.is_alone
         self.alias_name = ALIAS
-        self.log = log_group(self, "Log", settings)
-        self.role = make_role(
-            self,
-            "Role",
-            # A fixed name, because owners of other accounts' buckets must name it.
-            name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
-            description=f"What the function {shape.name} may do",
-            principal=iam.ServicePrincipal("lambda.amazonaws.com"),
-            statements=[
-                *statements,
-                *self._telemetry(is_traced=is_traced),
-                *(_network() if is_in_network else ()),
-            ],
+        self.log: logs.LogGroup = of.log if of else log_group(self, "Log", settings)
+        self.role = (
+            of.role
+            if of
+            else make_role(
+                self,
+                "Role",
+                # A fixed name, because owners of other accounts' buckets must name it.
+                name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
+                description=f"What the function {shape.name} may do",
+                principal=iam.ServicePrincipal("lambda.amazonaws.com"),
+                statements=[
+                    *statements,
+                    *self._telemetry(is_traced=is_traced),
+                    *(_network() if is_in_network else ()),
+                ],
+            )
         )
         self.function = lambda_.Function(
             self,
             "Function",
             function_name=f"{settings.name}-{shape.name}",
-            description=f"Graveler: graveler_functions/{shape.name}",
-            code=lambda_.Code.from_asset(packages.function_code(shape.name)),
-            handler=f"graveler_functions.{shape.name}.handler.handler",
+            description=f"Graveler: graveler_functions/{folder}",
+            code=lambda_.Code.from_asset(packages.function_code(folder)),
+            handler=f"graveler_functions.{folder}.handler.handler",
             runtime=RUNTIME,
             architecture=ARCHITECTURE,
             layers=[] if layer is None else [layer],

@@ -1,6 +1,7 @@
 """The HTTP API in front of the api function, and of the web page's."""
 
 import json
+from dataclasses import replace
 
 from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
@@ -10,6 +11,7 @@ from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
+from graveler.http import waiting
 from infra.distribution import Distribution
 from infra.dns import point_domain_at
 from infra.function import Function, Shape, log_group
@@ -25,6 +27,9 @@ SHAPE = Shape(
     memory_mb=1769,
     timeout=Duration.seconds(29),
 )
+
+# Requests that wait for tasks: a place of theirs is none of the api function's.
+WAITS = replace(SHAPE, name="waits")
 
 # Fields of the request's head only. Queries are not logged: they may hold signatures and tokens.
 ACCESS_LOG = json.dumps(
@@ -47,13 +52,17 @@ _HEADERS_OF_BROWSERS = ["authorization", "content-type", "if-none-match", "x-req
 
 
 class HttpApi(Construct):
-    """The API, whose default route calls one function; more specific routes show the web page."""
+    """The API, whose default route calls one function.
+
+    More specific routes call that of requests that wait, and show the web page.
+    """
 
     def __init__(
         self,
         scope: Construct,
         settings: InfraSettings,
         function: Function,
+        waits: Function,
         page: Function | None,
     ) -> None:
         super().__init__(scope, "Api")
@@ -70,6 +79,14 @@ class HttpApi(Construct):
             default_integration=HttpLambdaIntegration(
                 "Function",
                 function.alias,
+                payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
+            ),
+        )
+        self.http_api.add_routes(
+            path=f"{waiting.WAITS}/{{proxy+}}",
+            integration=HttpLambdaIntegration(
+                "Waits",
+                waits.alias,
                 payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
             ),
         )

@@ -40,6 +40,7 @@ _OF_SERVICE: Mapping[str, Mapping[str, str]] = {
     "ExportFunction": _FUNCTION,
     "TasksFunction": _FUNCTION,
     "HooksFunction": _FUNCTION,
+    "WaitsFunction": _FUNCTION,
     "SlicesFunction": _FUNCTION,
     "CleanupFunction": _FUNCTION,
     "WebFunction": _FUNCTION,

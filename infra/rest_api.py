@@ -12,6 +12,7 @@ from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
+from graveler.http import waiting
 from infra.dns import point_domain_at
 from infra.function import Function, log_group
 from infra.http_api import ACCESS_LOG, add_outputs
@@ -23,13 +24,14 @@ _STAGE = "live"
 
 
 class RestApi(Construct):
-    """The API. All requests call one function, except those for the web page."""
+    """The API. All requests call one function, except those that wait or are for the web page."""
 
     def __init__(
         self,
         scope: Construct,
         settings: InfraSettings,
         function: Function,
+        waits: Function,
         page: Function | None,
     ) -> None:
         super().__init__(scope, "Api")
@@ -56,6 +58,10 @@ class RestApi(Construct):
         call = apigateway.LambdaIntegration(function.alias, proxy=True, allow_test_invoke=False)
         self.rest_api.root.add_method("ANY", call)
         self.rest_api.root.add_proxy(any_method=True, default_integration=call)
+        wait = apigateway.LambdaIntegration(waits.alias, proxy=True, allow_test_invoke=False)
+        below = self.rest_api.root.add_resource(waiting.WAITS[1:])
+        below.add_method("ANY", call)
+        below.add_proxy(any_method=True, default_integration=wait)
         if page is not None:
             add_rest_routes(self.rest_api, page, call)
         self.stage = self.rest_api.deployment_stage

@@ -48,8 +48,10 @@ class ServiceStack(Stack):
             compatible_architectures=[ARCHITECTURE],
         )
         self.events = Events(self, settings)
+        api, waits = self._make_api_functions()
         functions = [
-            self._make_api_function(),
+            api,
+            waits,
             self._make_events_function(),
             self._make_export_function(),
             *self._make_tasks_functions(),
@@ -58,9 +60,7 @@ class ServiceStack(Stack):
         page = web.make_function(self, settings, storage) if settings.has_page else None
         functions += [] if page is None else [page]
         jobs = Jobs(self, settings, storage, self.events, self._permissions)
-        gateway = (RestApi if settings.has_rest_api else HttpApi)(
-            self, settings, functions[0], page
-        )
+        gateway = (RestApi if settings.has_rest_api else HttpApi)(self, settings, api, waits, page)
         parts = MonitoredParts(settings, storage, gateway, self.events, jobs, functions)
         watching = Observability(self, parts)
         # Other stacks use it.
@@ -68,26 +68,15 @@ class ServiceStack(Stack):
         if settings.monthly_budget_usd:
             add_budget(self, settings)
         if is_gradual(settings):
-            Rollout(self, settings, functions[0], watching)
+            Rollout(self, settings, api, watching)
         CfnOutput(self, "EventBus", value=self.events.bus.event_bus_name)
 
-    def _make_api_function(self) -> Function:
+    def _make_api_functions(self) -> tuple[Function, Function]:
+        """Make the function of the API, and that of its requests that wait for tasks."""
         job = job_name(self._settings, GARBAGE_COLLECTION)
-        return Function(
-            self,
-            self._settings,
-            replace(
-                http_api.SHAPE,
-                # Bounds the cost of a flood of requests, and leaves concurrency to others.
-                reserved=self._settings.api_reserved,
-                snap_start=self._settings.snap_start,
-                provisioned=self._settings.provisioned_concurrency,
-            ),
-            self._layer,
-            self._permissions.api(self.events.task_queue.queue_arn, job_arn(self, job)),
+        environment = (
             self._engine_environment()
             | {
-                "GRAVELER_SETUP_TOKEN": self._storage.setup_token.secret_value.unsafe_unwrap(),
                 "GRAVELER_SECURE_COOKIES": "true",
                 "GRAVELER_NAMESPACE_PREFIX": self._namespace_prefix(),
                 "GRAVELER_IAM_LOGIN_SERVER_ID": self._settings.iam_login_server_id,
@@ -95,10 +84,30 @@ class ServiceStack(Stack):
                 "GRAVELER_COLLECTIONS_DELETE": str(self._settings.gc_deletes).lower(),
                 "GRAVELER_REQUEST_WORK_S": str(self._settings.request_work_s),
             }
-            | self._committing_environment(),
+            | self._committing_environment()
+        )
+        # Bounds the cost of a flood of requests, and leaves concurrency to others.
+        shape = replace(
+            http_api.SHAPE,
+            reserved=self._settings.api_reserved,
+            snap_start=self._settings.snap_start,
+            provisioned=self._settings.provisioned_concurrency,
+        )
+        statements = self._permissions.api(self.events.task_queue.queue_arn, job_arn(self, job))
+        token = self._storage.setup_token.secret_value.unsafe_unwrap()
+        api = Function(
+            self,
+            self._settings,
+            shape,
+            self._layer,
+            statements,
+            environment | {"GRAVELER_SETUP_TOKEN": token},
             # The environment holds the setup token.
             environment_key=self._storage.key,
         )
+        shape = replace(http_api.WAITS, reserved=self._settings.waits_reserved)
+        waits = Function(self, self._settings, shape, self._layer, (), environment, of=api)
+        return api, waits
 
     def _make_events_function(self) -> Function:
         bus_arn = self.events.bus.event_bus_arn

@@ -63,6 +63,7 @@ class InfraSettings:
     reserve_concurrency: reserve concurrency for each function; the account's quota must allow it.
     snap_start: new processes of the API resume a snapshot of one that has started.
     api_reserved: requests of the API at the same time, where concurrency is reserved.
+    waits_reserved: requests that wait for a task, beside those.
     provisioned_concurrency: processes of the API that are kept ready; 0 keeps none.
     request_work_s: a request that works for longer leaves its work to a task.
     tasks_at_once: tasks that run at the same time. slices_at_once: slices of one task.
@@ -121,6 +122,7 @@ class InfraSettings:
     reserve_concurrency: bool = False
     snap_start: bool = False
     api_reserved: int = 200
+    waits_reserved: int = 100
     provisioned_concurrency: int = 0
     log_days: int = 14
     metrics: str = "service"

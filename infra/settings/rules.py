@@ -152,6 +152,7 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "requests_per_s": (1, 10_000),
     "requests_burst": (1, 5_000),
     "api_reserved": (1, 10_000),
+    "waits_reserved": (1, 10_000),
     "provisioned_concurrency": (0, 10_000),
     "undelete_days": (0, 3_650),
     "gc_deletions_max": (0, 10**12),

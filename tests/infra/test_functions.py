@@ -14,8 +14,9 @@ from graveler_functions.api.settings import ApiSettings
 from graveler_functions.cleanup.handler import CleanupSettings
 from tests.infra.conftest import ROOT
 
-OF_THE_ENGINE = ("api", "cleanup", "events", "export", "hooks", "slices", "tasks")
+OF_THE_ENGINE = ("api", "cleanup", "events", "export", "hooks", "slices", "tasks", "waits")
 NAMES = (*OF_THE_ENGINE, "web")  # which test_web.py describes
+FOLDERS = tuple(name for name in NAMES if name != "waits")  # which has the API's
 
 # Of the embedded stack alone.
 LOCAL = {
@@ -55,6 +56,7 @@ EXPECTED = {
     "hooks": TASKS,
     "tasks": TASKS,
 }
+EXPECTED["waits"] = EXPECTED["api"] - {"setup_token"}
 
 
 def functions(deployment):
@@ -74,7 +76,7 @@ def mappings(deployment):
 def test_every_function_is_deployed(deployment):
     assert sorted(functions(deployment)) == sorted(NAMES)
     folders = {path.parent.name for path in (ROOT / "graveler_functions").glob("*/handler.py")}
-    assert folders == set(NAMES)
+    assert folders == set(FOLDERS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -181,7 +183,7 @@ def test_concurrency_is_reserved_in_production_only(dev, prod):
         for name, function in functions(prod).items()
         if "ReservedConcurrentExecutions" in function
     }
-    assert reserved == {"api": 200, "cleanup": 1, "slices": 80}
+    assert reserved == {"api": 200, "cleanup": 1, "slices": 80, "waits": 100}
 
 
 def test_all_tasks_together_invoke_no_more_slices_than_may_run(prod):

@@ -2,6 +2,7 @@
 
 import json
 
+from graveler.http.waiting import WAITS
 from graveler_functions.web.paths import routes
 
 # What would let a reader of the log in, or tell what is in a lake: the query has both.
@@ -9,7 +10,7 @@ SECRET = ("$context.authorizer", "querystring", "header.cookie", "header.authori
 
 
 def test_every_request_goes_to_the_api_but_those_for_the_page(deployment):
-    called = {"<ApiFunction": set(), "<WebFunction": set()}
+    called = {"<ApiFunction": set(), "<WaitsFunction": set(), "<WebFunction": set()}
     for route in deployment.resources("AWS::ApiGatewayV2::Route").values():
         name = deployment.flat(route["Target"]).removeprefix("integrations/<").removesuffix(">")
         integration = deployment.resources("AWS::ApiGatewayV2::Integration")[name]
@@ -19,15 +20,18 @@ def test_every_request_goes_to_the_api_but_those_for_the_page(deployment):
         called[function.partition("FunctionAlias")[0] + "Function"].add(route["RouteKey"])
     assert called == {
         "<ApiFunction": {"$default"},
+        "<WaitsFunction": {f"ANY {WAITS}/{{proxy+}}"},
         "<WebFunction": {" ".join(each) for each in routes()},
     }
 
 
 def test_only_this_api_may_call_the_functions(deployment):
     permissions = deployment.resources("AWS::Lambda::Permission").values()
-    called = {deployment.flat(each["FunctionName"])[:12] for each in permissions}
-    assert called == {"<ApiFunction", "<WebFunction"}
-    assert len(permissions) == 2
+    called = {
+        deployment.flat(each["FunctionName"]).partition("Function")[0] for each in permissions
+    }
+    assert called == {"<Api", "<Waits", "<Web"}
+    assert len(permissions) == 3
     for permission in permissions:
         assert permission["Principal"] == "apigateway.amazonaws.com"
         assert "<ApiHttp" in deployment.flat(permission["SourceArn"])

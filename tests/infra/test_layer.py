@@ -21,7 +21,7 @@ from layers.graveler import build, service_models, wheels
 from layers.graveler.archive import copy_sources, find_compiler, write_zip
 from layers.jobs import build as jobs
 from tests.infra.conftest import ROOT
-from tests.infra.test_functions import NAMES
+from tests.infra.test_functions import FOLDERS
 from tests.support.fakes.function_events import ANSWERS, EVENTS
 from tests.support.servers.moto_server import empty_moto
 from tests.support.servers.runtime import ARCHITECTURE, interpreter
@@ -89,8 +89,8 @@ build.build({ARCHITECTURE!r}, None, {VERSION!r}, {PYTHON!r})
 
 
 def test_another_machine_packs_the_same_functions(tmp_path):
-    archives = {name: Path(function_code(name)).read_bytes() for name in NAMES}
-    program = f"from infra.packages import function_code; [function_code(n) for n in {NAMES!r}]"
+    archives = {name: Path(function_code(name)).read_bytes() for name in FOLDERS}
+    program = f"from infra.packages import function_code; [function_code(n) for n in {FOLDERS!r}]"
     build_elsewhere(program, tmp_path)
     for name, content in archives.items():
         assert (tmp_path / f"graveler-function-{name}.zip").read_bytes() == content, name
@@ -258,12 +258,13 @@ def _deployed(endpoint: str) -> dict[str, str]:
         "GRAVELER_STAGING_TABLE": "staging",
         "GRAVELER_KMS_KEY_ID": key,
         "GRAVELER_EVENT_BUS": "graveler",
+        "GRAVELER_HOOK_QUEUE_URL": f"{endpoint}/hooks",
         "GRAVELER_DYNAMODB_ENDPOINT": endpoint,
         "AWS_ENDPOINT_URL_KMS": endpoint,
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FOLDERS)
 def test_a_handler_answers_its_trigger_with_the_layer_and_its_code_alone(
     name, aws, unpacked, tmp_path
 ):

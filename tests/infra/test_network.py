@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from graveler.http.waiting import WAITS
 from graveler_functions.web.paths import routes
 from tests.infra.conftest import ROOT
 from tests.support.worlds.shapes import ENDPOINT, WEB_ACL
@@ -39,17 +40,21 @@ def test_a_rest_api_hands_every_request_to_the_api_but_those_for_the_page(reques
     deployment = request.getfixturevalue(name)
     assert not deployment.resources("AWS::ApiGatewayV2::Api")
     methods = deployment.resources("AWS::ApiGateway::Method").values()
-    called = {"ApiFunction": set(), "WebFunction": set()}
+    called = {"Api": set(), "Waits": set(), "Web": set()}
     for each in methods:
         assert each["Integration"]["Type"] == "AWS_PROXY"
-        function = deployment.flat(each["Integration"]["Uri"]).partition("<")[2][:11]
+        function = (
+            deployment.flat(each["Integration"]["Uri"]).partition("<")[2].partition("Function")[0]
+        )
         place = path_of(deployment, each["ResourceId"])
         called[function].add((each["HttpMethod"], place))
     is_shown = name == "guarded"  # a private API has a stage in its paths
-    assert called["WebFunction"] == (set(routes()) if is_shown else set())
+    assert called["Web"] == (set(routes()) if is_shown else set())
     own = {path for _, path in routes()} if is_shown else set()
     # The other methods of a path of its own would find nothing.
-    assert called["ApiFunction"] == {("ANY", path) for path in {"/", "/{proxy+}", *own}}
+    own |= {"/", "/{proxy+}", WAITS}
+    assert called["Api"] == {("ANY", path) for path in own}
+    assert called["Waits"] == {("ANY", f"{WAITS}/{{proxy+}}")}
     api = deployment.one("AWS::ApiGateway::RestApi")
     assert api["BinaryMediaTypes"] == ["*/*"]
     stage = deployment.one("AWS::ApiGateway::Stage")

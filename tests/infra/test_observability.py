@@ -2,6 +2,7 @@
 
 import json
 
+from tests.infra.test_functions import NAMES
 from tests.support.worlds.shapes import TOPIC
 
 
@@ -71,10 +72,7 @@ def test_without_a_schedule_no_collection_is_missed(deployment_of):
 
 
 def test_every_kind_of_failure_has_an_alarm(deployment):
-    functions = {
-        f"{name}-errors"
-        for name in ("api", "cleanup", "events", "export", "hooks", "slices", "tasks", "web")
-    }
+    functions = {f"{name}-errors" for name in NAMES}
     throttles = {each.replace("errors", "throttles") for each in functions}
     others = {
         "api-server-errors",
@@ -118,7 +116,7 @@ def test_alarms_of_functions_watch_their_alias(deployment):
         for dimension in alarm.get("Dimensions", ())
         if dimension["Name"] == "Resource"
     ]
-    assert len(resources) == 19
+    assert len(resources) == 22
     assert all(each.endswith(":live") for each in resources)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 import pytest
 
-from tests.infra.test_functions import NAMES
+from tests.infra.test_functions import FOLDERS
 from tests.support.fakes.function_events import ANSWERS, EVENTS
 from tests.support.servers import runtime
 from tests.support.servers.runtime import REGION, Client, Lambda, emulated_aws
@@ -156,7 +156,7 @@ def test_the_other_functions_answer_what_names_no_repository(
 
 
 def test_every_function_is_tried() -> None:
-    assert {"api", "cleanup", "events", "export", "hooks", "slices", "tasks", "web"} == set(NAMES)
+    assert {"api", "cleanup", "events", "export", "hooks", "slices", "tasks", "web"} == set(FOLDERS)
 
 
 def test_two_copies_of_a_snapshot_make_different_names_over_new_connections(

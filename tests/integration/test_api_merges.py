@@ -110,7 +110,7 @@ def test_every_field_of_a_request_reaches_the_operation(
 
     def record(engine, repository, *request):
         *asked, wait = request
-        assert wait == ClientWait(is_last=False)
+        assert wait == ClientWait(is_last=False, is_first=True)
         requests.append(tuple(asked))
         return run(engine, repository, *request)
 

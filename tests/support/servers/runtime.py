@@ -136,6 +136,7 @@ def emulated_aws(dynamodb_endpoint: str, s3_endpoint: str) -> Iterator[Mapping[s
             "GRAVELER_KMS_KEY_ID": key,
             "GRAVELER_EVENT_BUS": "graveler",
             "GRAVELER_TASK_QUEUE_URL": queue,
+            "GRAVELER_HOOK_QUEUE_URL": queue,
             "GRAVELER_SETUP_TOKEN": SETUP_TOKEN,
             "GRAVELER_NAMESPACE_PREFIX": f"s3://{BUCKET}/",
             # As on AWS, where boto3 resolves it.
