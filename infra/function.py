@@ -70,27 +70,9 @@ class Function(Construct):
         super().__init__(scope, f"{shape.name.capitalize()}Function")
         self.shape = shape
         folder = of.shape.name if of else shape.name
-        is_traced = settings.is_traced and not shape.is_alone
-        is_in_network = bool(settings.vpc_subnets) and not shape.is_alone
         self.alias_name = ALIAS
         self.log: logs.LogGroup = of.log if of else log_group(self, "Log", settings)
-        self.role = (
-            of.role
-            if of
-            else make_role(
-                self,
-                "Role",
-                # A fixed name, because owners of other accounts' buckets must name it.
-                name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
-                description=f"What the function {shape.name} may do",
-                principal=iam.ServicePrincipal("lambda.amazonaws.com"),
-                statements=[
-                    *statements,
-                    *self._telemetry(is_traced=is_traced),
-                    *(_network() if is_in_network else ()),
-                ],
-            )
-        )
+        self.role: iam.Role = of.role if of else self._make_role(settings, shape, statements)
         self.function = lambda_.Function(
             self,
             "Function",
@@ -114,11 +96,13 @@ class Function(Construct):
             recursive_loop=lambda_.RecursiveLoop.ALLOW if shape.calls_itself else None,
             log_group=self.log,
             logging_format=lambda_.LoggingFormat.JSON,
-            tracing=lambda_.Tracing.ACTIVE if is_traced else lambda_.Tracing.DISABLED,
+            tracing=lambda_.Tracing.ACTIVE
+            if _is_traced(settings, shape)
+            else lambda_.Tracing.DISABLED,
             # The alias can go back to old versions.
             current_version_options=lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN),
         )
-        if is_in_network:
+        if _is_in_network(settings, shape):
             made = self.function.node.default_child
             assert isinstance(made, lambda_.CfnFunction)
             made.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
@@ -131,6 +115,23 @@ class Function(Construct):
             alias_name=ALIAS,
             version=self.function.current_version,
             provisioned_concurrent_executions=shape.provisioned or None,
+        )
+
+    def _make_role(
+        self, settings: InfraSettings, shape: Shape, statements: Iterable[iam.PolicyStatement]
+    ) -> iam.Role:
+        return make_role(
+            self,
+            "Role",
+            # A fixed name, because owners of other accounts' buckets must name it.
+            name=f"{settings.name}-{shape.name}-{Stack.of(self).region}",
+            description=f"What the function {shape.name} may do",
+            principal=iam.ServicePrincipal("lambda.amazonaws.com"),
+            statements=[
+                *statements,
+                *self._telemetry(is_traced=_is_traced(settings, shape)),
+                *(_network() if _is_in_network(settings, shape) else ()),
+            ],
         )
 
     def _telemetry(self, *, is_traced: bool) -> Iterable[iam.PolicyStatement]:
@@ -147,6 +148,14 @@ class Function(Construct):
             actions=["xray:PutTelemetryRecords", "xray:PutTraceSegments"],
             resources=["*"],
         )
+
+
+def _is_traced(settings: InfraSettings, shape: Shape) -> bool:
+    return settings.is_traced and not shape.is_alone
+
+
+def _is_in_network(settings: InfraSettings, shape: Shape) -> bool:
+    return bool(settings.vpc_subnets) and not shape.is_alone
 
 
 def _network() -> Iterable[iam.PolicyStatement]:
