@@ -15,6 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
+from graveler.http.errors import RETRY_AFTER_S
 from graveler.http.waiting import is_waiting
 from graveler.limits import API_GATEWAY_BODY_BYTES_MAX
 from graveler_embedded.api_gateway import Application
@@ -27,6 +28,7 @@ from graveler_gateway.server.routing import is_for_gateway
 _BROKEN = "the body is incomplete or its chunks are malformed: send the whole request again"
 _UNPREFIXED = ("CONTENT_LENGTH", "CONTENT_TYPE")
 _BODY_HEADERS = (*_UNPREFIXED, "TRANSFER_ENCODING")
+_ALL_WAIT = "too many requests wait for tasks: send the request again"
 # The maximum of requests whose bodies, if not sent with the heads, are read at a time. Memory holds
 # whole bodies.
 _LARGE_AT_ONCE = 32
@@ -46,7 +48,8 @@ def one_port(api: Handler, gateway: Handler, domains: Iterable[str]) -> Handler:
 def wsgi(application: Application, at_once: int, waiting_at_once: int = 0) -> Handler:
     """Return a handler that calls the WSGI application, for at most at_once requests at a time.
 
-    waiting_at_once: so many more, which wait for a task.
+    waiting_at_once: so many more, which wait for a task. Beyond that, the answer is 503: a queue of
+        them would hold all threads.
     """
     working, those_waiting = BoundedSemaphore(at_once), BoundedSemaphore(waiting_at_once)
     large = BoundedSemaphore(_LARGE_AT_ONCE)
@@ -61,8 +64,16 @@ def wsgi(application: Application, at_once: int, waiting_at_once: int = 0) -> Ha
             exchange.answer(400, headers, msgspec.json.encode({"message": _BROKEN}))
             return
         environ["wsgi.input"] = io.BytesIO(body)
-        with those_waiting if is_waiting(exchange.head.raw_path) else working:
+        waits = is_waiting(exchange.head.raw_path)
+        places = those_waiting if waits else working
+        if not places.acquire(blocking=not waits):
+            headers = [("Content-Type", "application/json"), ("Retry-After", str(RETRY_AFTER_S))]
+            exchange.answer(503, headers, msgspec.json.encode({"message": _ALL_WAIT}))
+            return
+        try:
             status, headers, content = _call(application, environ)
+        finally:
+            places.release()
         exchange.answer(status, headers, content)
 
     return serve

@@ -37,5 +37,5 @@ export default defineConfig({
     },
   },
   worker: { format: 'es' },
-  server: { proxy: { '/api': API, '/openapi.json': API, '/logout': API } },
+  server: { proxy: { '/api': API, '/openapi.json': API, '/logout': API, '/waits': API } },
 });

@@ -187,7 +187,7 @@ class Actor:
         if name == "refs.replace_task":
             self.ledger.watch(name, args, options)
         elif name == "staging.stage_step":
-            self._simulation.steps.send(*args)
+            self._simulation.steps.send(self._op.id, *args)
         if name in ("refs.create_branch", "refs.create_tag"):
             facts["names"] = (args[0], args[1].commit_id)
         elif name == "refs.move_branch":

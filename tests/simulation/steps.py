@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 
 class SentStep(NamedTuple):
-    """A call of stage_step, and when it began."""
+    """A call of stage_step: the ID of its operation, if it is of one, and when it began."""
 
+    op: int | None
     began: int
     repository: Repository
     branch: Branch
@@ -37,30 +38,31 @@ class Steps:
     def __init__(self, simulation: "Simulation") -> None:
         self._simulation = simulation
         self._sent: list[SentStep] = []
-        self._landed: dict[Place | None, list[Callable[[], None]]] = {}
+        self._landed: dict[int | None, list[Callable[[], None]]] = {}
 
-    def send(self, *call: object) -> None:
+    def send(self, op: int | None, *call: object) -> None:
         """Note a call of stage_step that begins."""
-        self._sent.append(SentStep(self._simulation.scheduler.tick(), *call))  # type: ignore[arg-type]
+        self._sent.append(SentStep(op, self._simulation.scheduler.tick(), *call))  # type: ignore[arg-type]
 
     def has_stored(self, task: Task) -> None:
         """Note that the record of a task is visible; a step may have stored it."""
         for step in self._sent:
             if replace(step.new, version=step.old.version + 1) == task:
-                self._land(partial(write_down_step, self._simulation, *step[:-1]))
+                # A read of another operation may be what makes it visible.
+                self._land(step.op, partial(write_down_step, self._simulation, *step[1:-1]))
                 return
 
     def has_completed(self, upload: Upload) -> None:
         """Note that the record of a completed upload is visible."""
-        self._land(partial(write_down_effect, self._simulation, upload))
-
-    def _land(self, write_down: Callable[[], None]) -> None:
         place = self._simulation.choices.place
-        self._landed.setdefault(place, []).append(write_down)
-        if place is None:
+        self._land(place and place[0], partial(write_down_effect, self._simulation, upload))
+
+    def _land(self, op: int | None, write_down: Callable[[], None]) -> None:
+        self._landed.setdefault(op, []).append(write_down)
+        if self._simulation.choices.place is None:
             self.has_ended(None)
 
     def has_ended(self, place: Place | None) -> None:
         """Note that all of a request is visible."""
-        for write_down in self._landed.pop(place, ()):
+        for write_down in self._landed.pop(place and place[0], ()):
             write_down()

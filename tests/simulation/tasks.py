@@ -227,7 +227,7 @@ def deliver_all(simulation: "Simulation") -> None:
     ) -> Any:
         simulation.ledger.watch(name, args, options)
         if name == "staging.stage_step":
-            simulation.steps.send(*args)
+            simulation.steps.send(None, *args)
         return call(*args, **options)
 
     deliveries = simulation.deliveries

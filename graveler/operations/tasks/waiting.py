@@ -53,6 +53,7 @@ _FIRST_WAIT_S = 0.5
 # A waiting request looks at its task after this time, then after twice the time, and so on.
 _FIRST_LOOK_S = 0.1
 _LOOKS_S_MAX = 1.0
+_WAIT_S_MIN = 0.01
 
 
 class TakesLongError(Exception):
@@ -307,9 +308,10 @@ def _wait(engine: Engine, repository: Repository, task: Task, until_ns: int) -> 
     """Return the task when it has ended, None if it does not end in time."""
     pause_s = _FIRST_LOOK_S
     while not task.has_ended:
-        if engine.clock.now_ns() + int(pause_s * NS_PER_S) > until_ns:
+        left_s = (until_ns - engine.clock.now_ns()) / NS_PER_S
+        if left_s <= _WAIT_S_MIN:
             return None
-        engine.clock.sleep(pause_s)
+        engine.clock.sleep(min(pause_s, left_s))
         pause_s = min(2 * pause_s, _LOOKS_S_MAX)
         current = engine.refs.task(repository, task.id)
         if current is None:

@@ -1,0 +1,49 @@
+"""The places of the embedded stack: of requests that work, and of those that wait for tasks."""
+
+import threading
+from collections.abc import Iterable
+
+from graveler_embedded.api_gateway import Environ, StartResponse
+from graveler_embedded.serving import wsgi
+from tests.support.servers.http_server import RawClient, running
+
+REPOSITORY = "/api/v1/repositories/lake"
+WAITING = f"/waits{REPOSITORY}"
+
+
+class Application:
+    """Answers when it may; below /waits, it says that a request has arrived."""
+
+    def __init__(self) -> None:
+        self.waiting = threading.Semaphore(0)
+        self.may_answer = threading.Event()
+
+    def __call__(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"].startswith("/waits"):
+            self.waiting.release()
+            self.may_answer.wait()
+        start("200 OK", [])
+        return [b"done"]
+
+
+def sent(client: RawClient, path: str) -> RawClient:
+    client.send(f"GET {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+    return client
+
+
+def test_requests_that_wait_take_no_place_of_others_and_more_of_them_are_told_to_come_later():
+    application = Application()
+    with (
+        running(wsgi(application, at_once=1, waiting_at_once=1)) as server,
+        RawClient(server.port) as first,
+        RawClient(server.port) as second,
+        RawClient(server.port) as other,
+    ):
+        sent(first, WAITING)
+        application.waiting.acquire()
+        refused = sent(second, WAITING).answer()
+        assert (refused.status, "Retry-After" in refused.headers) == (503, True)
+        assert sent(other, REPOSITORY).answer().status == 200
+        application.may_answer.set()
+        assert first.answer().content == b"done"
+        assert sent(second, WAITING).answer().status == 200
