@@ -31,7 +31,9 @@ def sent(client: RawClient, path: str) -> RawClient:
     return client
 
 
-def test_requests_that_wait_take_no_place_of_others_and_more_of_them_are_told_to_come_later():
+def test_requests_that_wait_take_no_place_of_others_and_more_of_them_are_told_to_come_later() -> (
+    None
+):
     application = Application()
     with (
         running(wsgi(application, at_once=1, waiting_at_once=1)) as server,
