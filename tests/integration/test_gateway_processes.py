@@ -104,7 +104,8 @@ def workers(stack: Stack) -> list[int]:
             continue
         children.setdefault(int(fields[1]), []).append(int(folder.name))
     (server,) = [pid for pid in children[stack.pid] if "graveler_embedded.api" in commands[pid]]
-    return [pid for pid in children[server] if "resource_tracker" not in commands[pid]]
+    # A process whose workers were killed may have no child for a moment.
+    return [pid for pid in children.get(server, []) if "resource_tracker" not in commands[pid]]
 
 
 def memory_mb(pid: int, field: str) -> int:
