@@ -20,7 +20,7 @@ from graveler_gateway.server.http.server import Handler
 # or sixteen requests at once had the same speed. Only branch reads were faster with eight.
 PROCESSES = 2
 REQUESTS_AT_ONCE = 8
-# Those that wait for a task look at its record once a second.
+# Requests that wait for a task; each reads its record once a second.
 WAITING_AT_ONCE = 128
 STOP_S = 2.0
 

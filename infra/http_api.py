@@ -28,7 +28,7 @@ SHAPE = Shape(
     timeout=Duration.seconds(29),
 )
 
-# Requests that wait for tasks: a place of theirs is none of the api function's.
+# Serves the requests that wait for tasks. They take no concurrency of the function api.
 WAITS = replace(SHAPE, name="waits")
 
 # Fields of the request's head only. Queries are not logged: they may hold signatures and tokens.
@@ -76,19 +76,11 @@ class HttpApi(Construct):
             # With a domain, there is one origin, and one certificate to trust.
             disable_execute_api_endpoint=domain is not None,
             cors_preflight=_cors(settings),
-            default_integration=HttpLambdaIntegration(
-                "Function",
-                function.alias,
-                payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
-            ),
+            default_integration=_integration("Function", function),
         )
         self.http_api.add_routes(
             path=f"{waiting.WAITS}/{{proxy+}}",
-            integration=HttpLambdaIntegration(
-                "Waits",
-                waits.alias,
-                payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
-            ),
+            integration=_integration("Waits", waits),
         )
         if page is not None:
             add_http_routes(self.http_api, page)
@@ -141,6 +133,14 @@ class HttpApi(Construct):
         alias = route53_targets.ApiGatewayv2DomainProperties(host, zone)
         point_domain_at(self, settings, alias, host)
         return domain
+
+
+def _integration(name: str, function: Function) -> HttpLambdaIntegration:
+    return HttpLambdaIntegration(
+        name,
+        function.alias,
+        payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
+    )
 
 
 def _cors(settings: InfraSettings) -> apigateway.CorsPreflightOptions | None:

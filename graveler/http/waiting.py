@@ -1,6 +1,6 @@
 """How clients wait for work that outlasts their request.
 
-The request is answered 307, soon: the location is its own URL below WAITS, with the task's ID. The
+The request is soon answered 307. The location is its own URL below WAITS, with the task's ID. The
 Go and Java clients and the Python SDK follow it with the same method and body. So they wait there,
 and take no place of requests that work. The SDK follows three, and the request after the last one
 is answered 503 with Retry-After. lakectl repeats such a request by itself, and other clients report

@@ -332,7 +332,7 @@ class TestRequestsThatWait:
         assert min(slept_s[1:]) > 10
 
     @pytest.mark.parametrize("path", ["/waits/api/v1/auth/login", "/waits/api/v1/user", "/waits"])
-    def test_where_requests_wait_is_nothing_else(self, waiting, path):
+    def test_below_waits_only_operations_of_repositories_exist(self, waiting, path):
         reply = waiting.ask("POST", path, {}, query="graveler-task=:1", below="")
         assert reply.status == 404
 

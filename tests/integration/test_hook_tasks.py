@@ -268,6 +268,13 @@ def run_apart(world: MemoryWorld, message: TaskMessage) -> None:
     run(with_hook_queue(world.engine(), message), message)
 
 
+def completes(world: MemoryWorld, message: TaskMessage) -> None:
+    """The runners of both queues complete the task, and each hook runs once."""
+    run_all_later(world, hooks_apart=True)
+    assert asked(world) == each_once()
+    assert status(world.engine(), REPO, message.task_id).state is TaskState.COMPLETED
+
+
 def test_a_task_with_hooks_gives_its_place_back_until_a_runner_of_hooks_takes_it():
     world = guarded_world()
     message = left(world)
@@ -275,9 +282,7 @@ def test_a_task_with_hooks_gives_its_place_back_until_a_runner_of_hooks_takes_it
     assert world.targets.requests == []
     waiting = status(world.engine(), REPO, message.task_id)
     assert (waiting.shown_state, waiting.takes) == (TaskState.WAITING, 0)
-    run_all_later(world, hooks_apart=True)
-    assert asked(world) == each_once()
-    assert status(world.engine(), REPO, message.task_id).state is TaskState.COMPLETED
+    completes(world, message)
 
 
 def test_a_task_that_waits_for_a_runner_of_hooks_gets_no_more_messages():
@@ -310,9 +315,7 @@ def test_a_task_whose_message_in_the_queue_of_hooks_is_lost_runs_when_its_client
         run_apart(world, message)
     assert len(world.task_queue.waiting) == 1
     assert status(world.engine(), REPO, message.task_id).takes == 0
-    run_all_later(world, hooks_apart=True)
-    assert asked(world) == each_once()
-    assert status(world.engine(), REPO, message.task_id).state is TaskState.COMPLETED
+    completes(world, message)
 
 
 def test_a_task_that_is_cancelled_while_it_is_left_to_hooks_ends_without_them():
@@ -348,9 +351,7 @@ def test_a_runner_that_dies_while_it_leaves_a_task_to_hooks_loses_none():
         except Crash:
             if not world.task_queue.waiting:  # else, the message that comes again is not needed
                 world.task_queue.send(message)
-            run_all_later(world, hooks_apart=True)
-            assert asked(world) == each_once()
-            assert status(world.engine(), REPO, message.task_id).state is TaskState.COMPLETED
+            completes(world, message)
             continue
         return
     pytest.fail("it takes too many calls")

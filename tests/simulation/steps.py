@@ -58,11 +58,12 @@ class Steps:
         self._land(place and place[0], partial(write_down_effect, self._simulation, upload))
 
     def _land(self, op: int | None, write_down: Callable[[], None]) -> None:
-        self._landed.setdefault(op, []).append(write_down)
-        if self._simulation.choices.place is None:
-            self.has_ended(None)
+        if self._simulation.choices.place is None:  # no client's request is seen in parts
+            write_down()
+        else:
+            self._landed.setdefault(op, []).append(write_down)
 
-    def has_ended(self, place: Place | None) -> None:
+    def has_ended(self, place: Place) -> None:
         """Note that all of a request is visible."""
-        for write_down in self._landed.pop(place and place[0], ()):
+        for write_down in self._landed.pop(place[0], ()):
             write_down()

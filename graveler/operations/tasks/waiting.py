@@ -47,12 +47,13 @@ T = TypeVar("T")
 # How long a client may take to repeat a request and still get the outcome of the first one.
 OUTCOME_LIFE_S = 600
 
-# The first request of a chain waits for so long. Most hooks, and the ends of most tasks, take less.
+# The first request of a chain waits for so long, and then gives its place to others.
 _FIRST_WAIT_S = 0.5
 
 # A waiting request looks at its task after this time, then after twice the time, and so on.
 _FIRST_LOOK_S = 0.1
 _LOOKS_S_MAX = 1.0
+# With less time than this, it does not look again.
 _WAIT_S_MIN = 0.01
 
 
@@ -151,11 +152,6 @@ def result_in_time(
         return work.at_once(WorkLimit(engine, None))
     wait_s = time_for_request(engine, engine.task_settings.request_wait_s)
     until_ns = engine.clock.now_ns() + int(wait_s * NS_PER_S)
-
-    def wait_until_ns() -> int:
-        soon_ns = engine.clock.now_ns() + int(_FIRST_WAIT_S * NS_PER_S)
-        return min(soon_ns, until_ns) if wait.is_first else until_ns
-
     named = _named_task(engine, repository, work, wait)
     last = named or _joinable(engine, repository, work)
     try:
@@ -164,14 +160,14 @@ def result_in_time(
             send_for(engine, repository, task)  # its messages may have been lost
         else:
             if last is not None and last.is_called_back:
-                last = _ended(engine, repository, last, wait_until_ns(), wait, is_outcome=False)
+                last = _ended(engine, repository, last, until_ns, wait, is_outcome=False)
             try:
                 return work.at_once(
                     WorkLimit(engine, engine.clock.now_ns() + int(work_s * NS_PER_S))
                 )
             except TakesLongError:
                 task = _start(engine, repository, work)
-        return _outcome(engine, repository, work, task, wait_until_ns(), wait)
+        return _outcome(engine, repository, work, task, until_ns, wait)
     except NoChangesError:
         if last is None or not _is_still_true(engine, repository, work, last):
             raise
@@ -294,6 +290,8 @@ def _ended(
     Raises:
         StillRunningError: it has not ended in time.
     """
+    if wait.is_first:
+        until_ns = min(until_ns, engine.clock.now_ns() + int(_FIRST_WAIT_S * NS_PER_S))
     ended = _wait(engine, repository, task, until_ns)
     if ended is None:
         if wait.is_last:

@@ -138,7 +138,6 @@ def _tasks(operations: Sequence[Operation], heads: Iterable[Any]) -> list[_Task]
         # A branch may be created in the deleted repository.
         is_required = operation.outcome != "unknown" and not is_lost
         moments = _appliers(operation, fused=fused)
-        own = len(tasks)
         is_again = operation.outcome == "ok" and operation.kind in DECIDED_AGAIN
         if operation.may_vanish and (is_again or not is_required):
             contents = (each.value for each in operations if each.kind != "set_metadata")
@@ -146,12 +145,12 @@ def _tasks(operations: Sequence[Operation], heads: Iterable[Any]) -> list[_Task]
             first = _either(moments[0], operation, values)
             doubtful = [first, *moments[1:], _on_branch(partial(vanish, values=values), operation)]
             if is_required:  # what others saw before it was decided again
-                own += len(doubtful)
-                tasks += _moments(operation, doubtful, own - len(doubtful), until=own)
+                until = len(tasks) + len(doubtful)
+                tasks += _moments(operation, doubtful, len(tasks), until=until)
                 moments = [_changing(moments[0])]
             else:
                 moments = doubtful
-        tasks += _moments(operation, moments, own, is_required=is_required)
+        tasks += _moments(operation, moments, len(tasks), is_required=is_required)
     return tasks
 
 
