@@ -5,7 +5,6 @@ a repository of its own, again and again. Each noise is of 24 clients of another
 figures are of one run, so their ratios count.
 """
 
-import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 import requests
 
+from bench.api.load import Timed
 from bench.figures import Figure
 from bench.report import printed
 from bench.torture.hook_target import HookTarget
@@ -83,13 +83,14 @@ def _noise(stack: Stack, name: str, make: Callable[[Neighbour], None]) -> Iterat
 
 def _figures(quiet: Neighbour) -> Iterator[Figure]:
     for name, do, times in (("read", quiet.read, _READS), ("task", quiet.commit_by_task, _TASKS)):
-        took_ms = []
+        durations_s = []
         for _ in range(times):
             began_s = time.perf_counter()
             do()
-            took_ms.append((time.perf_counter() - began_s) * 1000)
-        yield Figure(f"{name}, p50", statistics.median(took_ms), "ms")
-        yield Figure(f"{name}, p99", statistics.quantiles(took_ms, n=100)[-1], "ms")
+            durations_s.append(time.perf_counter() - began_s)
+        timed = Timed(durations_s, sum(durations_s), times)
+        yield Figure(f"{name}, p50", timed.median_ms, "ms")
+        yield Figure(f"{name}, p99", timed.percentile_ms(99), "ms")
 
 
 def main() -> None:
