@@ -117,6 +117,8 @@ HOOK_ERROR_BYTES_MAX = 300
 HOOK_ACTIONS_AT_ONCE = 8
 # The function that runs tasks has 15 minutes. A hook never starts that would not fit into the rest.
 HOOK_TIMEOUT_S_MAX = 600
+# All hooks of one task, such as a commit, as long as they hold a place of `hooks_at_once`.
+TASK_HOOKS_S_MAX = 1800
 # What is read of a target's answer. The rest would only fill the log.
 HOOK_ANSWER_BYTES_MAX = 64 * 1024
 # A hook's log: the request with a commit's message and metadata, and the answers.

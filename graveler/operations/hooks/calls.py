@@ -109,7 +109,7 @@ def call(made: HookCall) -> None:
         InvalidInputError: a property is malformed.
     """
     if made.timeout_s <= 0:
-        raise HookFailedError(TOO_LATE)
+        raise HookFailedError(f"{TOO_LATE}: the hooks of one change share their time")
     kind = made.hook.kind
     if kind in NOT_SERVED:
         raise HookFailedError(NOT_SERVED[kind])

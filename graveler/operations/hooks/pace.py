@@ -7,12 +7,14 @@ import msgspec
 
 from graveler.branches.request_time import time_for_request
 from graveler.engine import Engine
+from graveler.limits import TASK_HOOKS_S_MAX
 from graveler.model.hooks import HookRun
 from graveler.operations.tasks.hold import Hold, TaskHasHooksError, TaskOutOfTimeError
 from graveler.operations.tasks.waiting import TakesLongError
 from graveler.times import NS_PER_S
 
 _SAVED = "hooks"
+_SPENT = "hooks_ns"
 
 
 class Pace(Protocol):
@@ -71,18 +73,23 @@ class TaskPace:
     """The pace of a task's runner: it reports while hooks run, and saves those that have ended.
 
     Where hooks have a queue of their own, only its runners run them: hooks may take minutes, and
-    other tasks must not wait for a place so long.
+    other tasks must not wait for a place so long. All hooks of a task share TASK_HOOKS_S_MAX, also
+    if they run again because the branch has moved.
     """
 
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
+        self._clock = hold.engine.clock
+        self._since_ns = 0
 
     def begin(self) -> None:
         if self._hold.engine.hook_queue is not None:
             raise TaskHasHooksError("hooks are due")
+        self._since_ns = self._clock.now_ns()
         self._hold.report_again()
 
     def time_for(self, timeout_s: float) -> float:
+        timeout_s = min(timeout_s, TASK_HOOKS_S_MAX - self._spent_ns() / NS_PER_S)
         if self._hold.time_left_s < timeout_s:
             raise TaskOutOfTimeError("the next hook may take longer than this runner has")
         return timeout_s
@@ -98,4 +105,11 @@ class TaskPace:
 
     def save(self, run_id: str, ended: Mapping[str, HookRun]) -> None:
         saved = {"run_id": run_id, "ended": msgspec.to_builtins(dict(ended))}
-        self._hold.save({**self._hold.task.saved, _SAVED: saved})
+        spent_ns = self._spent_ns()
+        self._since_ns = self._clock.now_ns()
+        self._hold.save({**self._hold.task.saved, _SAVED: saved, _SPENT: spent_ns})
+
+    def _spent_ns(self) -> int:
+        """Return how long the task's hooks have run, as far as runners have saved it."""
+        saved: Any = self._hold.task.saved
+        return int(saved.get(_SPENT, 0)) + self._clock.now_ns() - self._since_ns

@@ -8,16 +8,17 @@ import pytest
 
 from graveler.engine import Engine
 from graveler.errors import HookFailedError, NotFoundError, PreconditionFailedError
-from graveler.limits import HOOK_TIMEOUT_S_MAX, HOOKS_MAX
+from graveler.limits import HOOK_TIMEOUT_S_MAX, HOOKS_MAX, TASK_HOOKS_S_MAX
 from graveler.model.events import SOURCE
 from graveler.model.hooks import HookSettings, HookStatus, Run
-from graveler.model.tasks import TaskKind, TaskState
+from graveler.model.tasks import TaskKind, TaskMessage, TaskState
 from graveler.operations import branches, merges, replays, tags, writes
 from graveler.operations.hooks import requests as hooks
+from graveler.operations.commits import CommitRequest, start_commit
 from graveler.operations.hooks.calls import TOO_LATE
 from graveler.operations.tasks.requests import list_page as list_tasks
 from tests.support.fakes.hooks import answered
-from tests.support.fakes.tasks import run_all
+from tests.support.fakes.tasks import run, run_all
 from tests.support.faults.counting import engine_around
 from tests.support.worlds.lake import NAMESPACE, REPO, commit, merge, upload
 
@@ -539,6 +540,28 @@ def test_a_hook_before_a_merge_is_asked_before_anything_changes(world, engine):
     with pytest.raises(HookFailedError, match="pre-merge hook aborted"):
         merges.merge(engine, REPO, "source", "main", merges.MergeRequest("somebody"))
     assert len(world.refs.events) == events
+
+
+def test_the_hooks_of_a_task_share_half_an_hour(world, engine):
+    """Those of both events, although a runner stops in between."""
+    slow = [webhook(name, timeout="10m") for name in ("one", "two", "three")]
+    install(engine, *slow, on="prepare-commit pre-commit")
+
+    def answer(_request):
+        world.clock.tick(400)
+        return answered()
+
+    world.targets.answer = answer
+    task = start_commit(engine, REPO, "main", CommitRequest("message", "somebody"))
+    message = TaskMessage(REPO, task.id)
+    run(engine, message, time_left_s=lambda: 900 if len(world.targets.requests) < 4 else 100)
+    assert len(world.targets.requests) == 4
+    ended = run(engine, message, runner="next")
+    assert ended.state is TaskState.FAILED
+    assert TOO_LATE in str(ended.failure)
+    *others, last = world.targets.timeouts_s
+    assert len(others) == 4
+    assert last <= TASK_HOOKS_S_MAX - 4 * 400
 
 
 def test_a_refused_preparation_seals_nothing(world, engine):
