@@ -20,6 +20,7 @@ from graveler.model import (
     RepositoryUID,
 )
 from graveler.model.hooks import HookSettings
+from graveler.model.places import UNLIMITED, PlaceLimit
 from graveler.model.tasks import TaskSettings
 from graveler.ports import (
     Clock,
@@ -75,6 +76,10 @@ class Engine:
     hook_targets: HookTargets
     # Where tasks go on whose hooks are due; None: this process runs hooks itself.
     hook_queue: TaskQueue | None = None
+    # How many tasks, tasks with hooks, and exports of one repository run at the same time.
+    task_places: PlaceLimit = UNLIMITED
+    hook_places: PlaceLimit = UNLIMITED
+    export_places: PlaceLimit = UNLIMITED
     # Applies slices elsewhere; None: in this process.
     slice_function: SliceFunction | None = None
     task_settings: TaskSettings = field(default_factory=TaskSettings)

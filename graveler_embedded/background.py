@@ -21,7 +21,15 @@ import boto3
 from graveler.aws import wiring
 from graveler.model.events import EXPORT_TRIGGERS, SOURCE, TASK_TRIGGERS, detail_type
 from graveler_embedded.bus import EventRule, LocalEventBus
-from graveler_embedded.config import EVENT_BUS, EXPORT_QUEUE, HOOK_QUEUE, TASK_QUEUE
+from graveler_embedded.config import (
+    EVENT_BUS,
+    EXPORT_QUEUE,
+    EXPORTS_AT_ONCE,
+    HOOK_QUEUE,
+    HOOKS_AT_ONCE,
+    TASK_QUEUE,
+    TASKS_AT_ONCE,
+)
 from graveler_embedded.glue import JOBS_AT_ONCE, LocalGlue
 from graveler_embedded.lambda_runtime import TIMEOUT_S, LocalFunction
 from graveler_embedded.messaging import AwsServices, server
@@ -41,9 +49,6 @@ INTERVAL_S = 30.0
 EVENTS_TIMEOUT_S = 60.0
 
 # Branches that are exported, and tasks that run, at the same time. A hook mostly waits.
-EXPORTS_AT_ONCE = 4
-TASKS_AT_ONCE = 4
-HOOKS_AT_ONCE = 16
 RECEIVES_MAX = 5
 
 SCHEDULED = (LocalFunction("graveler-cleanup", clean_up, TIMEOUT_S),)

@@ -27,8 +27,11 @@ HOOK_QUEUE = "graveler-hooks"
 SLICE_FUNCTION = "graveler-slices"
 COLLECTION_JOB = "garbage-collection"
 
-# Slices that are applied at the same time: each has a process.
+# Slices that are applied at the same time: each has a process. The others have threads of one.
 SLICES_AT_ONCE = 2
+TASKS_AT_ONCE = 8
+HOOKS_AT_ONCE = 16
+EXPORTS_AT_ONCE = 8
 
 # The functions' environment, in the data folder while the stack runs.
 ENVIRONMENT = "environment.json"
@@ -134,6 +137,9 @@ class StackConfig:
             "GRAVELER_COLLECTION_JOB": COLLECTION_JOB if find_spec("pyspark") else "",
             "GRAVELER_SLICE_FUNCTION": SLICE_FUNCTION,
             "GRAVELER_SLICES_AT_ONCE": str(SLICES_AT_ONCE),
+            "GRAVELER_TASKS_AT_ONCE": str(TASKS_AT_ONCE),
+            "GRAVELER_HOOKS_AT_ONCE": str(HOOKS_AT_ONCE),
+            "GRAVELER_EXPORTS_AT_ONCE": str(EXPORTS_AT_ONCE),
             "GRAVELER_LAMBDA_ENDPOINT": f"http://{HOST}:{self.slices_port}",
             # Every bucket is on this machine: objects may be exported and imported anywhere.
             "GRAVELER_EXPORT_PREFIXES": "s3://",

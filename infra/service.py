@@ -133,6 +133,7 @@ class ServiceStack(Stack):
             self._engine_environment()
             | {
                 "GRAVELER_EXPORT_QUEUE_URL": self.events.export_queue.queue_url,
+                "GRAVELER_EXPORTS_AT_ONCE": str(self._settings.exports_at_once),
                 "GRAVELER_EXPORT_JOB": job,
                 "GRAVELER_EXPORT_JOB_OBJECTS_MIN": str(self._settings.export_job_objects_min),
             },
@@ -159,6 +160,8 @@ class ServiceStack(Stack):
             | {
                 "GRAVELER_SLICE_FUNCTION": slices_arn,
                 "GRAVELER_SLICES_AT_ONCE": str(self._settings.slices_at_once),
+                "GRAVELER_TASKS_AT_ONCE": str(self._settings.tasks_at_once),
+                "GRAVELER_HOOKS_AT_ONCE": str(self._settings.hooks_at_once),
                 "GRAVELER_DUMP_PLACE": "".join(place.uri for place in self._settings.dump_place),
             }
         )

@@ -54,6 +54,10 @@ class DeploymentSettings(FromEnvironment):
     task_queue_url: str = ""
     # The queue of tasks whose hooks are due; "" where none is deployed. Then tasks run their hooks.
     hook_queue_url: str = ""
+    # Tasks, those whose hooks run, and exports, that run at the same time; 0 bounds no repository.
+    tasks_at_once: int = 0
+    hooks_at_once: int = 0
+    exports_at_once: int = 0
     # A request leaves work to a task if it takes longer than this.
     request_work_s: int = 4
     # The function that applies slices of large changes, "" for none, and a task's maximum at once.

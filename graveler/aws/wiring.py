@@ -44,6 +44,7 @@ from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.engine import Engine
 from graveler.export.record import ExportSettings
 from graveler.model.hooks import HookSettings
+from graveler.model.places import PlaceLimit
 from graveler.model.tasks import TaskSettings
 from graveler.ports import AccountStore, HookTargets, IdentityService
 from graveler.threads import ContextThreads
@@ -174,6 +175,9 @@ class Adapters:
             hook_queue=SqsQueue(lambda: clients.sqs, settings.hook_queue_url)
             if settings.hook_queue_url
             else None,
+            task_places=PlaceLimit.below_half("tasks", settings.tasks_at_once),
+            hook_places=PlaceLimit.below_half("hooks", settings.hooks_at_once),
+            export_places=PlaceLimit.below_half("exports", settings.exports_at_once),
             slice_function=LambdaSliceFunction(
                 lambda: clients.slice_function, settings.slice_function
             )

@@ -39,6 +39,9 @@ LEASE_MARGIN_S = CLOCKS_DIFFER_S + 40
 WRITING_S = LEASE_S - LEASE_MARGIN_S
 # A message on its way may arrive this much earlier or later than its sender noted.
 _WATCH_MARGIN_S = 20
+# A run that has no place is tried again after this time. Messages come so much earlier or later.
+_PUT_OFF_S = 15
+_PUT_OFF_MARGIN_S = 5
 # SQS delays a message for this long at most.
 _DELAY_S_MAX = 900
 
@@ -69,6 +72,19 @@ def watch_delay_s(record: BranchExport, now_ns: int) -> int | None:
         return None
     left_s = -(-(until_ns - now_ns) // NS_PER_S)
     return min(left_s + 1, _DELAY_S_MAX)
+
+
+def put_off_s(record: BranchExport, now_ns: int) -> int | None:
+    """Return when a message has to come again for a run that has no place now.
+
+    None: one is already on its way. It must not be the message that is being handled.
+    """
+    is_on_its_way = (
+        _PUT_OFF_MARGIN_S * NS_PER_S
+        < record.watched_until_ns - now_ns
+        < (_PUT_OFF_S + _PUT_OFF_MARGIN_S) * NS_PER_S
+    )
+    return None if is_on_its_way else _PUT_OFF_S
 
 
 def watched(record: BranchExport, now_ns: int, delay_s: int) -> BranchExport:

@@ -246,6 +246,11 @@ def released(task: Task, now_ns: int, delay_s: int = 0) -> Task:
     )
 
 
+def put_off(task: Task, runner: str, now_ns: int, delay_s: int) -> Task:
+    """Return the task, which the runner's message takes after delay_s: it has no place now."""
+    return replace(released(task, now_ns, delay_s), runner=runner)
+
+
 def left_to_hooks(task: Task, now_ns: int) -> Task:
     """Return the task for a runner of the hook queue; the take that leaves it does not count."""
     takes = task.takes if task.is_for_hooks else task.takes - 1

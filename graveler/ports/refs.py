@@ -15,6 +15,7 @@ from graveler.model import (
     Tag,
 )
 from graveler.model.hooks import Run
+from graveler.model.places import Places
 from graveler.model.pulls import PullRequest, PullRequestMerge
 from graveler.model.tasks import Task, TaskEnd, TaskStart
 from graveler.ports.recorded_uploads import UploadStore
@@ -269,6 +270,23 @@ class TaskStore(Protocol):
         """
 
 
+class PlaceStore(Protocol):
+    """Places of a repository for each kind of work: `graveler.model.places` says why."""
+
+    def places(self, repository: Repository, kind: str) -> Places:
+        """Return the places that are taken."""
+
+    def replace_places(self, repository: Repository, old: Places, new: Places) -> Places:
+        """Replace old by new; one of them has a place that is taken.
+
+        Returns:
+            new as it is stored, with the next version.
+
+        Raises:
+            StaleVersionError: another writer changed the places.
+        """
+
+
 class PullRequestStore(Protocol):
     """Pull requests of a repository. move_branch stores their merges."""
 
@@ -376,6 +394,7 @@ class RefStore(
     TagStore,
     CommitStore,
     TaskStore,
+    PlaceStore,
     PullRequestStore,
     ClaimStore,
     OutboxStore,

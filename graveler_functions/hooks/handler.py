@@ -20,10 +20,12 @@ telemetry = Telemetry("graveler-hooks")
 
 
 def _engine() -> Engine:
-    """Return the engine, whose tasks come again to the queue of this function."""
+    """Return the engine, whose tasks come again to the queue of this function, and its places."""
     engine = wiring.adapters().engine
     assert engine.hook_queue is not None
-    return replace(engine, task_queue=engine.hook_queue, hook_queue=None)
+    return replace(
+        engine, task_queue=engine.hook_queue, hook_queue=None, task_places=engine.hook_places
+    )
 
 
 _messages = TaskMessages(telemetry, _engine)

@@ -43,7 +43,10 @@ EVERY = {"metrics"}  # read by graveler_functions.telemetry
 ENGINE = TABLES | {"kms_key_id", "export_prefixes", "import_prefixes"}
 HOOKS = {"hook_functions", "hook_buses", "hook_networks", "hook_secrets"}
 COMMITTING = ENGINE | HOOKS | {"ignore_actions", "task_queue_url"}
-TASKS = COMMITTING | {"hook_queue_url", "slice_function", "slices_at_once", "dump_place"}
+TASKS = COMMITTING | {
+    *("hook_queue_url", "slice_function", "slices_at_once", "dump_place"),
+    *("tasks_at_once", "hooks_at_once"),
+}
 EXPECTED = {
     # It only writes requests of exports into the outbox: no queue of them, no job.
     "api": COMMITTING
@@ -51,7 +54,8 @@ EXPECTED = {
     | {field.name for field in fields(ApiSettings)},
     "cleanup": TABLES | {field.name for field in fields(CleanupSettings)},
     "events": TABLES | {"event_bus"},
-    "export": ENGINE | {"export_queue_url", "export_job", "export_job_objects_min"},
+    "export": ENGINE
+    | {"export_queue_url", "exports_at_once", "export_job", "export_job_objects_min"},
     "slices": ENGINE,
     "hooks": TASKS,
     "tasks": TASKS,

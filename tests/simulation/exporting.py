@@ -13,6 +13,7 @@ from graveler.engine import Engine
 from graveler.export.lifecycle import LEASE_S
 from graveler.export.record import ExportRequest, ExportState
 from graveler.export.slices import ExportSlice, ExportSliceResult
+from graveler.model.places import PlaceLimit
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.exports.batch import export_in_batch
@@ -104,6 +105,8 @@ def work_on_export(actor: "Actor", op: Op) -> None:
     if op.kind == "leave_export":
         settings = replace(engine.export_settings, batch_objects_min=2)
         engine = replace(engine, batch_jobs=watcher.jobs, export_settings=settings)
+    if not actor.choose("places", 4):
+        engine = replace(engine, export_places=PlaceLimit("exports", 1))
     for number in range(_INVOCATIONS):
         host.begins_export()
         runner = f"runner {op.id} {number}"

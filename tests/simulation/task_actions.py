@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from graveler.engine import Engine
 from graveler.errors import StillRunningError
 from graveler.model import Commit
+from graveler.model.places import PlaceLimit
 from graveler.model.tasks import Task, TaskMessage, TaskSettings
 from graveler.operations import commits, merges, replays
 from graveler.operations.prefixes import requests as prefixes
@@ -157,6 +158,8 @@ def _run_task(actor: "Actor", op: Op, message: TaskMessage) -> None:
     engine = replace(actor.engine, task_settings=TaskSettings(slices_at_once=2))
     if not actor.choose("workers", 3):
         engine = replace(engine, slice_function=None)
+    if not actor.choose("places", 4):
+        engine = replace(engine, task_places=PlaceLimit("tasks", 1))
     limit_s = (inf, inf, 200, 75)[actor.choose("limit", 4)]
     began_ns = engine.clock.now_ns()
     run(

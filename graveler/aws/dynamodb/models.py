@@ -37,6 +37,7 @@ OUTBOX = "outbox#"
 EXPORT = "export#"
 TASK = "task#"
 JOINABLE = "joinable#"
+PLACES = "places#"
 PULL = "pull#"
 CLAIM = "claim#"
 HOOK_RUN = "hook-run#"
@@ -182,6 +183,15 @@ class JoinableItem(RefsItem):
     """Partition of the repository / `joinable#<digest>`: the last task for such a request."""
 
     task_id = UnicodeAttribute()
+    expires_at = NumberAttribute()  # Unix seconds
+
+
+class PlacesItem(RefsItem):
+    """Partition of the repository / `places#<kind of work>`; the places are JSON."""
+
+    taken = UnicodeAttribute()
+    version = NumberAttribute()
+    write = UnicodeAttribute()  # unique for each write
     expires_at = NumberAttribute()  # Unix seconds
 
 

@@ -5,6 +5,7 @@ from graveler.aws.dynamodb.claims import ClaimRecords
 from graveler.aws.dynamodb.commits import CommitRecords
 from graveler.aws.dynamodb.hook_runs import HookRunRecords
 from graveler.aws.dynamodb.outbox import OutboxRecords
+from graveler.aws.dynamodb.places import PlaceRecords
 from graveler.aws.dynamodb.pulls import PullRequestRecords
 from graveler.aws.dynamodb.recorded_uploads import UploadRecords
 from graveler.aws.dynamodb.repositories import RepositoryRecords, repository_key, repository_of
@@ -19,6 +20,7 @@ class DynamoRefStore(
     TagRecords,
     CommitRecords,
     TaskRecords,
+    PlaceRecords,
     PullRequestRecords,
     ClaimRecords,
     OutboxRecords,

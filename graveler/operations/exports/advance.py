@@ -10,15 +10,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from graveler.engine import Engine
-from graveler.errors import StaleVersionError
+from graveler.errors import GravelerError, StaleVersionError
 from graveler.export import lifecycle
 from graveler.export.next_step import Next, next_step
 from graveler.export.record import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
-from graveler.model import Repository
+from graveler.model import Branch, Repository
 from graveler.operations.exports.lease import TIME_TO_BEGIN_S, ExportLease
 from graveler.operations.exports.run import carry_out
 from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
+from graveler.operations.places import leave_place, take_place
+from graveler.times import Moment
 
 
 def advance(
@@ -51,8 +53,11 @@ def advance(
         except StaleVersionError:
             continue  # another writer changed the record: the next step may be another one
         if lease is not None:
-            if not carry_out(lease, request, time_left_s):
-                return lease.record
+            try:
+                if not carry_out(lease, request, time_left_s):
+                    return lease.record
+            finally:
+                leave_place(engine, repository, engine.export_places, record.branch, runner)
         elif step is not Next.DROP:
             return record
     engine.export_queue.send(request)
@@ -74,6 +79,7 @@ def _take_step(
     branch = engine.refs.branch(repository, record.branch)
     now = engine.clock.moment()
     now_ns = now.wall_ns
+    place = (engine, repository, engine.export_places, record.branch, runner)
     step = next_step(record, None if branch is None else branch.commit_id, now_ns)
     if step is Next.WAIT:
         changed = _send_watch(engine, repository, record, now_ns)
@@ -91,17 +97,55 @@ def _take_step(
     elif time_left_s() < TIME_TO_BEGIN_S:
         engine.export_queue.send(ExportRequest(repository.name, record.branch))
         return Next.NOTHING, None
+    elif not take_place(*place, time_left_s()):
+        _put_off(engine, repository, record, now_ns)
+        return Next.NOTHING, None
     else:
         assert branch is not None  # the step would be FORGET
-        wanted = record
-        if step is Next.BEGIN:
-            run_id = new_run_id(engine, repository, branch)
-            wanted = lifecycle.begun(record, repository.name, run_id, branch.commit_id, now_ns)
-        taken = lifecycle.taken(wanted, runner, now_ns)
-        changed = _send_watch(engine, repository, taken, now_ns)
-        held = engine.exports.replace_branch_export(repository, record, changed)
-        return step, ExportLease(engine, repository, held, now)
+        try:
+            return step, _taken(engine, repository, record, branch, step, runner, now)
+        except GravelerError:
+            leave_place(*place)
+            raise
     return step, None
+
+
+def _taken(
+    engine: Engine,
+    repository: Repository,
+    record: BranchExport,
+    branch: Branch,
+    step: Next,
+    runner: str,
+    now: Moment,
+) -> ExportLease:
+    """Take the run in progress, or one that begins.
+
+    Raises:
+        StaleVersionError: another writer changed the record.
+    """
+    now_ns = now.wall_ns
+    wanted = record
+    if step is Next.BEGIN:
+        run_id = new_run_id(engine, repository, branch)
+        wanted = lifecycle.begun(record, repository.name, run_id, branch.commit_id, now_ns)
+    taken = lifecycle.taken(wanted, runner, now_ns)
+    changed = _send_watch(engine, repository, taken, now_ns)
+    held = engine.exports.replace_branch_export(repository, record, changed)
+    return ExportLease(engine, repository, held, now)
+
+
+def _put_off(engine: Engine, repository: Repository, record: BranchExport, now_ns: int) -> None:
+    """Send a message that comes again, unless one is on its way, because the run has no place.
+
+    Raises:
+        StaleVersionError: another writer changed the record.
+    """
+    delay_s = lifecycle.put_off_s(record, now_ns)
+    if delay_s is not None:
+        engine.export_queue.send(ExportRequest(repository.name, record.branch), delay_s)
+        changed = lifecycle.watched(record, now_ns, delay_s)
+        engine.exports.replace_branch_export(repository, record, changed)
 
 
 def _send_watch(

@@ -19,6 +19,7 @@ from graveler.errors import (
 )
 from graveler.model import Repository, tasks
 from graveler.model.tasks import LEASE_S, TAKES_MAX, Task, TaskKind, TaskMessage
+from graveler.operations.places import leave_place, pause_s, take_place
 from graveler.operations.tasks.hold import (
     PASSING_ERRORS,
     TIME_TO_END_S,
@@ -96,7 +97,10 @@ def advance(
     if not isinstance(taken, Hold):
         return taken
     seconds = time_left_s() - _TIME_TO_RELEASE_S
-    _carry_out(taken, message, work, lambda: at_work(taken.beat, seconds))
+    try:
+        _carry_out(taken, message, work, lambda: at_work(taken.beat, seconds))
+    finally:
+        leave_place(engine, repository, engine.task_places, message.task_id, runner)
     return engine.refs.task(repository, message.task_id)
 
 
@@ -139,8 +143,18 @@ def _take(
     if time_left_s() < _TIME_TO_BEGIN_S:
         engine.task_queue.send(message)
         return task
-    engine.task_queue.send(replace(message, runner=runner), LEASE_S + 1)
-    held = engine.refs.replace_task(repository, task, tasks.taken(task, runner, now_ns))
+    if not take_place(engine, repository, engine.task_places, task.id, runner, time_left_s()):
+        delay_s = pause_s(now_ns - task.create_time_ns)
+        engine.task_queue.send(replace(message, runner=runner), delay_s)
+        return engine.refs.replace_task(
+            repository, task, tasks.put_off(task, runner, now_ns, delay_s)
+        )
+    try:
+        engine.task_queue.send(replace(message, runner=runner), LEASE_S + 1)
+        held = engine.refs.replace_task(repository, task, tasks.taken(task, runner, now_ns))
+    except GravelerError:
+        leave_place(engine, repository, engine.task_places, task.id, runner)
+        raise
     return Hold(engine, repository, held, time_left_s)
 
 

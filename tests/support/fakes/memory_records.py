@@ -20,6 +20,7 @@ from graveler.model import (
     Tag,
 )
 from graveler.model.hooks import Run
+from graveler.model.places import Places
 from graveler.model.pulls import PullRequest
 from graveler.model.recorded_uploads import Upload
 from graveler.model.tasks import Task, TaskStart
@@ -70,6 +71,7 @@ class Records:
     metadata: dict[str, str] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
     joinable: dict[str, str] = field(default_factory=dict)  # task IDs by digest
+    places: dict[str, Places] = field(default_factory=dict)  # by kind of work
     pulls: dict[str, PullRequest] = field(default_factory=dict)
     claimed: set[str] = field(default_factory=set)
     hook_runs: dict[str, Run] = field(default_factory=dict)
@@ -85,6 +87,7 @@ class Records:
             dict(self.metadata),
             dict(self.tasks),
             dict(self.joinable),
+            dict(self.places),
             dict(self.pulls),
             set(self.claimed),
             dict(self.hook_runs),
@@ -193,6 +196,18 @@ class Attachments(MemoryUploads):
             if event is not None:
                 self.events.append(event)
             return tasks[old.id]
+
+    def places(self, repository: Repository, kind: str) -> Places:
+        with self._lock:
+            return self.records_of(repository).places.get(kind, Places(kind))
+
+    def replace_places(self, repository: Repository, old: Places, new: Places) -> Places:
+        with self._lock:
+            if self.places(repository, old.kind).version != old.version:
+                raise StaleVersionError("the places changed")
+            stored = replace(new, version=old.version + 1)
+            self.records_of(repository).places[old.kind] = stored
+            return stored
 
     def pull_request(self, repository: Repository, pull_id: str) -> PullRequest | None:
         with self._lock:

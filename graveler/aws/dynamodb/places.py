@@ -1,0 +1,46 @@
+"""Places of repositories in DynamoDB."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+import msgspec
+
+from graveler.aws.dynamodb.models import PLACES, PlacesItem, partition_of
+from graveler.aws.dynamodb.records import RefsRecords
+from graveler.errors import StaleVersionError
+from graveler.model import Repository
+from graveler.model.places import Place, Places
+from graveler.times import NS_PER_S
+
+_LIFE_S = 24 * 60 * 60
+
+
+class PlaceRecords(RefsRecords):
+    """`graveler.ports.PlaceStore` over the refs table."""
+
+    __slots__ = ()
+
+    def places(self, repository: Repository, kind: str) -> Places:
+        raw = self.tables.get(partition_of(repository), PLACES + kind)
+        if raw is None:
+            return Places(kind)
+        taken = msgspec.json.decode(raw["taken"]["S"], type=dict[str, Place])
+        return Places(kind, taken, int(raw["version"]["N"]))
+
+    def replace_places(self, repository: Repository, old: Places, new: Places) -> Places:
+        held = (*old.taken.values(), *new.taken.values())
+        last_ns = max(place.until_ns for place in held)
+        item = PlacesItem(
+            partition_of(repository),
+            PLACES + old.kind,
+            taken=msgspec.json.encode(new.taken).decode(),
+            version=old.version + 1,
+            write=str(uuid4()),
+            expires_at=last_ns // NS_PER_S + _LIFE_S,
+        )
+        unchanged = (
+            PlacesItem.version == old.version if old.version else PlacesItem.sort.does_not_exist()
+        )
+        if not self._put_once(self.tables.put(item, unchanged)):
+            raise StaleVersionError(f"the places of repository {repository.name} changed")
+        return replace(new, version=old.version + 1)
