@@ -5,10 +5,12 @@ a repository of its own, again and again. Each noise is of 24 clients of another
 figures are of one run, so their ratios count.
 """
 
+import multiprocessing
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,59 +28,89 @@ _TASKS = 10
 _FIRST_S = 3.0  # until the noise is there
 
 
+@dataclass
 class Neighbour:
     """A client of one repository."""
 
-    def __init__(self, stack: Stack, name: str) -> None:
-        self._session = requests.Session()
-        self._session.auth = (stack.access_key_id, stack.secret_access_key)
-        self._repositories = f"{stack.endpoint}/api/v1/repositories"
-        self._name = name
-        self._url = f"{self._repositories}/{name}"
+    endpoint: str
+    name: str
+    keys: tuple[str, str]
+    session: requests.Session = field(init=False, default_factory=requests.Session)
+
+    def __post_init__(self) -> None:
+        self.session.auth = self.keys
+
+    @property
+    def _repositories(self) -> str:
+        return f"{self.endpoint}/api/v1/repositories"
+
+    @property
+    def _url(self) -> str:
+        return f"{self._repositories}/{self.name}"
 
     def create(self) -> None:
         """Create the repository, with an object."""
-        made = {"name": self._name, "storage_namespace": f"s3://{BUCKET}/{self._name}"}
-        self._session.post(self._repositories, json=made).raise_for_status()
+        made = {"name": self.name, "storage_namespace": f"s3://{BUCKET}/{self.name}"}
+        self.session.post(self._repositories, json=made).raise_for_status()
         self.upload("a", b"1")
 
     def upload(self, path: str, content: bytes) -> None:
         url = f"{self._url}/branches/main/objects"
-        self._session.post(url, params={"path": path}, data=content).raise_for_status()
+        self.session.post(url, params={"path": path}, data=content).raise_for_status()
 
     def read(self) -> None:
         url = f"{self._url}/refs/main/objects/stat"
-        self._session.get(url, params={"path": "a"}).raise_for_status()
+        self.session.get(url, params={"path": "a"}).raise_for_status()
 
     def commit(self) -> None:
         """Commit, and wait as the SDK does: by three redirects."""
-        self._session.post(f"{self._url}/branches/main/commits", json={"message": str(time.time())})
+        self.session.post(f"{self._url}/branches/main/commits", json={"message": str(time.time())})
 
     def commit_by_task(self) -> None:
         """Start a task that commits, and wait until it has ended."""
         self.upload("b", str(time.time()).encode())
         url = f"{self._url}/branches/main/commits/async"
-        task = self._session.post(url, json={"message": "task"}).json()["id"]
-        while not self._session.get(f"{url}/{task}/status").json()["completed"]:
+        task = self.session.post(url, json={"message": "task"}).json()["id"]
+        while not self.session.get(f"{url}/{task}/status").json()["completed"]:
             time.sleep(0.02)
 
 
+def _new_user(stack: Stack, name: str) -> tuple[str, str]:
+    """Return the key pair of a new administrator."""
+    session = requests.Session()
+    session.auth = (stack.access_key_id, stack.secret_access_key)
+    auth = f"{stack.endpoint}/api/v1/auth"
+    session.post(f"{auth}/users", json={"id": name}).raise_for_status()
+    session.put(f"{auth}/groups/Admins/members/{name}").raise_for_status()
+    made = session.post(f"{auth}/users/{name}/credentials")
+    made.raise_for_status()
+    pair = made.json()
+    return pair["access_key_id"], pair["secret_access_key"]
+
+
 @contextmanager
-def _noise(stack: Stack, name: str, make: Callable[[Neighbour], None]) -> Iterator[None]:
-    """The noise of all clients while the block runs."""
-    is_over = threading.Event()
+def _noise(make: Callable[[Neighbour], None], client: Neighbour) -> Iterator[None]:
+    """The noise of all clients while the block runs.
 
-    def repeat() -> None:
-        client = Neighbour(stack, name)
-        while not is_over.is_set():
-            with suppress(requests.RequestException):  # the stack is being stopped
-                make(client)
-
-    for _ in range(_CLIENTS):
-        threading.Thread(target=repeat, daemon=True).start()
+    They are in another process, whose Python would keep the quiet neighbour waiting otherwise.
+    """
+    noise = multiprocessing.get_context("spawn").Process(target=_repeat, args=(make, client))
+    noise.start()
     time.sleep(_FIRST_S)
     yield
-    is_over.set()
+    noise.kill()
+    noise.join()
+
+
+def _repeat(make: Callable[[Neighbour], None], client: Neighbour) -> None:
+    def repeat() -> None:
+        own = replace(client)
+        while True:
+            with suppress(requests.RequestException):  # the stack is being stopped
+                make(own)
+
+    for _ in range(_CLIENTS):
+        threading.Thread(target=repeat).start()
 
 
 def _figures(quiet: Neighbour) -> Iterator[Figure]:
@@ -98,15 +130,16 @@ def main() -> None:
     with TemporaryDirectory(prefix="bench-") as folder:
         stack = Stack(Path(folder))
         try:
-            quiet, noisy, slow = (Neighbour(stack, name) for name in ("quiet", "noisy", "slow"))
+            keys = {name: _new_user(stack, name) for name in ("quiet", "noisy", "slow")}
+            quiet, noisy, slow = (Neighbour(stack.endpoint, name, keys[name]) for name in keys)
             for each in (quiet, noisy, slow):
                 each.create()
             slow.upload("_lakefs_actions/slow.yaml", target.action("pre-commit", "ok"))
             target.hold("main")
             printed("alone", _figures(quiet))
-            with _noise(stack, "noisy", Neighbour.read):
+            with _noise(Neighbour.read, noisy):
                 printed(f"{_CLIENTS} clients that read", _figures(quiet))
-            with _noise(stack, "slow", Neighbour.commit):
+            with _noise(Neighbour.commit, slow):
                 printed(f"{_CLIENTS} commits that wait for hooks", _figures(quiet))
             target.release("main")
         finally:

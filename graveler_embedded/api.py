@@ -12,6 +12,7 @@ from graveler_embedded.processes import die_with_parent, parent_pid
 from graveler_embedded.serving import one_port, wsgi
 from graveler_embedded.tcp_ports import open_host
 from graveler_functions.web import paths
+from graveler_gateway.server.fairness import FairPlaces
 from graveler_gateway.server.http import processes
 from graveler_gateway.server.http.connection import Limits
 from graveler_gateway.server.http.server import Handler
@@ -20,8 +21,12 @@ from graveler_gateway.server.http.server import Handler
 # or sixteen requests at once had the same speed. Only branch reads were faster with eight.
 PROCESSES = 2
 REQUESTS_AT_ONCE = 8
-# Requests that wait for a task; each reads its record once a second.
+# Of one user, while others send requests. With more, a flood slows them; with one, a slow request
+# would stop its user.
+_EACH_AT_ONCE = 2
+# Requests that wait for a task; each reads its record once a second. Of one user less than half.
 WAITING_AT_ONCE = 128
+_EACH_WAITING = 60
 STOP_S = 2.0
 
 # As in a deployment. API Gateway waits for a second more.
@@ -44,7 +49,11 @@ def api() -> tuple[Handler, Limits]:
         {" ".join(route): web for route in paths.routes()},
     )
     both = one_port(
-        wsgi(application(routes), REQUESTS_AT_ONCE, WAITING_AT_ONCE),
+        wsgi(
+            application(routes),
+            FairPlaces(REQUESTS_AT_ONCE, each_max=_EACH_AT_ONCE),
+            FairPlaces(WAITING_AT_ONCE, each_max=_EACH_WAITING, alone_max=_EACH_WAITING),
+        ),
         gateway(settings, beside_api=True),
         settings.domains,
     )

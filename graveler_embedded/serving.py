@@ -19,6 +19,7 @@ from graveler.http.errors import RETRY_AFTER_S
 from graveler.http.waiting import is_waiting
 from graveler.limits import API_GATEWAY_BODY_BYTES_MAX
 from graveler_embedded.api_gateway import Application
+from graveler_gateway.server.fairness import FairPlaces, user_of
 from graveler_gateway.server.http.body import Body, SlowBodyError
 from graveler_gateway.server.http.chunks import BrokenBodyError
 from graveler_gateway.server.http.exchange import Exchange
@@ -26,6 +27,7 @@ from graveler_gateway.server.http.server import Handler
 from graveler_gateway.server.routing import is_for_gateway
 
 _BROKEN = "the body is incomplete or its chunks are malformed: send the whole request again"
+_JSON = "application/json"
 _UNPREFIXED = ("CONTENT_LENGTH", "CONTENT_TYPE")
 _BODY_HEADERS = (*_UNPREFIXED, "TRANSFER_ENCODING")
 _ALL_WAIT = "too many requests wait for tasks: send the request again"
@@ -45,13 +47,12 @@ def one_port(api: Handler, gateway: Handler, domains: Iterable[str]) -> Handler:
     return serve
 
 
-def wsgi(application: Application, at_once: int, waiting_at_once: int = 0) -> Handler:
-    """Return a handler that calls the WSGI application, for at most at_once requests at a time.
+def wsgi(application: Application, working: FairPlaces, waiting: FairPlaces) -> Handler:
+    """Return a handler that calls the WSGI application, for the requests that have a place.
 
-    waiting_at_once: so many more, which wait for a task. Beyond that, the answer is 503: a queue of
-        them would hold all threads.
+    waiting: of those that wait for a task. If it has none, the answer is 503: a queue of them would
+        hold all threads.
     """
-    working, those_waiting = BoundedSemaphore(at_once), BoundedSemaphore(waiting_at_once)
     large = BoundedSemaphore(_LARGE_AT_ONCE)
 
     def serve(exchange: Exchange) -> None:
@@ -60,20 +61,19 @@ def wsgi(application: Application, at_once: int, waiting_at_once: int = 0) -> Ha
             with nullcontext() if exchange.body.has_arrived else large:
                 body = _body_of(exchange.body)
         except (BrokenBodyError, SlowBodyError):
-            headers = [("Content-Type", "application/json")]
-            exchange.answer(400, headers, msgspec.json.encode({"message": _BROKEN}))
+            exchange.answer(
+                400, [("Content-Type", _JSON)], msgspec.json.encode({"message": _BROKEN})
+            )
             return
         environ["wsgi.input"] = io.BytesIO(body)
         waits = is_waiting(exchange.head.raw_path)
-        places = those_waiting if waits else working
-        if not places.acquire(blocking=not waits):
-            headers = [("Content-Type", "application/json"), ("Retry-After", str(RETRY_AFTER_S))]
-            exchange.answer(503, headers, msgspec.json.encode({"message": _ALL_WAIT}))
-            return
-        try:
-            status, headers, content = _call(application, environ)
-        finally:
-            places.release()
+        places = waiting if waits else working
+        with places.place(user_of(exchange.head, exchange.address), waits=not waits) as has_place:
+            if has_place:
+                status, headers, content = _call(application, environ)
+            else:
+                status, content = 503, msgspec.json.encode({"message": _ALL_WAIT})
+                headers = [("Content-Type", _JSON), ("Retry-After", str(RETRY_AFTER_S))]
         exchange.answer(status, headers, content)
 
     return serve

@@ -15,6 +15,7 @@ from graveler_embedded.lambda_runtime import TIMEOUT_S, LocalFunction
 from graveler_embedded.processes import die_with_parent, parent_pid
 from graveler_embedded.serving import wsgi
 from graveler_embedded.tcp_ports import HOST
+from graveler_gateway.server.fairness import FairPlaces
 from graveler_gateway.server.http import processes
 from graveler_gateway.server.http.connection import Limits
 from graveler_gateway.server.http.server import Handler
@@ -30,7 +31,8 @@ def slices() -> tuple[Handler, Limits]:
     from graveler_functions.slices.handler import handler  # noqa: PLC0415 - connects to the stores
 
     # As Lambda does, a process serves one invocation at a time.
-    return wsgi(invocations(LocalFunction(SLICE_FUNCTION, handler, TIMEOUT_S)), at_once=1), Limits()
+    one = FairPlaces(1)
+    return wsgi(invocations(LocalFunction(SLICE_FUNCTION, handler, TIMEOUT_S)), one, one), Limits()
 
 
 def invocations(function: LocalFunction) -> Application:

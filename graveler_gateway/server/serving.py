@@ -10,6 +10,7 @@ from graveler.errors import GravelerError
 from graveler_gateway.operations.responses import S3Response
 from graveler_gateway.protocol.errors import Code, S3ResponseError
 from graveler_gateway.server.application import Application, Served
+from graveler_gateway.server.fairness import FairPlaces, user_of
 from graveler_gateway.server.http.body import Body, SlowBodyError
 from graveler_gateway.server.http.chunks import BrokenBodyError
 from graveler_gateway.server.http.exchange import ClientGoneError, Exchange
@@ -19,6 +20,9 @@ from graveler_gateway.transfer.store_exchange import StoreNoResponseError
 # Requests that wait for a place, for each place. More get 503: clients send them again, later, and
 # the threads that are left answer the load balancer.
 _WAITING = 5
+# While others send requests as well, a user has this part of the places. It must suffice for
+# objects that arrive slowly.
+_EACH_PART = 4
 # Threads of the server, for each place.
 THREADS_A_PLACE = 8
 
@@ -51,8 +55,10 @@ class GatewayHandler:
 
     def __init__(self, application: Application, threads: int) -> None:
         self._application = application
-        self._admitted = BoundedSemaphore(threads * (1 + _WAITING))
-        self._requests = BoundedSemaphore(threads)
+        admitted = threads * (1 + _WAITING)
+        user_max = admitted * 2 // 3
+        self._admitted = FairPlaces(admitted, each_max=user_max, alone_max=user_max)
+        self._requests = FairPlaces(threads, each_max=max(1, threads // _EACH_PART))
         # Slow readers delay only each other.
         self._readers = BoundedSemaphore(threads)
 
@@ -62,17 +68,17 @@ class GatewayHandler:
         if head.raw_path == HEALTH_PATH and head.method in {"GET", "HEAD"}:
             exchange.answer(200, [("Content-Type", "text/plain")], b"alive!")
             return
-        if not self._admitted.acquire(blocking=False):
-            self._answer(exchange, self._application.refuse(head, S3ResponseError(Code.SLOW_DOWN)))
-            return
-        try:
-            with self._requests:
+        user = user_of(head, exchange.address)
+        with self._admitted.place(user, waits=False) as is_admitted:
+            if not is_admitted:
+                refusal = S3ResponseError(Code.SLOW_DOWN)
+                self._answer(exchange, self._application.refuse(head, refusal))
+                return
+            with self._requests.place(user, waits=True):
                 served = self._application.serve(
                     head, _ArrivingBody(exchange.body), exchange.address
                 )
             self._answer(exchange, served)
-        finally:
-            self._admitted.release()
 
     def _answer(self, exchange: Exchange, served: Served) -> None:
         """Send the answer, and log the request.

@@ -136,7 +136,7 @@ class InfraSettings:
     tasks_at_once: int = 2
     hooks_at_once: int = 2
     slices_at_once: int = 2
-    slices_reserved: int = 80
+    slices_reserved: int = 240
     job_workers_max: int = 10
     gc_schedule: str = "cron(0 3 ? * SUN *)"
     gc_repositories: tuple[str, ...] = ()

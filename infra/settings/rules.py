@@ -350,15 +350,17 @@ def _misplaced_dumps(values: Mapping[str, Any]) -> Iterator[str]:
 
 def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the problem that tasks would invoke more slices than are reserved."""
-    reserved, tasks, slices = (
-        values[name] for name in ("slices_reserved", "tasks_at_once", "slices_at_once")
+    reserved, *tasks, slices = (
+        values[name]
+        for name in ("slices_reserved", "tasks_at_once", "hooks_at_once", "slices_at_once")
     )
-    if values["reserve_concurrency"] and None not in (reserved, tasks, slices):
-        needed = tasks * slices
+    if values["reserve_concurrency"] and None not in (reserved, *tasks, slices):
+        needed = sum(tasks) * slices
         if reserved < needed:
             yield (
-                f"slices_reserved is {reserved}, but {tasks} tasks apply {needed} slices at once: "
-                f"set it to {needed} or more, or lower tasks_at_once or slices_at_once"
+                f"slices_reserved is {reserved}, but {sum(tasks)} tasks apply {needed} slices at "
+                f"once: set it to {needed} or more, or lower tasks_at_once, hooks_at_once or "
+                "slices_at_once"
             )
 
 

@@ -187,14 +187,15 @@ def test_concurrency_is_reserved_in_production_only(dev, prod):
         for name, function in functions(prod).items()
         if "ReservedConcurrentExecutions" in function
     }
-    assert reserved == {"api": 200, "cleanup": 1, "slices": 80, "waits": 100}
+    assert reserved == {"api": 200, "cleanup": 1, "slices": 240, "waits": 100}
 
 
 def test_all_tasks_together_invoke_no_more_slices_than_may_run(prod):
-    (mapping,) = (
-        each for name, each in mappings(prod).items() if name.startswith("<TasksFunction")
+    tasks_at_once = sum(
+        each["ScalingConfig"]["MaximumConcurrency"]
+        for name, each in mappings(prod).items()
+        if name.startswith(("<TasksFunction", "<HooksFunction"))
     )
-    tasks_at_once = mapping["ScalingConfig"]["MaximumConcurrency"]
     variables = functions(prod)["tasks"]["Environment"]["Variables"]
     needed = tasks_at_once * int(variables["GRAVELER_SLICES_AT_ONCE"])
     assert functions(prod)["slices"]["ReservedConcurrentExecutions"] >= needed
