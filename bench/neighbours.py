@@ -11,9 +11,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
+import boto3
 import requests
 
 from bench.api.load import Timed
@@ -22,9 +26,13 @@ from bench.report import printed
 from bench.torture.hook_target import HookTarget
 from tests.support.servers.stack import BUCKET, Stack
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
 _CLIENTS = 24
 _READS = 300
 _TASKS = 10
+_COPIED = 1_000
 _FIRST_S = 3.0  # until the noise is there
 
 
@@ -39,6 +47,17 @@ class Neighbour:
 
     def __post_init__(self) -> None:
         self.session.auth = self.keys
+
+    @cached_property
+    def s3(self) -> "S3Client":
+        key, secret = self.keys
+        return boto3.client(
+            "s3",
+            "us-east-1",
+            endpoint_url=self.endpoint,
+            aws_access_key_id=key,
+            aws_secret_access_key=secret,
+        )
 
     @property
     def _repositories(self) -> str:
@@ -62,6 +81,9 @@ class Neighbour:
         url = f"{self._url}/refs/main/objects/stat"
         self.session.get(url, params={"path": "a"}).raise_for_status()
 
+    def read_by_gateway(self) -> None:
+        self.s3.get_object(Bucket=self.name, Key="main/a")["Body"].read()
+
     def commit(self) -> None:
         """Commit, and wait as the SDK does: by three redirects."""
         self.session.post(f"{self._url}/branches/main/commits", json={"message": str(time.time())})
@@ -71,7 +93,22 @@ class Neighbour:
         self.upload("b", str(time.time()).encode())
         url = f"{self._url}/branches/main/commits/async"
         task = self.session.post(url, json={"message": "task"}).json()["id"]
-        while not self.session.get(f"{url}/{task}/status").json()["completed"]:
+        self._await(f"{url}/{task}/status")
+
+    def copy_by_task(self) -> None:
+        """Copy a folder by a task that takes seconds, and wait until it has ended."""
+        made = self.session.post(
+            f"{self._url}/branches/main/objects/copy_prefix",
+            params={"dest_prefix": f"{uuid4()}/"},
+            json={"src_prefix": "many/"},
+        )
+        self._await(f"{self._url}/tasks/{made.json()['id']}")
+
+    def _await(self, url: str) -> None:
+        while True:
+            seen = self.session.get(url).json()
+            if seen.get("completed") or seen.get("state") in {"completed", "failed"}:
+                return
             time.sleep(0.02)
 
 
@@ -114,7 +151,11 @@ def _repeat(make: Callable[[Neighbour], None], client: Neighbour) -> None:
 
 
 def _figures(quiet: Neighbour) -> Iterator[Figure]:
-    for name, do, times in (("read", quiet.read, _READS), ("task", quiet.commit_by_task, _TASKS)):
+    for name, do, times in (
+        ("read", quiet.read, _READS),
+        ("read by the gateway", quiet.read_by_gateway, _READS),
+        ("task", quiet.commit_by_task, _TASKS),
+    ):
         durations_s = []
         for _ in range(times):
             began_s = time.perf_counter()
@@ -139,6 +180,12 @@ def main() -> None:
             printed("alone", _figures(quiet))
             with _noise(Neighbour.read, noisy):
                 printed(f"{_CLIENTS} clients that read", _figures(quiet))
+            with _noise(Neighbour.read_by_gateway, noisy):
+                printed(f"{_CLIENTS} clients that read by the gateway", _figures(quiet))
+            for number in range(_COPIED):
+                noisy.upload(f"many/{number}", b"1")
+            with _noise(Neighbour.copy_by_task, noisy):
+                printed(f"{_CLIENTS} tasks that copy a folder", _figures(quiet))
             with _noise(Neighbour.commit, slow):
                 printed(f"{_CLIENTS} commits that wait for hooks", _figures(quiet))
             target.release("main")

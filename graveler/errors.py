@@ -21,6 +21,7 @@
     ├ TooLargeError            more bytes than a request or an answer can carry
     ├ UnsupportedError         a part of lakeFS's API that this system does not serve
     ├ TooManyAttemptsError     too many failed log-ins; try again later
+    ├ TooManyWaitsError        a user waits for too many tasks; try again later
     ├ ContentionError          too many lost races; try again later
     │ └ StaleVersionError      lost one compare-and-swap; retried inside the engine
     │   └ StaleTaskError       the same for the task that a transaction would end
@@ -204,6 +205,19 @@ class TooManyAttemptsError(GravelerError):
             f"too many failed log-ins with this key or from this address: wait {retry_after_s} s",
         )
         self.retry_after_s = retry_after_s
+
+
+class TooManyWaitsError(GravelerError):
+    """A user waits for too many tasks; the named one goes on. retry_after_s says when to retry."""
+
+    code = "too_many_waits"
+    retry_after_s = 5
+
+    def __init__(self, task_id: str, others: int) -> None:
+        super().__init__(
+            f"task {task_id} goes on, but {others} older tasks of this user run in the repository: "
+            "send the request again when some have ended, or ask for the task's state"
+        )
 
 
 class ContentionError(GravelerError):

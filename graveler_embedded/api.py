@@ -6,7 +6,9 @@ Started by the supervisor as `python -m graveler_embedded.api PORT`.
 import os
 import sys
 
+from graveler.model.places import below_half
 from graveler_embedded.api_gateway import ApiRoutes, application
+from graveler_embedded.config import WAITS_AT_ONCE
 from graveler_embedded.lambda_runtime import LocalFunction
 from graveler_embedded.processes import die_with_parent, parent_pid
 from graveler_embedded.serving import one_port, wsgi
@@ -24,9 +26,6 @@ REQUESTS_AT_ONCE = 8
 # Of one user, while others send requests. With more, a flood slows them; with one, a slow request
 # would stop its user.
 _EACH_AT_ONCE = 2
-# Requests that wait for a task; each reads its record once a second. Of one user less than half.
-WAITING_AT_ONCE = 128
-_EACH_WAITING = 60
 STOP_S = 2.0
 
 # As in a deployment. API Gateway waits for a second more.
@@ -44,6 +43,7 @@ def api() -> tuple[Handler, Limits]:
 
     settings = GatewaySettings.from_environment(os.environ)
     web = LocalFunction("graveler-web", web_handler, WEB_TIMEOUT_S)
+    waits_max = below_half(WAITS_AT_ONCE)
     routes = ApiRoutes(
         LocalFunction("graveler-api", handler, API_TIMEOUT_S),
         {" ".join(route): web for route in paths.routes()},
@@ -52,7 +52,7 @@ def api() -> tuple[Handler, Limits]:
         wsgi(
             application(routes),
             FairPlaces(REQUESTS_AT_ONCE, each_max=_EACH_AT_ONCE),
-            FairPlaces(WAITING_AT_ONCE, each_max=_EACH_WAITING, alone_max=_EACH_WAITING),
+            FairPlaces(WAITS_AT_ONCE, each_max=waits_max, alone_max=waits_max),
         ),
         gateway(settings, beside_api=True),
         settings.domains,

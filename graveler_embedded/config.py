@@ -29,9 +29,11 @@ COLLECTION_JOB = "garbage-collection"
 
 # Slices that are applied at the same time: each has a process. The others have threads of one.
 SLICES_AT_ONCE = 2
-TASKS_AT_ONCE = 8
+TASKS_AT_ONCE = 5
 HOOKS_AT_ONCE = 16
 EXPORTS_AT_ONCE = 8
+# Requests that wait for a task, in each process; each reads its record once a second.
+WAITS_AT_ONCE = 128
 
 # The functions' environment, in the data folder while the stack runs.
 ENVIRONMENT = "environment.json"
@@ -140,6 +142,7 @@ class StackConfig:
             "GRAVELER_TASKS_AT_ONCE": str(TASKS_AT_ONCE),
             "GRAVELER_HOOKS_AT_ONCE": str(HOOKS_AT_ONCE),
             "GRAVELER_EXPORTS_AT_ONCE": str(EXPORTS_AT_ONCE),
+            "GRAVELER_WAITS_AT_ONCE": str(WAITS_AT_ONCE),
             "GRAVELER_LAMBDA_ENDPOINT": f"http://{HOST}:{self.slices_port}",
             # Every bucket is on this machine: objects may be exported and imported anywhere.
             "GRAVELER_EXPORT_PREFIXES": "s3://",

@@ -83,6 +83,7 @@ class ServiceStack(Stack):
                 "GRAVELER_COLLECTION_JOB": job,
                 "GRAVELER_COLLECTIONS_DELETE": str(self._settings.gc_deletes).lower(),
                 "GRAVELER_REQUEST_WORK_S": str(self._settings.request_work_s),
+                "GRAVELER_WAITS_AT_ONCE": str(self._settings.waits_reserved),
             }
             | self._committing_environment()
         )

@@ -58,6 +58,8 @@ class DeploymentSettings(FromEnvironment):
     tasks_at_once: int = 0
     hooks_at_once: int = 0
     exports_at_once: int = 0
+    # Requests that may wait for tasks at the same time; 0 bounds no user.
+    waits_at_once: int = 0
     # A request leaves work to a task if it takes longer than this.
     request_work_s: int = 4
     # The function that applies slices of large changes, "" for none, and a task's maximum at once.

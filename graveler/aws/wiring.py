@@ -44,7 +44,7 @@ from graveler.committed.store import Breaking, CacheSizes, Committed
 from graveler.engine import Engine
 from graveler.export.record import ExportSettings
 from graveler.model.hooks import HookSettings
-from graveler.model.places import PlaceLimit
+from graveler.model.places import PlaceLimit, below_half
 from graveler.model.tasks import TaskSettings
 from graveler.ports import AccountStore, HookTargets, IdentityService
 from graveler.threads import ContextThreads
@@ -175,9 +175,9 @@ class Adapters:
             hook_queue=SqsQueue(lambda: clients.sqs, settings.hook_queue_url)
             if settings.hook_queue_url
             else None,
-            task_places=PlaceLimit.below_half("tasks", settings.tasks_at_once),
-            hook_places=PlaceLimit.below_half("hooks", settings.hooks_at_once),
-            export_places=PlaceLimit.below_half("exports", settings.exports_at_once),
+            task_places=PlaceLimit("tasks", below_half(settings.tasks_at_once)),
+            hook_places=PlaceLimit("hooks", below_half(settings.hooks_at_once)),
+            export_places=PlaceLimit("exports", below_half(settings.exports_at_once)),
             slice_function=LambdaSliceFunction(
                 lambda: clients.slice_function, settings.slice_function
             )
@@ -186,6 +186,7 @@ class Adapters:
             task_settings=TaskSettings(
                 request_work_s=settings.request_work_s if settings.task_queue_url else None,
                 slices_at_once=settings.slices_at_once,
+                waits_max=below_half(settings.waits_at_once),
             ),
             import_prefixes=settings.import_prefixes,
             dump_place=settings.dump_place,

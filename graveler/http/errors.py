@@ -19,6 +19,7 @@ STATUSES: Mapping[type[errors.GravelerError], int] = {
     errors.RangeNotSatisfiableError: 416,
     errors.ContentionError: 429,
     errors.TooManyAttemptsError: 429,
+    errors.TooManyWaitsError: 429,
     errors.UnknownOutcomeError: 503,
     errors.CorruptDataError: 500,
     errors.UnsupportedError: 501,
@@ -58,7 +59,7 @@ def headers_of(error: errors.GravelerError) -> dict[str, str]:
 
 def _advice_of(error: errors.GravelerError) -> dict[str, str]:
     """Return the headers that advise the client how to continue."""
-    if isinstance(error, errors.TooManyAttemptsError):
+    if isinstance(error, errors.TooManyAttemptsError | errors.TooManyWaitsError):
         return {"Retry-After": str(error.retry_after_s)}
     if isinstance(error, errors.ThrottledError | errors.ContentionError):
         return {"Retry-After": str(RETRY_AFTER_S)}

@@ -18,16 +18,16 @@ class PlaceLimit:
     kind: str
     places_max: int | None = None
 
-    @classmethod
-    def below_half(cls, kind: str, at_once: int) -> "PlaceLimit":
-        """Return the limit where so many run at once; 0: nobody knows how many.
-
-        It is below the half if there are three or more, so that no repository keeps others waiting.
-        """
-        return cls(kind, max(1, (at_once - 1) // 2) if at_once else None)
-
 
 UNLIMITED = PlaceLimit("")
+
+
+def below_half(at_once: int) -> int | None:
+    """Return how many of so many places one repository or user gets; None if there are none.
+
+    It is less than half of three or more, so that others need not wait.
+    """
+    return max(1, (at_once - 1) // 2) if at_once else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,11 +196,13 @@ class TaskSettings:
     request_work_s: a request that works for longer leaves its work to a task; None: never.
     request_wait_s: a request answers after this time at the latest.
     slices_at_once: slices of one task that are applied at the same time.
+    waits_max: a user's request waits only while so many older tasks of the user are open, at most.
     """
 
     request_work_s: float | None = None
     request_wait_s: float = 24.0
     slices_at_once: int = 1
+    waits_max: int | None = None
 
 
 def taken(task: Task, runner: str, now_ns: int) -> Task:

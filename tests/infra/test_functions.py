@@ -50,7 +50,7 @@ TASKS = COMMITTING | {
 EXPECTED = {
     # It only writes requests of exports into the outbox: no queue of them, no job.
     "api": COMMITTING
-    | {"request_work_s", "collection_job", "collections_delete"}
+    | {"request_work_s", "waits_at_once", "collection_job", "collections_delete"}
     | {field.name for field in fields(ApiSettings)},
     "cleanup": TABLES | {field.name for field in fields(CleanupSettings)},
     "events": TABLES | {"event_bus"},

@@ -28,7 +28,7 @@ from graveler.branches.prefetch import Prefetch
 from graveler.branches.request_time import time_for_request
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
-from graveler.errors import ConflictError, NoChangesError, StillRunningError
+from graveler.errors import ConflictError, NoChangesError, StillRunningError, TooManyWaitsError
 from graveler.model import Branch, Commit, CommitID, Repository
 from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.tasks.requests import (
@@ -53,6 +53,8 @@ _FIRST_WAIT_S = 0.5
 # A waiting request looks at its task after this time, then after twice the time, and so on.
 _FIRST_LOOK_S = 0.1
 _LOOKS_S_MAX = 1.0
+# So many tasks before the one for which a request waits are counted, if their user is the same.
+_OLDER_TASKS = 100
 # With less time than this, it does not look again.
 _WAIT_S_MIN = 0.01
 
@@ -289,9 +291,12 @@ def _ended(
 
     Raises:
         StillRunningError: it has not ended in time.
+        TooManyWaitsError: its user waits for too many others.
     """
     if wait.is_first:
         until_ns = min(until_ns, engine.clock.now_ns() + int(_FIRST_WAIT_S * NS_PER_S))
+    elif not task.has_ended:
+        _refuse_one_too_many(engine, repository, task)
     ended = _wait(engine, repository, task, until_ns)
     if ended is None:
         if wait.is_last:
@@ -300,6 +305,24 @@ def _ended(
     if is_outcome and ended.is_called_back:
         _call_back(engine, repository, ended, is_called_back=False)
     return ended
+
+
+def _refuse_one_too_many(engine: Engine, repository: Repository, task: Task) -> None:
+    """Refuse to wait for the task if its user has too many older ones that are open.
+
+    So the requests that wait are those for the oldest tasks, and those for others come again.
+
+    Raises:
+        TooManyWaitsError: the user has.
+    """
+    waits_max = engine.task_settings.waits_max
+    if waits_max is None:
+        return
+    older = engine.refs.tasks(repository, task.id, _OLDER_TASKS).results
+    others = sum(each.user == task.user and not each.has_ended for each in older)
+    if others >= waits_max:
+        _call_back(engine, repository, task, is_called_back=True)
+        raise TooManyWaitsError(task.id, others)
 
 
 def _wait(engine: Engine, repository: Repository, task: Task, until_ns: int) -> Task | None:

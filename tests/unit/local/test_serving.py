@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from graveler_embedded.api_gateway import Environ, StartResponse
 from graveler_embedded.serving import wsgi
+from graveler_gateway.server.fairness import FairPlaces
 from tests.support.servers.http_server import RawClient, running
 
 REPOSITORY = "/api/v1/repositories/lake"
@@ -36,7 +37,7 @@ def test_requests_that_wait_take_no_place_of_others_and_more_of_them_are_told_to
 ):
     application = Application()
     with (
-        running(wsgi(application, at_once=1, waiting_at_once=1)) as server,
+        running(wsgi(application, FairPlaces(1), FairPlaces(1))) as server,
         RawClient(server.port) as first,
         RawClient(server.port) as second,
         RawClient(server.port) as other,

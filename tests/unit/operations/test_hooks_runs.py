@@ -13,8 +13,8 @@ from graveler.model.events import SOURCE
 from graveler.model.hooks import HookSettings, HookStatus, Run
 from graveler.model.tasks import TaskKind, TaskMessage, TaskState
 from graveler.operations import branches, merges, replays, tags, writes
-from graveler.operations.hooks import requests as hooks
 from graveler.operations.commits import CommitRequest, start_commit
+from graveler.operations.hooks import requests as hooks
 from graveler.operations.hooks.calls import TOO_LATE
 from graveler.operations.tasks.requests import list_page as list_tasks
 from tests.support.fakes.hooks import answered

@@ -6,7 +6,7 @@ import pytest
 
 from graveler.engine import Engine
 from graveler.errors import ThrottledError
-from graveler.model.places import Place, PlaceLimit, Places
+from graveler.model.places import Place, PlaceLimit, Places, below_half
 from graveler.model.tasks import Task, TaskMessage, TaskState
 from graveler.operations import commits
 from graveler.operations.places import leave_place, pause_s, take_place
@@ -27,7 +27,7 @@ S = 10**9
     ("at_once", "places_max"), [(0, None), (1, 1), (2, 1), (3, 1), (4, 1), (5, 2), (10, 4)]
 )
 def test_a_repository_has_less_than_half_of_the_places_but_one(at_once, places_max):
-    assert PlaceLimit.below_half("tasks", at_once).places_max == places_max
+    assert below_half(at_once) == places_max
 
 
 def test_work_takes_over_its_own_place_and_those_whose_time_is_over():
@@ -74,7 +74,7 @@ def test_a_task_without_a_place_comes_again_and_runs_then(
 ) -> None:
     first, second = begun(limited, 1), begun(limited, 2)
     world.task_queue.waiting.clear()
-    seen: list[Task] = []
+    seen = []
     run_beside(limited, first, lambda: seen.append(run(limited, second, runner="second")))
     assert [(task.shown_state, task.takes, task.runner) for task in seen] == [
         (TaskState.WAITING, 0, "second")

@@ -15,6 +15,7 @@ from graveler.errors import (
     NoChangesError,
     NotFoundError,
     StillRunningError,
+    TooManyWaitsError,
 )
 from graveler.imports.request import ImportRequest, SourceType, source_of
 from graveler.model import ProtectionRule
@@ -436,3 +437,29 @@ def test_a_task_is_not_joined_if_what_it_reads_may_have_changed_since(world, sta
     engine = world.engine()
     retention.set_rules(engine, REPO, RetentionRules(7, {}))
     assert start(engine).id != start(engine).id
+
+
+def test_a_user_whose_requests_wait_for_many_tasks_is_asked_to_come_again(world, monkeypatch):
+    """The others of the user wait on, and so does another user; the task goes on."""
+    monkeypatch.setattr(world.clock, "sleep", world.clock.tick)  # nobody works meanwhile
+    world.task_settings = TaskSettings(request_work_s=0, request_wait_s=1, waits_max=2)
+    engine = world.engine()
+
+    def asked(number: int, user: str = "ann") -> GravelerError:
+        request = commits.CommitRequest(f"message {number}", user, allow_empty=True)
+        with pytest.raises(GravelerError) as refused:
+            commits.commit(engine, REPO, "main", request)
+        return refused.value
+
+    for number in range(2):
+        assert isinstance(asked(number), StillRunningError)
+    refused = asked(2)
+    assert isinstance(refused, TooManyWaitsError)
+    assert "2 older tasks" in refused.message
+    (task_id,) = (each.id for each in tasks_of(engine) if each.id in refused.message)
+    assert isinstance(asked(0), StillRunningError)
+    assert isinstance(asked(3, "bob"), StillRunningError)
+    run_all(world.task_queue, engine)
+    request = commits.CommitRequest("message 2", "ann", allow_empty=True)
+    made = commits.commit(engine, REPO, "main", request)
+    assert made.id == task_now(world, TaskMessage(REPO, task_id)).result["commit_id"]
