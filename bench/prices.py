@@ -148,7 +148,7 @@ class Idle:
 
 
 # The stage dev as cdk.json has it, and the same with `economy`.
-IDLE = Idle(keys=1, secrets=1, alarms=38, metrics=1, queues=2, is_traced=True)
+IDLE = Idle(keys=1, secrets=1, alarms=39, metrics=1, queues=2, is_traced=True)
 ECONOMY = Idle(keys=0, secrets=1, alarms=3, metrics=0, queues=1, is_traced=False)
 
 # The cleanup is called every five minutes, and its beat calls the events function.

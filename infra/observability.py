@@ -18,6 +18,8 @@ _TASK_WAIT_MAX = Duration.minutes(30)
 _PUBLISH_WAIT_MAX = Duration.minutes(5)
 # The 99th percentile of the latency that raises an alarm.
 _SLOW_ANSWER = Duration.seconds(10)
+# This part of the requests that API Gateway lets pass.
+_REFUSED_PART = 0.2
 
 # A sweep may take a quarter of an hour, and the next one follows.
 _BEAT = Duration.minutes(15)
@@ -80,6 +82,12 @@ class Observability(Construct):
             stage.metric_server_error(period=PERIOD),
             threshold=5,
             is_judge=True,
+        )
+        self._alarms.add(
+            "api-refusals",
+            "A flood: many requests are refused, such as log-ins, or for their number",
+            stage.metric_client_error(period=PERIOD),
+            threshold=_REFUSED_PART * self._settings.requests_per_s * PERIOD.to_seconds(),
         )
         self._alarms.add(
             "api-slow",

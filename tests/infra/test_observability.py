@@ -75,6 +75,7 @@ def test_every_kind_of_failure_has_an_alarm(deployment):
     functions = {f"{name}-errors" for name in NAMES}
     throttles = {each.replace("errors", "throttles") for each in functions}
     others = {
+        "api-refusals",
         "api-server-errors",
         "api-slow",
         "cleanup-silent",
@@ -96,6 +97,12 @@ def test_every_kind_of_failure_has_an_alarm(deployment):
     }
     of_gateway = alarms_of_gateway(deployment)
     assert alarms(deployment).keys() == functions | throttles | others | of_gateway
+
+
+def test_a_flood_of_refused_requests_raises_an_alarm(dev, prod):
+    found = {each: alarms(each)["api-refusals"] for each in (dev, prod)}
+    assert {each["MetricName"] for each in found.values()} == {"4xx"}
+    assert [found[dev]["Threshold"], found[prod]["Threshold"]] == [3_000, 30_000]
 
 
 def test_every_queue_of_failures_has_an_alarm(deployment):
