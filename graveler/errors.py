@@ -208,16 +208,10 @@ class TooManyAttemptsError(GravelerError):
 
 
 class TooManyWaitsError(GravelerError):
-    """A user waits for too many tasks; the named one goes on. retry_after_s says when to retry."""
+    """A user waits for too many tasks, which go on; retry_after_s says when to retry."""
 
     code = "too_many_waits"
     retry_after_s = 5
-
-    def __init__(self, task_id: str, others: int) -> None:
-        super().__init__(
-            f"task {task_id} goes on, but {others} older tasks of this user run in the repository: "
-            "send the request again when some have ended, or ask for the task's state"
-        )
 
 
 class ContentionError(GravelerError):

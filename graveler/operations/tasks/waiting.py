@@ -322,7 +322,10 @@ def _refuse_one_too_many(engine: Engine, repository: Repository, task: Task) -> 
     others = sum(each.user == task.user and not each.has_ended for each in older)
     if others >= waits_max:
         _call_back(engine, repository, task, is_called_back=True)
-        raise TooManyWaitsError(task.id, others)
+        raise TooManyWaitsError(
+            f"task {task.id} goes on, but {others} older tasks of this user run in the repository: "
+            "send the request again when some have ended, or ask for the task's state"
+        )
 
 
 def _wait(engine: Engine, repository: Repository, task: Task, until_ns: int) -> Task | None:

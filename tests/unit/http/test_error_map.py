@@ -51,6 +51,7 @@ def test_codes_of_errors_never_change():
         "still_running",
         "throttled",
         "too_many_attempts",
+        "too_many_waits",
         "too_large",
         "unknown_outcome",
         "unsupported",
