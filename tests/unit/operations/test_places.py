@@ -82,6 +82,7 @@ def test_a_task_without_a_place_comes_again_and_runs_then(
     assert state(limited, first).state is TaskState.COMPLETED
     run_all(world.task_queue, limited)
     assert state(limited, second).state is TaskState.COMPLETED
+    assert limited.refs.places(limited.refs.repository(REPO), "tasks").taken == {}
 
 
 def test_other_messages_about_a_task_that_was_put_off_are_dropped(world, limited):
@@ -151,15 +152,15 @@ def test_a_place_that_cannot_be_left_fails_nothing(engine):
     leave_place(engine_around(engine, fail), repository, LIMIT, "a", "1")
 
 
-def test_a_runner_that_lost_the_race_for_a_task_leaves_no_place(world, limited):
-    """Another runner takes the task between its read and its write."""
+def test_a_runner_that_lost_the_race_for_a_task_leaves_no_place(engine, limited):
+    """Another runner, without a limit, takes the task between its read and its write."""
     first = begun(limited)
     taken = []
 
     def between(name: str, call):
         if name == "refs.replace_task" and not taken:
             taken.append(True)
-            run_beside(limited, first, lambda: None)
+            run_beside(engine, first, lambda: None)
         return call()
 
     run(engine_around(limited, between), first, runner="late")
