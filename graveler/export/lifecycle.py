@@ -39,9 +39,8 @@ LEASE_MARGIN_S = CLOCKS_DIFFER_S + 40
 WRITING_S = LEASE_S - LEASE_MARGIN_S
 # A message on its way may arrive this much earlier or later than its sender noted.
 _WATCH_MARGIN_S = 20
-# A run that has no place is tried again after this time. Messages come so much earlier or later.
-_PUT_OFF_S = 15
-_PUT_OFF_MARGIN_S = 5
+# A run that has no place is tried again after this time, if nobody wakes it.
+_PUT_OFF_S = 40
 # SQS delays a message for this long at most.
 _DELAY_S_MAX = 900
 
@@ -79,11 +78,8 @@ def put_off_s(record: BranchExport, now_ns: int) -> int | None:
 
     None: one is already on its way. It must not be the message that is being handled.
     """
-    is_on_its_way = (
-        _PUT_OFF_MARGIN_S * NS_PER_S
-        < record.watched_until_ns - now_ns
-        < (_PUT_OFF_S + _PUT_OFF_MARGIN_S) * NS_PER_S
-    )
+    left_s = (record.watched_until_ns - now_ns) / NS_PER_S
+    is_on_its_way = _WATCH_MARGIN_S < left_s < _PUT_OFF_S + _WATCH_MARGIN_S
     return None if is_on_its_way else _PUT_OFF_S
 
 

@@ -1,14 +1,24 @@
 """Places: how many runners work for one repository at the same time.
 
 Theory of operation. A deployment runs a limited number of tasks at once, and one repository could
-hold all of them for minutes. So each repository has a record of the runners that work for it. A
-runner takes a place before it begins, and leaves it when it stops. The record changes by
-compare-and-swap on its version. A runner that dies leaves nothing, so each place is free after the
-time that its holder's invocation may take.
+hold all of them for minutes. So each repository has a record of what its runners work on. It
+changes by compare-and-swap on its version. A runner takes a place before it takes the work's own
+record, which decides who works. If the work has a place already, of a runner that died or is about
+to win, it needs no other: whoever wins has it. A runner leaves its place when it stops. One that
+dies leaves nothing, so each place is free after the time that its invocation may take.
+
+Work without a place comes again after a pause. The oldest of it is noted in the record, and who
+leaves a place wakes it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+T = TypeVar("T")
+
+# So much work is noted as waiting: the oldest. The rest only comes again after its pauses.
+_WAITING_MAX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +50,47 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The places that are taken, by what their runners work on; version 0 is stored nowhere."""
+    """The places that are taken, by the work; version 0 is stored nowhere.
+
+    waiting: work without a place, and since when it waits, in ns.
+    """
 
     kind: str
     taken: Mapping[str, Place] = field(default_factory=dict)
+    waiting: Mapping[str, int] = field(default_factory=dict)
     version: int = 0
 
-    def with_place(self, work: str, place: Place, now_ns: int, places_max: int) -> "Places | None":
-        """Return the places with one for the work; None if others hold all of them.
+    def at(self, now_ns: int) -> "Places":
+        """Return the places without those whose time is over."""
+        held = {work: place for work, place in self.taken.items() if place.until_ns > now_ns}
+        return replace(self, taken=held)
 
-        The runner takes over the place of an earlier one that worked on the same.
-        """
-        others = {
-            other: held
-            for other, held in self.taken.items()
-            if other != work and held.until_ns > now_ns
-        }
-        if len(others) >= places_max:
-            return None
-        return replace(self, taken={**others, work: place})
+    def with_place(self, work: str, place: Place) -> "Places":
+        """Return the places with one for the work, in place of another that it may have."""
+        return replace(
+            self, taken={**self.taken, work: place}, waiting=_without(self.waiting, work)
+        )
 
-    def without(self, work: str, runner: str) -> "Places | None":
-        """Return the places without the runner's; None if it has none by now."""
+    def with_waiting(self, work: str, since_ns: int) -> "Places":
+        """Return the places with the work among those that wait, if it is one of the oldest."""
+        waiting = {work: since_ns, **self.waiting}
+        oldest = sorted(waiting, key=lambda each: waiting[each])[:_WAITING_MAX]
+        return replace(self, waiting={each: waiting[each] for each in oldest})
+
+    def without(self, work: str, runner: str) -> "Places":
+        """Return the places without that of the work, if the runner has it; "" is any runner."""
         held = self.taken.get(work)
-        if held is None or held.runner != runner:
-            return None
-        return replace(self, taken={other: at for other, at in self.taken.items() if other != work})
+        is_mine = held is not None and runner in ("", held.runner)
+        waiting = self.waiting if runner else _without(self.waiting, work)
+        return replace(
+            self, taken=_without(self.taken, work) if is_mine else self.taken, waiting=waiting
+        )
+
+    def woken(self) -> tuple["Places", str]:
+        """Return the places without the work that has waited for the longest; "" if none waits."""
+        work = min(self.waiting, key=lambda each: self.waiting[each], default="")
+        return replace(self, waiting=_without(self.waiting, work)), work
+
+
+def _without(of: Mapping[str, T], work: str) -> Mapping[str, T]:
+    return {other: each for other, each in of.items() if other != work}

@@ -111,6 +111,8 @@ class Task:
     takes: runners that took it since more were done than ever before.
     is_paused: its last runner has given it up, for the next one to take when the lease ends.
     is_for_hooks: hooks are due, so the next runner is one of the hook queue.
+    is_put_off: it has no place: the message of `runner` comes when the lease ends. Until then, any
+        other message may find a place as well.
     saved: what the work stored for the next runner, as JSON.
     """
 
@@ -140,6 +142,7 @@ class Task:
     branch_uid: str | None = None
     branch_version: int | None = None
     is_for_hooks: bool = False
+    is_put_off: bool = False
 
     def is_on(self, branch: Branch | None) -> bool:
         """Whether it works on the branch, and not on another one that had the name before."""
@@ -157,7 +160,7 @@ class Task:
 
     def is_held(self, now_ns: int) -> bool:
         """Whether a runner works on it, by the record."""
-        return not self.has_ended and now_ns < self.lease_until_ns
+        return not (self.has_ended or self.is_put_off) and now_ns < self.lease_until_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +219,7 @@ def taken(task: Task, runner: str, now_ns: int) -> Task:
         takes=task.takes + 1,
         is_paused=False,
         is_for_hooks=False,
+        is_put_off=False,
     )
 
 
@@ -250,7 +254,7 @@ def released(task: Task, now_ns: int, delay_s: int = 0) -> Task:
 
 def put_off(task: Task, runner: str, now_ns: int, delay_s: int) -> Task:
     """Return the task, which the runner's message takes after delay_s: it has no place now."""
-    return replace(released(task, now_ns, delay_s), runner=runner)
+    return replace(released(task, now_ns, delay_s), runner=runner, is_put_off=True)
 
 
 def left_to_hooks(task: Task, now_ns: int) -> Task:

@@ -1,68 +1,108 @@
 """A repository's places: taken before long work begins, and left when it stops."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
 from graveler.errors import GravelerError
 from graveler.model import Repository
-from graveler.model.places import Place, PlaceLimit
+from graveler.model.places import Place, PlaceLimit, Places
 from graveler.times import NS_PER_S
 
 # Lambda's longest invocation: no place is held for longer.
 _HELD_S_MAX = 900
 
-# Work without a place is tried again after a quarter of the time for which it has waited. So a few
-# tasks wait hardly longer than they must, and many do not keep the functions busy.
+# Work without a place is tried again after a quarter of the time for which it has waited, if nobody
+# wakes it. lakectl gives an import up that does not change for 25 seconds.
 _WAITED_PART = 4
 _PAUSE_S_MAX = 20
 
 
-def take_place(
-    engine: Engine,
-    repository: Repository,
-    limit: PlaceLimit,
-    work: str,
-    runner: str,
-    time_left_s: float,
-) -> bool:
-    """Take a place for the work; return False if the repository's other work holds all.
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """The place of some work of a repository, for one runner.
 
-    Raises:
-        ContentionError: other runners changed the places in each try.
+    work: a task's ID, or an exported branch.
+    wake: sends a message for work that may have a place now.
     """
-    places_max = limit.places_max
-    if places_max is None:
-        return True
-    held_s = min(time_left_s, _HELD_S_MAX)
 
-    def attempt() -> bool:
-        now_ns = engine.clock.now_ns()
-        places = engine.refs.places(repository, limit.kind)
-        place = Place(runner, now_ns + int(held_s * NS_PER_S))
-        changed = places.with_place(work, place, now_ns, places_max)
-        if changed is None:
-            return False
-        engine.refs.replace_places(repository, places, changed)
-        return True
+    engine: Engine
+    repository: Repository
+    limit: PlaceLimit
+    work: str
+    runner: str
+    wake: Callable[[str], None]
 
-    return retry_stale(attempt, f"the places of repository {repository.name!r}")
+    def take(self, time_left_s: float, since_ns: int) -> Place | None:
+        """Return the work's place: a new one, or that of another runner; None if others hold all.
 
+        time_left_s: how long the runner may hold it. since_ns: when the work was asked for.
 
-def leave_place(
-    engine: Engine, repository: Repository, limit: PlaceLimit, work: str, runner: str
-) -> None:
-    """Leave the runner's place, if it still has it; if a store fails, it is free later."""
+        Raises:
+            ContentionError: other runners changed the places in each try.
+        """
+        places_max = self.limit.places_max
+        if places_max is None:
+            return Place(self.runner, 0)
 
-    def attempt() -> None:
-        places = engine.refs.places(repository, limit.kind)
-        changed = places.without(work, runner)
-        if changed is not None:
-            engine.refs.replace_places(repository, places, changed)
+        def changed(places: Places, now_ns: int) -> Places:
+            current = places.at(now_ns)
+            if self.work in current.taken:
+                return places
+            if len(current.taken) >= places_max:
+                return current.with_waiting(self.work, since_ns)
+            return current.with_place(self.work, self._place(time_left_s, now_ns))
 
-    if limit.places_max is not None:
+        return self._change(changed).taken.get(self.work)
+
+    def take_over(self, time_left_s: float) -> None:
+        """Take the place that another runner took for the work, which this one has now."""
         with suppress(GravelerError):
-            retry_stale(attempt, f"the places of repository {repository.name!r}")
+            self._change(
+                lambda places, now_ns: places.at(now_ns).with_place(
+                    self.work, self._place(time_left_s, now_ns)
+                )
+            )
+
+    def leave(self, *, of_any: bool = False) -> None:
+        """Leave the place, and wake the oldest work that waits; if a store fails, later.
+
+        of_any: also if another runner has it, because the work has ended.
+        """
+        if self.limit.places_max is None:
+            return
+        woken = ""
+
+        def changed(places: Places, now_ns: int) -> Places:
+            nonlocal woken
+            left = places.without(self.work, "" if of_any else self.runner)
+            woken = ""
+            has_room = len(left.at(now_ns).taken) < (self.limit.places_max or 0)
+            if left.taken != places.taken or (of_any and has_room):
+                left, woken = left.woken()
+            return left
+
+        with suppress(GravelerError):
+            self._change(changed)
+            if woken:
+                self.wake(woken)
+
+    def _place(self, time_left_s: float, now_ns: int) -> Place:
+        return Place(self.runner, now_ns + int(min(time_left_s, _HELD_S_MAX) * NS_PER_S))
+
+    def _change(self, changed: Callable[[Places, int], Places]) -> Places:
+        """Store the places as they are changed, unless they stay as they are; return them."""
+
+        def attempt() -> Places:
+            places = self.engine.refs.places(self.repository, self.limit.kind)
+            new = changed(places, self.engine.clock.now_ns())
+            if new == places:
+                return places
+            return self.engine.refs.replace_places(self.repository, places, new)
+
+        return retry_stale(attempt, f"the places of repository {self.repository.name!r}")
 
 
 def pause_s(waited_ns: int) -> int:

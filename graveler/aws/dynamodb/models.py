@@ -189,7 +189,7 @@ class JoinableItem(RefsItem):
 class PlacesItem(RefsItem):
     """Partition of the repository / `places#<kind of work>`; the places are JSON."""
 
-    taken = UnicodeAttribute()
+    places = UnicodeAttribute()
     version = NumberAttribute()
     write = UnicodeAttribute()  # unique for each write
     expires_at = NumberAttribute()  # Unix seconds

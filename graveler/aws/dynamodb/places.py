@@ -9,7 +9,7 @@ from graveler.aws.dynamodb.models import PLACES, PlacesItem, partition_of
 from graveler.aws.dynamodb.records import RefsRecords
 from graveler.errors import StaleVersionError
 from graveler.model import Repository
-from graveler.model.places import Place, Places
+from graveler.model.places import Places
 from graveler.times import NS_PER_S
 
 _LIFE_S = 24 * 60 * 60
@@ -24,16 +24,16 @@ class PlaceRecords(RefsRecords):
         raw = self.tables.get(partition_of(repository), PLACES + kind)
         if raw is None:
             return Places(kind)
-        taken = msgspec.json.decode(raw["taken"]["S"], type=dict[str, Place])
-        return Places(kind, taken, int(raw["version"]["N"]))
+        places = msgspec.json.decode(raw["places"]["S"], type=Places)
+        return replace(places, version=int(raw["version"]["N"]))
 
     def replace_places(self, repository: Repository, old: Places, new: Places) -> Places:
-        held = (*old.taken.values(), *new.taken.values())
-        last_ns = max(place.until_ns for place in held)
+        ends_ns = [place.until_ns for each in (old, new) for place in each.taken.values()]
+        last_ns = max((*ends_ns, *old.waiting.values(), *new.waiting.values()))
         item = PlacesItem(
             partition_of(repository),
             PLACES + old.kind,
-            taken=msgspec.json.encode(new.taken).decode(),
+            places=msgspec.json.encode(new).decode(),
             version=old.version + 1,
             write=str(uuid4()),
             expires_at=last_ns // NS_PER_S + _LIFE_S,

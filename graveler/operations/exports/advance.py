@@ -19,7 +19,7 @@ from graveler.model import Branch, Repository
 from graveler.operations.exports.lease import TIME_TO_BEGIN_S, ExportLease
 from graveler.operations.exports.run import carry_out
 from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
-from graveler.operations.places import leave_place, take_place
+from graveler.operations.places import Seat
 from graveler.times import Moment
 
 
@@ -43,13 +43,14 @@ def advance(
     repository = engine.refs.repository(request.repository)
     if repository is None:
         return None
+    seat = _seat(engine, repository, request.branch, runner)
     record = None
     for _ in range(BRANCH_UPDATE_TRIES_MAX):
         record = engine.exports.branch_export(repository, request.branch)
         if record is None:
             return None
         try:
-            step, lease = _take_step(engine, repository, record, runner, time_left_s)
+            step, lease = _take_step(seat, record, time_left_s)
         except StaleVersionError:
             continue  # another writer changed the record: the next step may be another one
         if lease is not None:
@@ -57,29 +58,32 @@ def advance(
                 if not carry_out(lease, request, time_left_s):
                     return lease.record
             finally:
-                leave_place(engine, repository, engine.export_places, record.branch, runner)
+                seat.leave()
         elif step is not Next.DROP:
             return record
     engine.export_queue.send(request)
     return record
 
 
+def _seat(engine: Engine, repository: Repository, branch: str, runner: str) -> Seat:
+    def wake(other: str) -> None:
+        engine.export_queue.send(ExportRequest(repository.name, other))
+
+    return Seat(engine, repository, engine.export_places, branch, runner, wake)
+
+
 def _take_step(
-    engine: Engine,
-    repository: Repository,
-    record: BranchExport,
-    runner: str,
-    time_left_s: Callable[[], float],
+    seat: Seat, record: BranchExport, time_left_s: Callable[[], float]
 ) -> tuple[Next, ExportLease | None]:
     """Take the record's next step; return it, with a lease if there is a run to carry out.
 
     Raises:
         StaleVersionError: another writer changed the record.
     """
+    engine, repository = seat.engine, seat.repository
     branch = engine.refs.branch(repository, record.branch)
     now = engine.clock.moment()
     now_ns = now.wall_ns
-    place = (engine, repository, engine.export_places, record.branch, runner)
     step = next_step(record, None if branch is None else branch.commit_id, now_ns)
     if step is Next.WAIT:
         changed = _send_watch(engine, repository, record, now_ns)
@@ -97,45 +101,42 @@ def _take_step(
     elif time_left_s() < TIME_TO_BEGIN_S:
         engine.export_queue.send(ExportRequest(repository.name, record.branch))
         return Next.NOTHING, None
-    elif not take_place(*place, time_left_s()):
-        _put_off(engine, repository, record, now_ns)
+    elif (place := seat.take(time_left_s(), now_ns)) is None:
+        _put_off(seat, record, now_ns)
         return Next.NOTHING, None
     else:
         assert branch is not None  # the step would be FORGET
         try:
-            return step, _taken(engine, repository, record, branch, step, runner, now)
+            lease = _taken(seat, record, branch, step, now)
         except GravelerError:
-            leave_place(*place)
+            seat.leave()
             raise
+        if place.runner != seat.runner:
+            seat.take_over(time_left_s())
+        return step, lease
     return step, None
 
 
 def _taken(
-    engine: Engine,
-    repository: Repository,
-    record: BranchExport,
-    branch: Branch,
-    step: Next,
-    runner: str,
-    now: Moment,
+    seat: Seat, record: BranchExport, branch: Branch, step: Next, now: Moment
 ) -> ExportLease:
     """Take the run in progress, or one that begins.
 
     Raises:
         StaleVersionError: another writer changed the record.
     """
-    now_ns = now.wall_ns
+    engine, repository, now_ns = seat.engine, seat.repository, now.wall_ns
     wanted = record
     if step is Next.BEGIN:
         run_id = new_run_id(engine, repository, branch)
         wanted = lifecycle.begun(record, repository.name, run_id, branch.commit_id, now_ns)
-    taken = lifecycle.taken(wanted, runner, now_ns)
+    taken = lifecycle.taken(wanted, seat.runner, now_ns)
     changed = _send_watch(engine, repository, taken, now_ns)
     held = engine.exports.replace_branch_export(repository, record, changed)
     return ExportLease(engine, repository, held, now)
 
 
-def _put_off(engine: Engine, repository: Repository, record: BranchExport, now_ns: int) -> None:
+def _put_off(seat: Seat, record: BranchExport, now_ns: int) -> None:
     """Send a message that comes again, unless one is on its way, because the run has no place.
 
     Raises:
@@ -143,9 +144,10 @@ def _put_off(engine: Engine, repository: Repository, record: BranchExport, now_n
     """
     delay_s = lifecycle.put_off_s(record, now_ns)
     if delay_s is not None:
-        engine.export_queue.send(ExportRequest(repository.name, record.branch), delay_s)
+        request = ExportRequest(seat.repository.name, record.branch)
+        seat.engine.export_queue.send(request, delay_s)
         changed = lifecycle.watched(record, now_ns, delay_s)
-        engine.exports.replace_branch_export(repository, record, changed)
+        seat.engine.exports.replace_branch_export(seat.repository, record, changed)
 
 
 def _send_watch(

@@ -19,7 +19,7 @@ from graveler.errors import (
 )
 from graveler.model import Repository, tasks
 from graveler.model.tasks import LEASE_S, TAKES_MAX, Task, TaskKind, TaskMessage
-from graveler.operations.places import leave_place, pause_s, take_place
+from graveler.operations.places import Seat, pause_s
 from graveler.operations.tasks.hold import (
     PASSING_ERRORS,
     TIME_TO_END_S,
@@ -84,14 +84,17 @@ def advance(
     if repository is None:
         return None
 
+    seat = _seat(engine, repository, message.task_id, runner)
+
     def attempt() -> Task | Hold | None:
         task = engine.refs.task(repository, message.task_id)
         if task is not None and task.has_ended:
-            # The runner that ended it may have crashed before it deleted them.
+            # The runner that ended it may have crashed before it deleted them, and left.
             delete_results(engine, repository, task.id)
+            seat.leave(of_any=True)
         if task is None or task.has_ended:
             return task
-        return _take(engine, repository, task, message, runner, time_left_s)
+        return _take(seat, task, message, time_left_s)
 
     taken = retry_stale(attempt, f"task {message.task_id}")
     if not isinstance(taken, Hold):
@@ -100,28 +103,33 @@ def advance(
     try:
         _carry_out(taken, message, work, lambda: at_work(taken.beat, seconds))
     finally:
-        leave_place(engine, repository, engine.task_places, message.task_id, runner)
+        seat.leave()
     return engine.refs.task(repository, message.task_id)
 
 
+def _seat(engine: Engine, repository: Repository, task_id: str, runner: str) -> Seat:
+    def wake(other_id: str) -> None:
+        engine.task_queue.send(TaskMessage(repository.name, other_id))
+
+    return Seat(engine, repository, engine.task_places, task_id, runner, wake)
+
+
 def _take(
-    engine: Engine,
-    repository: Repository,
-    task: Task,
-    message: TaskMessage,
-    runner: str,
-    time_left_s: Callable[[], float],
+    seat: Seat, task: Task, message: TaskMessage, time_left_s: Callable[[], float]
 ) -> Task | Hold:
-    """Take the open task unless another runner holds it, or it has to end.
+    """Take the open task unless another runner holds it, it has no place, or it has to end.
 
     Raises:
         StaleVersionError: another writer changed the task.
     """
+    engine, repository = seat.engine, seat.repository
     now_ns = engine.clock.now_ns()
     if task.is_held(now_ns):
         if message.runner == task.runner:
             left_s = (task.lease_until_ns - now_ns) // NS_PER_S + 1
             engine.task_queue.send(message, min(left_s, _DELAY_S_MAX))
+        elif message.runner:  # it died, or another took the task over
+            replace(seat, runner=message.runner).leave()
         return task
     if task.is_for_hooks and engine.hook_queue is not None and not task.is_unwanted:
         is_late = now_ns - task.update_time_ns > _LATE_S * NS_PER_S
@@ -130,6 +138,7 @@ def _take(
         # Its last runner may have died before it sent this.
         if is_late or message.runner == task.runner:
             engine.hook_queue.send(message)
+            seat.leave(of_any=True)
         return task
     if task.is_unwanted or task.takes >= TAKES_MAX:
         if task.is_unwanted:
@@ -139,23 +148,53 @@ def _take(
         event = end_event(engine, repository, ended)
         stored = engine.refs.replace_task(repository, task, ended, event)
         delete_results(engine, repository, task.id)
+        seat.leave(of_any=True)
         return stored
     if time_left_s() < _TIME_TO_BEGIN_S:
         engine.task_queue.send(message)
         return task
-    if not take_place(engine, repository, engine.task_places, task.id, runner, time_left_s()):
-        delay_s = pause_s(now_ns - task.create_time_ns)
-        engine.task_queue.send(replace(message, runner=runner), delay_s)
-        return engine.refs.replace_task(
-            repository, task, tasks.put_off(task, runner, now_ns, delay_s)
-        )
+    return _take_with_place(seat, task, message, time_left_s, now_ns)
+
+
+def _take_with_place(
+    seat: Seat,
+    task: Task,
+    message: TaskMessage,
+    time_left_s: Callable[[], float],
+    now_ns: int,
+) -> Task | Hold:
+    """Take the task, or put it off if it has no place.
+
+    Raises:
+        StaleVersionError: another writer changed the task.
+    """
+    engine, repository, runner = seat.engine, seat.repository, seat.runner
+    place = seat.take(time_left_s(), task.create_time_ns)
+    if place is None:
+        return _put_off(seat, task, message, now_ns)
     try:
         engine.task_queue.send(replace(message, runner=runner), LEASE_S + 1)
         held = engine.refs.replace_task(repository, task, tasks.taken(task, runner, now_ns))
     except GravelerError:
-        leave_place(engine, repository, engine.task_places, task.id, runner)
+        seat.leave()
         raise
+    if place.runner != runner:
+        seat.take_over(time_left_s())
     return Hold(engine, repository, held, time_left_s)
+
+
+def _put_off(seat: Seat, task: Task, message: TaskMessage, now_ns: int) -> Task:
+    """Let a message come again for a task without a place, unless one is on its way.
+
+    Raises:
+        StaleVersionError: another writer changed the task.
+    """
+    if task.is_put_off and now_ns < task.lease_until_ns and message.runner != task.runner:
+        return task
+    delay_s = pause_s(now_ns - task.create_time_ns)
+    seat.engine.task_queue.send(replace(message, runner=seat.runner), delay_s)
+    put_off = tasks.put_off(task, seat.runner, now_ns, delay_s)
+    return seat.engine.refs.replace_task(seat.repository, task, put_off)
 
 
 def _never_ends(task: Task) -> GravelerError:
