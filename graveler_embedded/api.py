@@ -26,6 +26,8 @@ REQUESTS_AT_ONCE = 8
 # Of one user, while others send requests. With more, a flood slows them; with one, a slow request
 # would stop its user.
 _EACH_AT_ONCE = 2
+# More requests of a user that wait for a place get 503: they would hold the threads of all.
+_EACH_WAITING = 200
 STOP_S = 2.0
 
 # As in a deployment. API Gateway waits for a second more.
@@ -51,8 +53,8 @@ def api() -> tuple[Handler, Limits]:
     both = one_port(
         wsgi(
             application(routes),
-            FairPlaces(REQUESTS_AT_ONCE, each_max=_EACH_AT_ONCE),
-            FairPlaces(WAITS_AT_ONCE, each_max=waits_max, alone_max=waits_max),
+            FairPlaces(REQUESTS_AT_ONCE, each_max=_EACH_AT_ONCE, waiting_max=_EACH_WAITING),
+            FairPlaces(WAITS_AT_ONCE, each_max=waits_max, user_max=waits_max),
         ),
         gateway(settings, beside_api=True),
         settings.domains,

@@ -30,7 +30,7 @@ _BROKEN = "the body is incomplete or its chunks are malformed: send the whole re
 _JSON = "application/json"
 _UNPREFIXED = ("CONTENT_LENGTH", "CONTENT_TYPE")
 _BODY_HEADERS = (*_UNPREFIXED, "TRANSFER_ENCODING")
-_ALL_WAIT = "too many requests wait for tasks: send the request again"
+_ALL_WAIT = "too many requests of this user wait: send the request again"
 # The maximum of requests whose bodies, if not sent with the heads, are read at a time. Memory holds
 # whole bodies.
 _LARGE_AT_ONCE = 32
@@ -50,8 +50,7 @@ def one_port(api: Handler, gateway: Handler, domains: Iterable[str]) -> Handler:
 def wsgi(application: Application, working: FairPlaces, waiting: FairPlaces) -> Handler:
     """Return a handler that calls the WSGI application, for the requests that have a place.
 
-    waiting: of those that wait for a task. If it has none, the answer is 503: a queue of them would
-        hold all threads.
+    waiting: the places of those that wait for a task. Without a place, the answer is 503.
     """
     large = BoundedSemaphore(_LARGE_AT_ONCE)
 

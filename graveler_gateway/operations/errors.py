@@ -20,6 +20,7 @@ from graveler_gateway.transfer.store import DataChangedError, DataMissingError
 CODES: Mapping[type[errors.GravelerError], Code] = {
     errors.InvalidInputError: Code.INVALID_ARGUMENT,
     errors.BucketRefusedError: Code.ACCESS_DENIED,
+    errors.TooManyWaitsError: Code.SLOW_DOWN,
     errors.AuthenticationError: Code.ACCESS_DENIED,
     errors.ForbiddenError: Code.ACCESS_DENIED,
     errors.NotFoundError: Code.NO_SUCH_KEY,

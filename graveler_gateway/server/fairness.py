@@ -2,8 +2,10 @@
 
 Theory of operation. Requests of all users share the processors and the stores. A user who sends
 many at a time would take most of both. So while others send requests as well, each user has a few
-places only. A user who is alone may have all. A user is who a request says: its signature is
-checked later, by those who hold a place.
+places only. A user who is alone may have all. Where requests mostly wait for their clients, a user
+may also have places that are not needed, except for some that are spared for others. Of those that
+wait, the first one whose user has few places is next. A user is who a request says: its signature
+is checked later, by those who hold a place.
 """
 
 import re
@@ -12,12 +14,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 
 from graveler_gateway.protocol.head import RequestHead
 
 # A user counts as alone if no other one has sent a request for so long.
 _ALONE_AFTER_S = 1.0
-
 
 # Where a request has the key that signs it for S3: its other parts differ between requests.
 _KEY = re.compile(r"(?:Credential=|AWSAccessKeyId=|^AWS )([^/:&,%]+)")
@@ -26,7 +28,7 @@ _KEY = re.compile(r"(?:Credential=|AWSAccessKeyId=|^AWS )([^/:&,%]+)")
 def user_of(head: RequestHead, address: str) -> str:
     """Return who sends the request, by what it says; its address if it does not say."""
     login = head.header("authorization") or ""
-    signed = _KEY.search(login) or _KEY.search(head.raw_query)
+    signed = _KEY.search(login or head.raw_query)
     if signed is not None:
         return signed[1]
     return login or head.header("cookie") or address
@@ -35,8 +37,10 @@ def user_of(head: RequestHead, address: str) -> str:
 class FairPlaces:
     """Places for so many requests at a time; for many threads.
 
-    each_max: of one user at most, while others send requests. alone_max: while nobody else does.
-        None: all.
+    each_max: of one user, while others send requests. None: all places.
+    user_max: of one user who is alone, or while more than `spare` places are free. None: all.
+    spare: places that a user with each_max leaves to others. None: all.
+    waiting_max: requests of one user that wait.
     now_s: a clock that never goes back.
     """
 
@@ -45,12 +49,16 @@ class FairPlaces:
         places: int,
         *,
         each_max: int | None = None,
-        alone_max: int | None = None,
+        user_max: int | None = None,
+        spare: int | None = None,
+        waiting_max: float = inf,
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._free = places
         self._each_max = each_max or places
-        self._alone_max = alone_max or places
+        self._user_max = user_max or places
+        self._spare = places if spare is None else spare
+        self._waiting_max = waiting_max
         self._now_s = now_s
         self._taken: Counter[str] = Counter()
         self._waiting: list[tuple[str, threading.Event]] = []  # the longest waiting first
@@ -62,16 +70,20 @@ class FairPlaces:
     def place(self, user: str, *, waits: bool) -> Iterator[bool]:
         """Hold a place of the user while the block runs; pass whether there was one.
 
-        waits: wait for one. Of all that wait, the next one is of a user with the fewest places.
+        waits: wait for one, if few of the user do.
         """
         turn = threading.Event()
         with self._lock:
-            self._note(user)
+            if user != self._last_user:
+                self._shared_until_s = self._now_s() + _ALONE_AFTER_S
+                self._last_user = user
             self._waiting.append((user, turn))
             self._give_places()
-            if not (turn.is_set() or waits):
+            waiting = sum(other == user for other, _ in self._waiting)
+            is_refused = not turn.is_set() and (not waits or waiting > self._waiting_max)
+            if is_refused:
                 self._waiting.remove((user, turn))
-        if not (turn.is_set() or waits):
+        if is_refused:
             yield False
             return
         turn.wait()
@@ -85,21 +97,23 @@ class FairPlaces:
                     del self._taken[user]
                 self._give_places()
 
-    def _note(self, user: str) -> None:
-        if user != self._last_user:
-            self._shared_until_s = self._now_s() + _ALONE_AFTER_S
-            self._last_user = user
-
     def _give_places(self) -> None:
-        is_shared = self._now_s() < self._shared_until_s
-        user_max = self._each_max if is_shared else self._alone_max
         while self._free:
-            may = [each for each in self._waiting if self._taken[each[0]] < user_max]
-            if not may:
+            chosen = self._next_of_few(self._each_max)
+            if chosen is None and self._may_have_more():
+                chosen = self._next_of_few(self._user_max)
+            if chosen is None:
                 return
-            chosen = min(may, key=lambda each: self._taken[each[0]])
             self._waiting.remove(chosen)
             user, turn = chosen
             self._free -= 1
             self._taken[user] += 1
             turn.set()
+
+    def _may_have_more(self) -> bool:
+        return self._free > self._spare or self._now_s() >= self._shared_until_s
+
+    def _next_of_few(self, taken_max: int) -> tuple[str, threading.Event] | None:
+        """Return the request that has waited for the longest, of a user with few places."""
+        few = (each for each in self._waiting if self._taken[each[0]] < taken_max)
+        return next(few, None)

@@ -20,8 +20,8 @@ from graveler_gateway.transfer.store_exchange import StoreNoResponseError
 # Requests that wait for a place, for each place. More get 503: clients send them again, later, and
 # the threads that are left answer the load balancer.
 _WAITING = 5
-# While others send requests as well, a user has this part of the places. It must suffice for
-# objects that arrive slowly.
+# While others send requests as well, a user has this part of the places, and another one is spared
+# for others. Most requests with objects wait for their clients.
 _EACH_PART = 4
 # Threads of the server, for each place.
 THREADS_A_PLACE = 8
@@ -57,8 +57,9 @@ class GatewayHandler:
         self._application = application
         admitted = threads * (1 + _WAITING)
         user_max = admitted * 2 // 3
-        self._admitted = FairPlaces(admitted, each_max=user_max, alone_max=user_max)
-        self._requests = FairPlaces(threads, each_max=max(1, threads // _EACH_PART))
+        self._admitted = FairPlaces(admitted, each_max=user_max, user_max=user_max)
+        part = max(1, threads // _EACH_PART)
+        self._requests = FairPlaces(threads, each_max=part, spare=part)
         # Slow readers delay only each other.
         self._readers = BoundedSemaphore(threads)
 

@@ -348,11 +348,15 @@ def _misplaced_dumps(values: Mapping[str, Any]) -> Iterator[str]:
                 )
 
 
+# The settings of how many tasks run, without and with `economy`, which has no function for hooks.
+_TASKS_OF = (("tasks_at_once", "hooks_at_once"), ("tasks_at_once",))
+
+
 def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the problem that tasks would invoke more slices than are reserved."""
     reserved, *tasks, slices = (
         values[name]
-        for name in ("slices_reserved", "tasks_at_once", "hooks_at_once", "slices_at_once")
+        for name in ("slices_reserved", *_TASKS_OF[bool(values["economy"])], "slices_at_once")
     )
     if values["reserve_concurrency"] and None not in (reserved, *tasks, slices):
         needed = sum(tasks) * slices

@@ -46,10 +46,36 @@ def test_a_user_beside_others_has_a_few_until_they_have_been_quiet_for_a_second(
 
 def test_a_limit_may_hold_for_a_user_who_is_alone_as_well(clock):
     with ExitStack() as stack:
-        places = FairPlaces(4, each_max=1, alone_max=2, now_s=clock)
+        places = FairPlaces(4, each_max=1, user_max=2, now_s=clock)
         given(places, stack, "ann")
         clock.now_s += 2
         assert given(places, stack, "ann", "ann") == [True, False]
+
+
+def test_a_user_beside_others_may_have_places_that_are_not_spared_for_them(clock):
+    with ExitStack() as stack:
+        places = FairPlaces(5, each_max=1, spare=2, now_s=clock)
+        assert given(places, stack, "bob", "ann", "ann", "ann") == [True, True, True, False]
+        assert given(places, stack, "eve") == [True]
+
+
+def test_of_a_user_so_many_requests_wait_and_more_are_refused(clock):
+    places = FairPlaces(1, waiting_max=1, now_s=clock)
+    done = []
+
+    def wait() -> None:
+        with places.place("ann", waits=True) as has_place:
+            done.append(has_place)
+
+    waiting = threading.Thread(target=wait)
+    with ExitStack() as stack:
+        given(places, stack, "bob")
+        waiting.start()
+        while not places._waiting:
+            pass
+        assert not stack.enter_context(places.place("ann", waits=True))
+    waiting.join(5)
+    assert done == [True]
 
 
 def test_a_place_is_free_again_when_its_request_ends_or_fails(clock):
@@ -60,8 +86,8 @@ def test_a_place_is_free_again_when_its_request_ends_or_fails(clock):
         assert has_place
 
 
-def test_of_those_that_wait_the_user_with_the_fewest_places_is_next(clock):
-    places = FairPlaces(2, each_max=2, now_s=clock)
+def test_of_those_that_wait_a_user_with_few_places_is_next(clock):
+    places = FairPlaces(2, each_max=1, now_s=clock)
     order: list[str] = []
     threads = []
 
@@ -71,6 +97,7 @@ def test_of_those_that_wait_the_user_with_the_fewest_places_is_next(clock):
 
     with ExitStack() as first, ExitStack() as second:
         given(places, first, "ann")
+        clock.now_s += 2  # alone
         given(places, second, "ann")
         for number, user in enumerate(("ann", "ann", "bob"), 1):
             threads.append(threading.Thread(target=wait, args=(user,)))
@@ -95,6 +122,7 @@ SIGNED = "AWS4-HMAC-SHA256 Credential=AKIA1/20261128/us-east-1/s3/aws4_request, 
         ({"authorization": "AWS AKIA2:signature="}, "", "AKIA2"),
         ({}, "X-Amz-Algorithm=a&X-Amz-Credential=AKIA3%2F20261128&X-Amz-Date=d", "AKIA3"),
         ({}, "AWSAccessKeyId=AKIA4&Signature=s", "AKIA4"),
+        ({"authorization": "Basic YTpi"}, "X-Amz-Credential=other", "Basic YTpi"),
         ({"authorization": "Basic YTpi"}, "", "Basic YTpi"),
         ({"cookie": "session=1"}, "", "session=1"),
         ({}, "", "192.0.2.1"),
