@@ -113,6 +113,8 @@ class Task:
     is_for_hooks: hooks are due, so the next runner is one of the hook queue.
     is_put_off: it has no place: the message of `runner` comes when the lease ends. Until then, any
         other message may find a place as well.
+    is_waited_for: a request that waits started it.
+    previous_id: the last task with the digest before it that has not failed.
     saved: what the work stored for the next runner, as JSON.
     """
 
@@ -143,6 +145,8 @@ class Task:
     branch_version: int | None = None
     is_for_hooks: bool = False
     is_put_off: bool = False
+    is_waited_for: bool = False
+    previous_id: str = ""
 
     def is_on(self, branch: Branch | None) -> bool:
         """Whether it works on the branch, and not on another one that had the name before."""
@@ -199,7 +203,7 @@ class TaskSettings:
     request_work_s: a request that works for longer leaves its work to a task; None: never.
     request_wait_s: a request answers after this time at the latest.
     slices_at_once: slices of one task that are applied at the same time.
-    waits_max: a user's request waits only while so many older tasks of the user are open, at most.
+    waits_max: so many older tasks for which requests of a user wait, at most, if another one waits.
     """
 
     request_work_s: float | None = None

@@ -85,6 +85,26 @@ def test_the_repeated_request_learns_the_outcome_and_hooks_run_once():
     assert asked(world) == each_once()
 
 
+def test_a_client_that_lost_its_answer_gets_the_commit_although_tasks_of_its_repetitions_failed():
+    """The hooks of each repetition run before it is known that nothing is left to commit."""
+    world = guarded_world()
+
+    def sent(task_id: str = "") -> str:
+        with pytest.raises(StillRunningError) as waiting:
+            ask(world.engine(), ClientWait(task_id, is_last=False))
+        return waiting.value.task_id
+
+    first = sent()  # its client goes away
+    run_all(world.task_queue, world.engine())
+    made = status(world.engine(), REPO, first).result["commit_id"]
+    for _ in range(3):
+        repeated = sent()
+        assert repeated != first
+        run_all(world.task_queue, world.engine())
+        assert status(world.engine(), REPO, repeated).state is TaskState.FAILED
+        assert ask(world.engine(), ClientWait(repeated, is_last=False)).id == made
+
+
 def test_equal_requests_join_before_the_branch_is_sealed():
     world = guarded_world()
     first = left(world)

@@ -14,7 +14,7 @@ from graveler.errors import ConflictError, GravelerError, InvalidInputError
 from graveler.limits import COMMIT_BYTES_MAX
 from graveler.messages import Refusal
 from graveler.model import Branch, Page, Repository, tasks
-from graveler.model.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage
+from graveler.model.tasks import ID_PREFIXES, Task, TaskKind, TaskMessage, TaskState
 from graveler.operations.tasks.hold import end_event, task_event
 
 # A commit's message and metadata, and the JSON around them.
@@ -62,6 +62,7 @@ def start(
     covers: str = "",
     is_covered: Callable[[Task], bool] = always_covers,
     identity: Mapping[str, Any] | None = None,
+    is_waited_for: bool = False,
 ) -> Task:
     """Start a task, or join an open one with an equal request that covers this one; return it.
 
@@ -75,6 +76,7 @@ def start(
         covers: the content at the time of the request: the newest sealed token, or commits.
         is_covered: whether the effect of a task covers this request.
         identity: the fields that equal requests share, if not `request`.
+        is_waited_for: the request waits for the task.
 
     Raises:
         InvalidInputError: the request is too large to store.
@@ -103,6 +105,8 @@ def start(
             covers=covers,
             branch_uid=None if branch is None else branch.uid,
             branch_version=None if branch is None else branch.version,
+            is_waited_for=is_waited_for,
+            previous_id=_previous(last),
         )
         event = task_event(engine, "task_started", repository, task)
         engine.refs.create_task(repository, task, last, event)
@@ -111,6 +115,12 @@ def start(
     task = retry_stale(attempt, f"tasks of repository {repository.name!r}")
     send_for(engine, repository, task)
     return task
+
+
+def _previous(last: Task | None) -> str:
+    if last is None:
+        return ""
+    return last.previous_id if last.state is TaskState.FAILED else last.id
 
 
 def send_for(engine: Engine, repository: Repository, task: Task) -> None:

@@ -171,9 +171,10 @@ def result_in_time(
                 task = _start(engine, repository, work)
         return _outcome(engine, repository, work, task, until_ns, wait)
     except NoChangesError:
-        if last is None or not _is_still_true(engine, repository, work, last):
-            raise
-        return work.result_of(last)
+        for done in _last_and_previous(engine, repository, last):
+            if _is_still_true(engine, repository, work, done):
+                return work.result_of(done)
+        raise
 
 
 def _joinable(engine: Engine, repository: Repository, work: RequestedWork[T]) -> Task | None:
@@ -242,7 +243,20 @@ def _start(engine: Engine, repository: Repository, work: RequestedWork[T]) -> Ta
         covers=work.covers,
         is_covered=work.is_covered,
         identity=work.identity,
+        is_waited_for=True,
     )
+
+
+def _last_and_previous(engine: Engine, repository: Repository, last: Task | None) -> Iterator[Task]:
+    """Return the task, and the one before it.
+
+    If a repetition is left to a task of its own, that task fails when nothing is left to do.
+    """
+    if last is not None:
+        yield last
+        previous = engine.refs.task(repository, last.previous_id) if last.previous_id else None
+        if previous is not None:
+            yield previous
 
 
 def _is_still_true(
@@ -250,6 +264,8 @@ def _is_still_true(
 ) -> bool:
     """Whether the commit of the last such task is still the branch's head."""
     if task.state is not TaskState.COMPLETED or _is_old(engine, task) or work.branch is None:
+        return False
+    if not task.is_on(work.branch):
         return False
     head_id = reread_branch(engine, repository, work.branch).commit_id
     return head_id == CommitID(task.result["commit_id"])
@@ -308,7 +324,7 @@ def _ended(
 
 
 def _refuse_one_too_many(engine: Engine, repository: Repository, task: Task) -> None:
-    """Refuse to wait for the task if its user has too many older ones that are open.
+    """Refuse to wait for the task if requests of its user wait for too many older ones.
 
     So the requests that wait are those for the oldest tasks, and those for others come again.
 
@@ -319,11 +335,13 @@ def _refuse_one_too_many(engine: Engine, repository: Repository, task: Task) -> 
     if waits_max is None:
         return
     older = engine.refs.tasks(repository, task.id, _OLDER_TASKS).results
-    others = sum(each.user == task.user and not each.has_ended for each in older)
+    others = sum(
+        each.user == task.user and each.is_waited_for and not each.has_ended for each in older
+    )
     if others >= waits_max:
         _call_back(engine, repository, task, is_called_back=True)
         raise TooManyWaitsError(
-            f"task {task.id} goes on, but {others} older tasks of this user run in the repository: "
+            f"task {task.id} goes on, but requests of this user wait for {others} older ones: "
             "send the request again when some have ended, or ask for the task's state"
         )
 
