@@ -134,7 +134,7 @@ class InfraSettings:
     export_job_objects_min: int = ExportSettings().batch_objects_min
     request_work_s: int = 4
     tasks_at_once: int = 2
-    hooks_at_once: int = 2
+    hooks_at_once: int = 5
     slices_at_once: int = 2
     slices_reserved: int = 240
     job_workers_max: int = 10

@@ -126,6 +126,11 @@ def test_a_task_without_a_place_comes_again_and_runs_then(
     assert places_taken(limited) == set()
 
 
+def test_a_place_is_free_as_soon_as_its_task_ends(limited):
+    run_beside(limited, begun(limited), lambda: None)
+    assert places_taken(limited) == set()
+
+
 def test_other_messages_about_a_task_that_was_put_off_are_dropped(world, limited):
     first, second = begun(limited, 1), begun(limited, 2)
     world.clock.sleep(80)
@@ -138,6 +143,22 @@ def test_other_messages_about_a_task_that_was_put_off_are_dropped(world, limited
 
     run_beside(limited, first, inside)
     assert state(limited, second).shown_state is TaskState.WAITING
+
+
+def test_the_message_of_a_task_that_was_put_off_may_come_early(world, limited):
+    """Clocks differ."""
+    first, second = begun(limited, 1), begun(limited, 2)
+    world.clock.sleep(80)
+
+    def inside() -> None:
+        run(limited, second, runner="second")
+        ((_, early),) = [each for each in world.task_queue.waiting if each[1].runner == "second"]
+        world.task_queue.waiting.clear()
+        run(limited, early, runner="third")
+        ((_, again),) = world.task_queue.waiting
+        assert again.runner == "third"
+
+    run_beside(limited, first, inside)
 
 
 def test_a_task_that_was_put_off_can_be_cancelled_at_once(limited):
