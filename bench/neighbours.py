@@ -182,13 +182,14 @@ def main() -> None:
                 printed(f"{_CLIENTS} clients that read", _figures(quiet))
             with _noise(Neighbour.read_by_gateway, noisy):
                 printed(f"{_CLIENTS} clients that read by the gateway", _figures(quiet))
+            with _noise(Neighbour.commit, slow):
+                printed(f"{_CLIENTS} commits that wait for hooks", _figures(quiet))
+            target.release("main")
+            # Last, because these tasks go on after their clients.
             for number in range(_COPIED):
                 noisy.upload(f"many/{number}", b"1")
             with _noise(Neighbour.copy_by_task, noisy):
                 printed(f"{_CLIENTS} tasks that copy a folder", _figures(quiet))
-            with _noise(Neighbour.commit, slow):
-                printed(f"{_CLIENTS} commits that wait for hooks", _figures(quiet))
-            target.release("main")
         finally:
             stack.stop()
 

@@ -319,8 +319,10 @@ def test_exports_and_repositories_have_places_apart(exports, namespaces):
 
 def test_tasks_do_not_invoke_more_slices_than_the_reservation_lets_run():
     wanted = {
-        "tasks_at_once": 8, "hooks_at_once": 2,
-        "slices_at_once": 9, "slices_reserved": 80,
+        "tasks_at_once": 8,
+        "hooks_at_once": 2,
+        "slices_at_once": 9,
+        "slices_reserved": 80,
     }
     told = refusal(**wanted, reserve_concurrency=True)
     assert "slices_reserved is 80, but 10 tasks apply 90 slices at once: set it to 90" in told

@@ -7,7 +7,7 @@ import pytest
 from graveler.engine import Engine
 from graveler.errors import ThrottledError
 from graveler.model.places import Place, PlaceLimit, Places, below_half
-from graveler.model.tasks import Task, TaskMessage, TaskState
+from graveler.model.tasks import Task, TaskMessage, TaskState, taken
 from graveler.operations import commits
 from graveler.operations.places import Seat, pause_s
 from graveler.operations.tasks.advance import advance
@@ -245,14 +245,16 @@ def test_the_winner_of_a_race_for_a_task_has_its_place(engine, limited):
 
 
 def test_a_runner_that_lost_the_race_for_a_task_leaves_no_place(engine, limited):
-    """Another runner, without a limit, takes the task between its read and its write."""
+    """Another runner takes the task between its read and its write."""
     first = begun(limited)
-    taken = []
+    is_lost = []
 
     def between(name: str, call):
-        if name == "refs.replace_task" and not taken:
-            taken.append(True)
-            run_beside(engine, first, lambda: None)
+        if name == "refs.replace_task" and not is_lost:
+            is_lost.append(True)
+            task = state(engine, first)
+            held = taken(task, "other", task.create_time_ns + 60 * S)
+            engine.refs.replace_task(engine.refs.repository(REPO), task, held)
         return call()
 
     run(engine_around(limited, between), first, runner="late")
