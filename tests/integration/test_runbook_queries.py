@@ -95,8 +95,11 @@ def logs(
     found["gateway_log"] = _of_the_gateway(capsys)
     found["api"] += [*OF_LAMBDA, *UNREMARKABLE_OF_LAMBDA]
     found["output AccessLog"] = [
-        {"request_id": "1", "status": status, "integration_error": error, "path": "/api/v1/user"}
-        for status, error in (("200", ""), ("503", "Service Unavailable"))
+        {
+            **{"request_id": "1", "status": status, "integration_error": error},
+            **{"path": "/api/v1/user", "ip": "192.0.2.1", "user_agent": "agent"},
+        }
+        for status, error in (("200", ""), ("503", "Service Unavailable"), ("401", ""))
     ]
     # Queries may ask for slow work.
     for lines in found.values():
@@ -112,6 +115,7 @@ def _of_the_api(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     api.ask("GET", branch)
     api.ask("POST", f"{branch}/commits", {"message": "why", "allow_empty": True})
     api.ask("GET", "/repositories/lake/refs/main/diff/main")
+    api.ask("GET", "/repositories/lake/branches/none")
 
     def fail(*_: object) -> None:
         raise CorruptDataError("a range is damaged")
