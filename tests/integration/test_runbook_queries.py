@@ -96,8 +96,12 @@ def logs(
     found["api"] += [*OF_LAMBDA, *UNREMARKABLE_OF_LAMBDA]
     found["output AccessLog"] = [
         {
-            **{"request_id": "1", "status": status, "integration_error": error},
-            **{"path": "/api/v1/user", "ip": "192.0.2.1", "user_agent": "agent"},
+            "request_id": "1",
+            "status": status,
+            "integration_error": error,
+            "path": "/api/v1/user",
+            "ip": "192.0.2.1",
+            "user_agent": "agent",
         }
         for status, error in (("200", ""), ("503", "Service Unavailable"), ("401", ""))
     ]
