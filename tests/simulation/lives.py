@@ -63,6 +63,11 @@ class Outbox(list[Event]):
         super().append(event)
         self._moments.append(self._tick())
 
+    def begin_with(self, repository: str, heads: Mapping[str, CommitID]) -> None:
+        """Note the heads that branches have first, so that the next state of one is a change."""
+        for name, commit_id in heads.items():
+            self._states[repository, f"branch#{name}"] = commit_id
+
     def note_state(self, repository: str, name: str, state: str) -> None:
         """Note a record that becomes visible, by its key.
 

@@ -103,6 +103,7 @@ class Simulation:
         self.reader = self.new_engine()
         self.repository = self.world.refs.repository(REPO)
         self.first_heads = self._heads()
+        self.outbox.begin_with(REPO, self.first_heads)
         self.named = Named(self)
         if self.start.expires:
             self.scheduler.after_step = self.named.look
