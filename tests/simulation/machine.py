@@ -102,8 +102,7 @@ class Simulation:
         self._committed = SharedCommitted(self.files, breaking=self.world.breaking)
         self.reader = self.new_engine()
         self.repository = self.world.refs.repository(REPO)
-        self.first_heads = self._heads()
-        self.outbox.begin_with(REPO, self.first_heads)
+        self.first_heads = self._first_heads()
         self.named = Named(self)
         if self.start.expires:
             self.scheduler.after_step = self.named.look
@@ -117,11 +116,14 @@ class Simulation:
         if self.start.has_hooks:
             self.watcher(Hooks)
 
-    def _heads(self) -> dict[str, CommitID]:
+    def _first_heads(self) -> dict[str, CommitID]:
+        """Note the heads that branches have first, and return them."""
         if self.repository is None:
             return {}
         branches = self.world.refs.records_of(self.repository).branches
-        return {name: branch.commit_id for name, branch in branches.items()}
+        heads = {name: branch.commit_id for name, branch in branches.items()}
+        self.outbox.begin_with(REPO, heads)
+        return heads
 
     def ancestors(self, repository: Repository, commit_id: CommitID) -> set[CommitID]:
         """Return the commit and all that lead to it."""
