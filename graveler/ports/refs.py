@@ -15,9 +15,9 @@ from graveler.model import (
     Tag,
 )
 from graveler.model.hooks import Run
-from graveler.model.places import Places
 from graveler.model.pulls import PullRequest, PullRequestMerge
 from graveler.model.tasks import Task, TaskEnd, TaskStart
+from graveler.ports.places import PlaceStore
 from graveler.ports.recorded_uploads import UploadStore
 
 
@@ -267,23 +267,6 @@ class TaskStore(Protocol):
 
         Raises:
             StaleVersionError: another writer changed the task.
-        """
-
-
-class PlaceStore(Protocol):
-    """Places of a repository for each kind of work: `graveler.model.places` says why."""
-
-    def places(self, repository: Repository, kind: str) -> Places:
-        """Return the places that are taken."""
-
-    def replace_places(self, repository: Repository, old: Places, new: Places) -> Places:
-        """Replace old by new; one of them has a place that is taken.
-
-        Returns:
-            new as it is stored, with the next version.
-
-        Raises:
-            StaleVersionError: another writer changed the places.
         """
 
 
