@@ -1,7 +1,7 @@
 """A repository's places: taken before long work begins, and left when it stops."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from graveler.branches.retries import retry_stale
@@ -57,21 +57,29 @@ class Seat:
 
         return self._change(changed).taken.get(self.work)
 
-    def take_over(self, time_left_s: float) -> None:
-        """Take the place that another runner took for the work, which this one has now."""
-        with suppress(GravelerError):
-            self._change(
-                lambda places, now_ns: places.at(now_ns).with_place(
-                    self.work, self._place(time_left_s, now_ns)
+    @contextmanager
+    def keeping(self, place: Place, time_left_s: float) -> Iterator[None]:
+        """Keep the place if the block takes the work, whoever took the place; leave it if not."""
+        try:
+            yield
+        except GravelerError:
+            self.leave()
+            raise
+        if place.runner != self.runner:
+            with suppress(GravelerError):
+                self._change(
+                    lambda places, now_ns: places.at(now_ns).with_place(
+                        self.work, self._place(time_left_s, now_ns)
+                    )
                 )
-            )
 
     def leave(self, *, of_any: bool = False) -> None:
         """Leave the place, and wake the oldest work that waits; if a store fails, later.
 
         of_any: also if another runner has it, because the work has ended.
         """
-        if self.limit.places_max is None:
+        places_max = self.limit.places_max
+        if places_max is None:
             return
         woken = ""
 
@@ -79,7 +87,7 @@ class Seat:
             nonlocal woken
             left = places.without(self.work, "" if of_any else self.runner)
             woken = ""
-            has_room = len(left.at(now_ns).taken) < (self.limit.places_max or 0)
+            has_room = len(left.at(now_ns).taken) < places_max
             if left.taken != places.taken or (of_any and has_room):
                 left, woken = left.woken()
             return left

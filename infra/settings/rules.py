@@ -348,21 +348,18 @@ def _misplaced_dumps(values: Mapping[str, Any]) -> Iterator[str]:
                 )
 
 
-# The settings of how many tasks run, without and with `economy`, which has no function for hooks.
-_TASKS_OF = (("tasks_at_once", "hooks_at_once"), ("tasks_at_once",))
-
-
 def _too_few_slices(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the problem that tasks would invoke more slices than are reserved."""
-    reserved, *tasks, slices = (
+    reserved, tasks, hooks, slices = (
         values[name]
-        for name in ("slices_reserved", *_TASKS_OF[bool(values["economy"])], "slices_at_once")
+        for name in ("slices_reserved", "tasks_at_once", "hooks_at_once", "slices_at_once")
     )
-    if values["reserve_concurrency"] and None not in (reserved, *tasks, slices):
-        needed = sum(tasks) * slices
+    if values["reserve_concurrency"] and None not in (reserved, tasks, hooks, slices):
+        at_once = tasks if values["economy"] else tasks + hooks  # economy has no hooks function
+        needed = at_once * slices
         if reserved < needed:
             yield (
-                f"slices_reserved is {reserved}, but {sum(tasks)} tasks apply {needed} slices at "
+                f"slices_reserved is {reserved}, but {at_once} tasks apply {needed} slices at "
                 f"once: set it to {needed} or more, or lower tasks_at_once, hooks_at_once or "
                 "slices_at_once"
             )

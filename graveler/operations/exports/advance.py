@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from graveler.engine import Engine
-from graveler.errors import GravelerError, StaleVersionError
+from graveler.errors import StaleVersionError
 from graveler.export import lifecycle
 from graveler.export.next_step import Next, next_step
 from graveler.export.record import BranchExport, ExportRequest, ExportState
@@ -106,14 +106,8 @@ def _take_step(
         return Next.NOTHING, None
     else:
         assert branch is not None  # the step would be FORGET
-        try:
-            lease = _taken(seat, record, branch, step, now)
-        except GravelerError:
-            seat.leave()
-            raise
-        if place.runner != seat.runner:
-            seat.take_over(time_left_s())
-        return step, lease
+        with seat.keeping(place, time_left_s()):
+            return step, _taken(seat, record, branch, step, now)
     return step, None
 
 

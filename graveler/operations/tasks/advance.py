@@ -172,14 +172,9 @@ def _take_with_place(
     place = seat.take(time_left_s(), task.create_time_ns)
     if place is None:
         return _put_off(seat, task, message, now_ns)
-    try:
+    with seat.keeping(place, time_left_s()):
         engine.task_queue.send(replace(message, runner=runner), LEASE_S + 1)
         held = engine.refs.replace_task(repository, task, tasks.taken(task, runner, now_ns))
-    except GravelerError:
-        seat.leave()
-        raise
-    if place.runner != runner:
-        seat.take_over(time_left_s())
     return Hold(engine, repository, held, time_left_s)
 
 

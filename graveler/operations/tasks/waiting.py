@@ -263,9 +263,9 @@ def _is_still_true(
     engine: Engine, repository: Repository, work: RequestedWork[T], task: Task
 ) -> bool:
     """Whether the commit of the last such task is still the branch's head."""
-    if task.state is not TaskState.COMPLETED or _is_old(engine, task) or work.branch is None:
+    if task.state is not TaskState.COMPLETED or _is_old(engine, task):
         return False
-    if not task.is_on(work.branch):
+    if work.branch is None or not task.is_on(work.branch):
         return False
     head_id = reread_branch(engine, repository, work.branch).commit_id
     return head_id == CommitID(task.result["commit_id"])
