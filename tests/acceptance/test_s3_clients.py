@@ -1,4 +1,7 @@
-"""Clients of S3 in Python, unchanged: each reads and writes on a branch through the gateway."""
+"""Clients of S3 in Python, unchanged: each reads and writes on a branch through the gateway.
+
+Those written in Rust run in another process (`tests/support/clients/apart.py`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import io
 import os
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import duckdb
@@ -27,9 +30,12 @@ from obstore.store import S3Store
 from pyarrow.fs import FileSelector, S3FileSystem
 
 from tests.acceptance.s3 import REGION
+from tests.support.clients.apart import another_process
 from tests.support.servers.stack import Stack
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from obstore import UpdateVersion
 
 pytestmark = pytest.mark.server
@@ -76,6 +82,12 @@ def store(stack: Stack, bucket: str) -> S3Store:
         region=REGION,
         client_options={"allow_http": True},
     )
+
+
+@pytest.fixture(scope="module")
+def apart() -> Iterator[Callable[..., Any]]:
+    with another_process() as call:
+        yield call
 
 
 @pytest.fixture
@@ -131,8 +143,7 @@ def test_pandas_writes_and_reads_parquet_over_pyarrow(arrow: S3FileSystem, bucke
     assert pd.read_parquet(place, filesystem=arrow)["n"].sum() == SUM
 
 
-def test_polars_writes_scans_and_partitions_parquet(options: dict[str, str], bucket: str) -> None:
-    place = f"s3://{bucket}/main/polars"
+def polars_writes_scans_and_partitions_parquet(options: dict[str, str], place: str) -> None:
     frame = pl.DataFrame({"n": range(1000), "part": [number % 3 for number in range(1000)]})
     frame.write_parquet(f"{place}/one.parquet", storage_options=options)
     frame.lazy().sink_parquet(f"{place}/two.parquet", storage_options=options)
@@ -141,7 +152,13 @@ def test_polars_writes_scans_and_partitions_parquet(options: dict[str, str], buc
     assert scanned.filter(pl.col("part") == 0).collect().height == 2 * 334
 
 
-def test_obstore_writes_reads_lists_and_deletes(store: S3Store) -> None:
+def test_polars_writes_scans_and_partitions_parquet(
+    apart: Callable[..., None], options: dict[str, str], bucket: str
+) -> None:
+    apart(polars_writes_scans_and_partitions_parquet, options, f"s3://{bucket}/main/polars")
+
+
+def obstore_writes_reads_lists_and_deletes(store: S3Store) -> None:
     content = os.urandom(12 * MB)
     obstore.put(store, "main/large", content, chunk_size=5 * MB)
     obstore.put(store, "main/a/small", b"small", attributes={"Content-Type": "text/x", "k": "v"})
@@ -162,7 +179,11 @@ def test_obstore_writes_reads_lists_and_deletes(store: S3Store) -> None:
     assert left == ["main/renamed"]
 
 
-def test_obstore_creates_only_what_is_absent_and_updates_what_it_read(store: S3Store) -> None:
+def test_obstore_writes_reads_lists_and_deletes(apart: Callable[..., None], store: S3Store) -> None:
+    apart(obstore_writes_reads_lists_and_deletes, store)
+
+
+def obstore_creates_only_what_is_absent_and_updates_what_it_read(store: S3Store) -> None:
     first: UpdateVersion = {"e_tag": obstore.put(store, "main/a", b"1", mode="create")["e_tag"]}
     with pytest.raises(AlreadyExistsError):
         obstore.put(store, "main/a", b"2", mode="create")
@@ -170,6 +191,12 @@ def test_obstore_creates_only_what_is_absent_and_updates_what_it_read(store: S3S
     with pytest.raises(Exception, match=r"(?i)precondition"):
         obstore.put(store, "main/a", b"4", mode=first)
     assert bytes(obstore.get(store, "main/a").bytes()) == b"3"
+
+
+def test_obstore_creates_only_what_is_absent_and_updates_what_it_read(
+    apart: Callable[..., None], store: S3Store
+) -> None:
+    apart(obstore_creates_only_what_is_absent_and_updates_what_it_read, store)
 
 
 def test_duckdb_writes_and_reads_parquet(duck: duckdb.DuckDBPyConnection, bucket: str) -> None:
@@ -192,10 +219,7 @@ def test_duckdb_uploads_more_than_a_part(duck: duckdb.DuckDBPyConnection, bucket
     assert duck.execute(f"SELECT max(n) FROM '{place}'").fetchone() == (1_999_999,)
 
 
-def test_delta_tables_are_written_by_two_writers_at_once(
-    options: dict[str, str], bucket: str
-) -> None:
-    place = f"s3://{bucket}/main/delta"
+def delta_tables_are_written_by_two_writers_at_once(options: dict[str, str], place: str) -> None:
     write_deltalake(place, TABLE, storage_options=options)
 
     def append(_: int) -> None:
@@ -209,19 +233,32 @@ def test_delta_tables_are_written_by_two_writers_at_once(
     assert sum(table.to_pyarrow_table(columns=["n"])["n"].to_pylist()) == 7 * SUM
 
 
+def test_delta_tables_are_written_by_two_writers_at_once(
+    apart: Callable[..., None], options: dict[str, str], bucket: str
+) -> None:
+    apart(delta_tables_are_written_by_two_writers_at_once, options, f"s3://{bucket}/main/delta")
+
+
+def delta_rows_left_by(deletion: str, place: str, options: dict[str, str]) -> int:
+    table = DeltaTable(place, storage_options=options)
+    table.delete(deletion)
+    return table.to_pyarrow_table().num_rows
+
+
+def delta_rows(place: str, options: dict[str, str]) -> int:
+    return DeltaTable(place, storage_options=options).to_pyarrow_table().num_rows
+
+
 def test_a_delta_table_is_read_as_it_was_on_a_tag(
-    options: dict[str, str], repository: lakefs.Repository
+    apart: Callable[..., Any], options: dict[str, str], repository: lakefs.Repository
 ) -> None:
     place = f"s3://{repository.id}/main/delta"
-    write_deltalake(place, TABLE, storage_options=options)
+    apart(write_deltalake, place, TABLE, storage_options=options)
     repository.branch("main").commit("the first version")
     repository.tag("v1").create("main")
-    write_deltalake(place, TABLE, mode="overwrite", storage_options=options)
-    table = DeltaTable(place, storage_options=options)
-    table.delete("n >= 10")
-    assert table.to_pyarrow_table().num_rows == 10
-    tagged = DeltaTable(f"s3://{repository.id}/v1/delta", storage_options=options)
-    assert tagged.to_pyarrow_table().num_rows == 1000
+    apart(write_deltalake, place, TABLE, mode="overwrite", storage_options=options)
+    assert apart(delta_rows_left_by, "n >= 10", place, options) == 10
+    assert apart(delta_rows, f"s3://{repository.id}/v1/delta", options) == 1000
 
 
 def test_minio_uploads_in_parts_composes_and_deletes(stack: Stack, bucket: str) -> None:
@@ -251,6 +288,7 @@ def test_minio_uploads_in_parts_composes_and_deletes(stack: Stack, bucket: str) 
 
 
 def test_parquet_of_one_client_is_read_by_all_others(
+    apart: Callable[..., pl.DataFrame],
     arrow: S3FileSystem,
     options: dict[str, str],
     duck: duckdb.DuckDBPyConnection,
@@ -258,6 +296,7 @@ def test_parquet_of_one_client_is_read_by_all_others(
 ) -> None:
     place = f"{bucket}/main/shared.parquet"
     pq.write_table(TABLE, place, filesystem=arrow)
-    assert pl.read_parquet(f"s3://{place}", storage_options=options)["n"].sum() == SUM
+    found = apart(pl.read_parquet, f"s3://{place}", storage_options=options)
+    assert found["n"].sum() == SUM
     assert duck.execute(f"SELECT sum(n) FROM 's3://{place}'").fetchone() == (SUM,)
     assert pd.read_parquet(place, filesystem=arrow)["n"].sum() == SUM

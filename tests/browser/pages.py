@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import lakefs
-import polars as pl
+import pyarrow as pa
 import requests
 from lakefs_sdk import (
     BranchProtectionRule,
@@ -18,6 +18,7 @@ from lakefs_sdk import (
     Statement,
     UserCreation,
 )
+from pyarrow import parquet as pq
 
 from tests.browser import lakes
 from tests.support.servers.stack import BUCKET
@@ -60,7 +61,7 @@ DIALOGS: Mapping[str, Sequence[str]] = {
 def parquet() -> bytes:
     """A table of some hundred rows with several types."""
     rows = range(300)
-    table = pl.DataFrame(
+    table = pa.table(
         {
             "id": rows,
             "name": [f"customer {row}" for row in rows],
@@ -69,7 +70,7 @@ def parquet() -> bytes:
         }
     )
     file = io.BytesIO()
-    table.write_parquet(file)
+    pq.write_table(table, file)
     return file.getvalue()
 
 

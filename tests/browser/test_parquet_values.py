@@ -3,7 +3,11 @@
 import datetime as dt
 import io
 import uuid
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
+from tempfile import NamedTemporaryFile
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -13,6 +17,7 @@ from pyarrow import parquet
 
 from tests.browser import lakes
 from tests.browser.visits import faults
+from tests.support.clients.apart import another_process
 
 pytestmark = pytest.mark.browser
 
@@ -125,33 +130,29 @@ def arrow_file(columns, **options):
 
 
 def polars_file(columns):
-    file = io.BytesIO()
-    pl.DataFrame(pl.from_arrow(table(columns))).write_parquet(file)
-    return file.getvalue()
+    with another_process() as call, NamedTemporaryFile() as file:
+        call(pl.DataFrame.write_parquet, pl.DataFrame(pl.from_arrow(table(columns))), file.name)
+        return file.read()
 
 
-FILES = {
-    "polars.parquet": (COLUMNS, polars_file(COLUMNS)),
+FILES: dict[str, tuple[list[Any], Callable[..., bytes]]] = {
+    "polars.parquet": (COLUMNS, polars_file),
     "arrow.parquet": (
         [*COLUMNS, *ARROW_COLUMNS],
-        arrow_file([*COLUMNS, *ARROW_COLUMNS], store_decimal_as_integer=True),
+        partial(arrow_file, store_decimal_as_integer=True),
     ),
     "plain.parquet": (
         [*COLUMNS, *ARROW_COLUMNS],
-        arrow_file(
-            [*COLUMNS, *ARROW_COLUMNS],
-            use_dictionary=False,
-            data_page_version="2.0",
-            row_group_size=1,
-        ),
+        partial(arrow_file, use_dictionary=False, data_page_version="2.0", row_group_size=1),
     ),
-    "int96.parquet": (OLD_COLUMNS, arrow_file(OLD_COLUMNS, use_deprecated_int96_timestamps=True)),
+    "int96.parquet": (OLD_COLUMNS, partial(arrow_file, use_deprecated_int96_timestamps=True)),
 }
 
 
 @pytest.fixture(scope="module")
 def lake(client):
-    return lakes.create(client, files={path: file for path, (_, file) in FILES.items()}).id
+    files = {path: write(columns) for path, (columns, write) in FILES.items()}
+    return lakes.create(client, files=files).id
 
 
 def test_each_cell_is_the_value_and_each_head_its_type(visit, lake):
