@@ -42,7 +42,9 @@ export-job: install ## Carry out the export of BRANCH of REPO by the Spark job, 
 # The tests start hundreds of processes: each would compile the project anew where this is set.
 check test test-long durations: export PYTHONDONTWRITEBYTECODE =
 
-# Three workers for two cores: one of them often waits.
+# Three workers for two cores: one of them often waits. The run ends when one crashes: with another
+# in its place, xdist waits for ever.
+WORKERS := --max-worker-restart 0 -n
 ELSEWHERE := server or packages or browser or long
 check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/ruff format --check .
@@ -50,7 +52,7 @@ check: install ## Format, lint, types, import rules and every test that is fast
 	$(VENV)/bin/lint-imports
 	@# The types are checked beside the tests, which leave a part of the two cores.
 	$(VENV)/bin/mypy & types=$$!; \
-	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation or slow)" -n 3 --slow-tests show \
+	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation or slow)" $(WORKERS) 3 --slow-tests show \
 	  && tests=0 || tests=$$?; \
 	wait $$types; exit $$tests
 
@@ -58,12 +60,12 @@ durations: install ## Write anew which tests are too slow for check: tests/slow.
 	$(VENV)/bin/pytest -m "not ($(ELSEWHERE) or simulation)" --slow-tests write
 
 test: check jars browser $(PAGE_INSTALLED) ## Everything: check, the slow tests, simulations, servers, a browser, synths and builds
-	HYPOTHESIS_PROFILE=thorough $(VENV)/bin/pytest -n 3 --dist loadfile \
+	HYPOTHESIS_PROFILE=thorough $(VENV)/bin/pytest $(WORKERS) 3 --dist loadfile \
 	  -m "(slow or simulation or hypothesis or server or packages or browser) and not long"
 
 test-long: install jars browser $(PAGE_INSTALLED) $(CDK_INSTALLED) ## What is rare, long or exhaustive: TESTS="tests/browser …" for parts
-	$(VENV)/bin/pytest -m long -n 2 --dist loadfile $(TESTS) || [ $$? = 5 ]
-	HYPOTHESIS_PROFILE=deep $(VENV)/bin/pytest -m hypothesis -n 2 --timeout 7200 $(TESTS) || [ $$? = 5 ]
+	$(VENV)/bin/pytest -m long $(WORKERS) 2 --dist loadfile $(TESTS) || [ $$? = 5 ]
+	HYPOTHESIS_PROFILE=deep $(VENV)/bin/pytest -m hypothesis $(WORKERS) 2 --timeout 7200 $(TESTS) || [ $$? = 5 ]
 
 simulate: install ## Run simulated schedules for long: SEED= MINUTES= CLIENTS= MIX=
 	@exec $(PYTHON) -m tests.simulation --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10) \
