@@ -9,9 +9,9 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ _CLIENTS = 24
 _READS = 300
 _TASKS = 10
 _COPIED = 1_000
+_TIMEOUT_S = 60  # more than a wait has
 _FIRST_S = 3.0  # until the noise is there
 
 
@@ -47,6 +48,7 @@ class Neighbour:
 
     def __post_init__(self) -> None:
         self.session.auth = self.keys
+        self.session.request = partial(self.session.request, timeout=_TIMEOUT_S)  # type: ignore[method-assign]
 
     @cached_property
     def s3(self) -> "S3Client":
@@ -77,6 +79,11 @@ class Neighbour:
         url = f"{self._url}/branches/main/objects"
         self.session.post(url, params={"path": path}, data=content).raise_for_status()
 
+    def content(self, path: str) -> bytes:
+        answer = self.session.get(f"{self._url}/refs/main/objects", params={"path": path})
+        answer.raise_for_status()
+        return answer.content
+
     def read(self) -> None:
         url = f"{self._url}/refs/main/objects/stat"
         self.session.get(url, params={"path": "a"}).raise_for_status()
@@ -89,11 +96,12 @@ class Neighbour:
         self.session.post(f"{self._url}/branches/main/commits", json={"message": str(time.time())})
 
     def commit_by_task(self) -> None:
-        """Start a task that commits, and wait until it has ended."""
+        """Upload, start a task that commits, and wait until it has ended."""
         self.upload("b", str(time.time()).encode())
         url = f"{self._url}/branches/main/commits/async"
-        task = self.session.post(url, json={"message": "task"}).json()["id"]
-        self._await(f"{url}/{task}/status")
+        made = self.session.post(url, json={"message": "task"})
+        made.raise_for_status()
+        self._await(f"{url}/{made.json()['id']}/status")
 
     def copy_by_task(self) -> None:
         """Copy a folder by a task that takes seconds, and wait until it has ended."""
@@ -102,49 +110,64 @@ class Neighbour:
             params={"dest_prefix": f"{uuid4()}/"},
             json={"src_prefix": "many/"},
         )
+        made.raise_for_status()
         self._await(f"{self._url}/tasks/{made.json()['id']}")
 
     def _await(self, url: str) -> None:
         while True:
-            seen = self.session.get(url).json()
+            answer = self.session.get(url)
+            answer.raise_for_status()
+            seen = answer.json()
             if seen.get("completed") or seen.get("state") in {"completed", "failed"}:
                 return
             time.sleep(0.02)
 
 
-def _new_user(stack: Stack, name: str) -> tuple[str, str]:
-    """Return the key pair of a new administrator."""
+def new_neighbour(endpoint: str, administrator: tuple[str, str], name: str) -> Neighbour:
+    """Return a new administrator's client of a new repository."""
     session = requests.Session()
-    session.auth = (stack.access_key_id, stack.secret_access_key)
-    auth = f"{stack.endpoint}/api/v1/auth"
+    session.auth = administrator
+    auth = f"{endpoint}/api/v1/auth"
     session.post(f"{auth}/users", json={"id": name}).raise_for_status()
     session.put(f"{auth}/groups/Admins/members/{name}").raise_for_status()
     made = session.post(f"{auth}/users/{name}/credentials")
     made.raise_for_status()
     pair = made.json()
-    return pair["access_key_id"], pair["secret_access_key"]
+    neighbour = Neighbour(endpoint, name, (pair["access_key_id"], pair["secret_access_key"]))
+    neighbour.create()
+    return neighbour
+
+
+def waits_for_hooks(neighbour: Neighbour, target: HookTarget) -> None:
+    """Let each commit of the neighbour call the target, which holds its answer until released."""
+    neighbour.upload("_lakefs_actions/slow.yaml", target.action("pre-commit", "ok"))
+    target.hold("main")
 
 
 @contextmanager
-def _noise(make: Callable[[Neighbour], None], client: Neighbour) -> Iterator[None]:
-    """The noise of all clients while the block runs.
+def noise(make: Callable[[Neighbour], None], client: Neighbour) -> Iterator[None]:
+    """The noise of 24 clients while the block runs.
 
     They are in another process, whose Python would keep the quiet neighbour waiting otherwise.
     """
-    noise = multiprocessing.get_context("spawn").Process(target=_repeat, args=(make, client))
-    noise.start()
-    time.sleep(_FIRST_S)
-    yield
-    noise.kill()
-    noise.join()
+    process = multiprocessing.get_context("spawn").Process(target=_repeat, args=(make, client))
+    process.start()
+    try:
+        time.sleep(_FIRST_S)
+        yield
+    finally:
+        process.kill()
+        process.join()
 
 
 def _repeat(make: Callable[[Neighbour], None], client: Neighbour) -> None:
     def repeat() -> None:
         own = replace(client)
         while True:
-            with suppress(requests.RequestException):  # the stack is being stopped
+            try:
                 make(own)
+            except requests.RequestException:  # the stack is being stopped
+                time.sleep(0.1)
 
     for _ in range(_CLIENTS):
         threading.Thread(target=repeat).start()
@@ -171,24 +194,24 @@ def main() -> None:
     with TemporaryDirectory(prefix="bench-") as folder:
         stack = Stack(Path(folder))
         try:
-            keys = {name: _new_user(stack, name) for name in ("quiet", "noisy", "slow")}
-            quiet, noisy, slow = (Neighbour(stack.endpoint, name, keys[name]) for name in keys)
-            for each in (quiet, noisy, slow):
-                each.create()
-            slow.upload("_lakefs_actions/slow.yaml", target.action("pre-commit", "ok"))
-            target.hold("main")
+            administrator = (stack.access_key_id, stack.secret_access_key)
+            quiet, noisy, slow = (
+                new_neighbour(stack.endpoint, administrator, name)
+                for name in ("quiet", "noisy", "slow")
+            )
+            waits_for_hooks(slow, target)
             printed("alone", _figures(quiet))
-            with _noise(Neighbour.read, noisy):
+            with noise(Neighbour.read, noisy):
                 printed(f"{_CLIENTS} clients that read", _figures(quiet))
-            with _noise(Neighbour.read_by_gateway, noisy):
+            with noise(Neighbour.read_by_gateway, noisy):
                 printed(f"{_CLIENTS} clients that read by the gateway", _figures(quiet))
-            with _noise(Neighbour.commit, slow):
+            with noise(Neighbour.commit, slow):
                 printed(f"{_CLIENTS} commits that wait for hooks", _figures(quiet))
             target.release("main")
             # Last, because these tasks go on after their clients.
             for number in range(_COPIED):
                 noisy.upload(f"many/{number}", b"1")
-            with _noise(Neighbour.copy_by_task, noisy):
+            with noise(Neighbour.copy_by_task, noisy):
                 printed(f"{_CLIENTS} tasks that copy a folder", _figures(quiet))
         finally:
             stack.stop()

@@ -93,6 +93,7 @@ def _report(world: World, judges: Judges, tally: Tally, took_s: float) -> bool:
         injected = ", ".join(f"{n} x {what}" for what, n in sorted(proxy.injected.items()))
         print(f"proxy of {proxy.name}: {proxy.requests} requests; {injected or 'all passed on'}")
     print(f"starts of the stack: {world.stack.starts}; dumps restored: {tally.dumps}")
+    print(*world.neighbours.lines(), sep="\n")
     print(f"branches of one client: {tally.lives}")
     print(f"events read: {world.journal.lines}; commits they tell of: {len(world.journal.commits)}")
     print(

@@ -125,9 +125,12 @@ def run_round(
         else:
             torment.carry_out(world.stack, blows, load_s, tally.blows)
 
-    records = _load(world, chance, MIXES[mix], options.clients, meanwhile)
+    with world.neighbours.beside(is_noisy=number % 2 == 1):
+        records = _load(world, chance, MIXES[mix], options.clients, meanwhile)
     torment.calm_down(world.stack)
     calm_s = time.monotonic() - began
+    if problem := world.neighbours.problem():
+        world.ledger.problem(problem)
     end = calm_client(world)
     tasks.settle(world, end)
     heads = _look(world, end)

@@ -18,6 +18,7 @@ from bench.torture.http_client import Http, Reply, UnsentError, get_presigned
 from bench.torture.journal import Journal
 from bench.torture.ledger import Ledger, Row
 from bench.torture.lives import Lives
+from bench.torture.neighbours import Neighbours
 from bench.torture.stack import TorturedStack
 from graveler_embedded.stores import BUCKET
 from graveler_embedded.tcp_ports import HOST
@@ -55,6 +56,7 @@ class World:
         self.tasks: list[StartedTask] = []  # of this round
         self.lives = Lives()
         self.hooks = HookTarget()
+        self.neighbours = Neighbours(f"http://{HOST}:{self.stack.port}", self.key_pair)
         self.collection = Collection()
         self.is_collected = False  # whether this repository keeps only objects of heads
         self.held = "held"  # a branch whose merges wait for a hook
