@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 
 import msgspec
 
@@ -35,7 +34,7 @@ from graveler.messages import Refusal, within
 from graveler.model import EMPTY_METARANGE, Branch, Commit, CommitID, MetaRangeID, Page, Repository
 from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.committed_files import require_metarange
-from graveler.operations.hooks.action_files import staged_action_files
+from graveler.operations.hooks.action_files import StagedActionFiles, staged_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, request_gate, task_gate
 from graveler.operations.hooks.commits import (
@@ -47,17 +46,15 @@ from graveler.operations.hooks.commits import (
     pass_before_sealing,
 )
 from graveler.operations.tasks.hold import DirectEnding, Hold
-from graveler.operations.tasks.requests import start, status
-from graveler.operations.tasks.slices import apply_by_slices
-from graveler.operations.tasks.waiting import (
-    FIRST_REQUEST,
-    ClientWait,
-    RequestedWork,
+from graveler.operations.tasks.requested_work import (
+    CommittingWork,
     WorkLimit,
     commit_of,
     joinable_ahead,
-    result_in_time,
 )
+from graveler.operations.tasks.requests import start, status
+from graveler.operations.tasks.slices import apply_by_slices
+from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
 from graveler.refs import log as refs_log
 from graveler.refs.resolve import resolve_commit, resolve_commit_id
 from graveler.staging.listing import prefix_end
@@ -102,38 +99,46 @@ def commit(
     joinable = joinable_ahead(prefetch, TaskKind.COMMIT, branch, request.committer, identity)
     staged = prefetch.of_branch(lambda token: staged_action_files(engine, token))
     found, current = _committable(engine, repository, branch, request)
-
-    def at_once(limit: WorkLimit) -> Commit:
-        gate = request_gate(engine, found, may_wait=limit.until_ns is None)
-        if request.source_metarange is not None:
-            return _commit_metarange(gate, found, current, request)
-        work.covers = UNSEALED
-        about = about_commit(branch, request.message, request.committer, request.metadata)
-        pass_before_sealing(gate, found, current, about, staged)
-        sealed = seal(engine, found, current, limit.over)
-        work.covers = newest_sealed(sealed)
-        apply = apply_at_once(engine, limit.over)
-        return _commit_sealed(gate, found, sealed, request, apply, limit.over)
-
-    def is_covered(task: Task) -> bool:
-        if task.covers == UNSEALED:  # it will seal all, unless it failed before
-            return task.state is not TaskState.FAILED
-        if work.covers not in ("", UNSEALED):
-            return task.covers == work.covers
-        token = current.staging_token
-        return newest_sealed(current) in ("", task.covers) and not has_staged(engine, token)
-
-    work = RequestedWork(
-        kind=TaskKind.COMMIT,
+    work = _Committing(
+        engine=engine,
+        repository=found,
         user=request.committer,
         branch=current,
         request=identity,
-        at_once=at_once,
-        result_of=partial(commit_of, engine, found),
-        is_covered=is_covered,
         joinable=joinable,
+        asked=request,
+        staged=staged,
     )
-    return result_in_time(engine, found, work, wait)
+    return result_in_time(work, wait)
+
+
+@dataclass(kw_only=True)
+class _Committing(CommittingWork):
+    kind: TaskKind = TaskKind.COMMIT
+    branch: Branch
+    asked: CommitRequest
+    staged: StagedActionFiles
+
+    def at_once(self, limit: WorkLimit) -> Commit:
+        engine, found, branch, asked = self.engine, self.repository, self.branch, self.asked
+        gate = request_gate(engine, found, may_wait=limit.until_ns is None)
+        if asked.source_metarange is not None:
+            return _commit_metarange(gate, found, branch, asked)
+        self.covers = UNSEALED
+        about = about_commit(branch.name, asked.message, asked.committer, asked.metadata)
+        pass_before_sealing(gate, found, branch, about, self.staged)
+        sealed = seal(engine, found, branch, limit.over)
+        self.covers = newest_sealed(sealed)
+        apply = apply_at_once(engine, limit.over)
+        return _commit_sealed(gate, found, sealed, asked, apply, limit.over)
+
+    def is_covered(self, task: Task) -> bool:
+        if task.covers == UNSEALED:  # it will seal all, unless it failed before
+            return task.state is not TaskState.FAILED
+        if self.covers not in ("", UNSEALED):
+            return task.covers == self.covers
+        is_sealed = newest_sealed(self.branch) in ("", task.covers)
+        return is_sealed and not has_staged(self.engine, self.branch.staging_token)
 
 
 def start_commit(engine: Engine, repository: str, branch: str, request: CommitRequest) -> Task:

@@ -50,14 +50,9 @@ from graveler.model import Commit, CommitID, MetaRangeID, Repository, Tag
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.dumped_refs import DumpContent, dump_refs
 from graveler.operations.tasks.hold import Hold
-from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
-from graveler.operations.tasks.waiting import (
-    FIRST_REQUEST,
-    ClientWait,
-    RequestedWork,
-    WorkLimit,
-    result_in_time,
-)
+from graveler.operations.tasks.requested_work import ReadingWork, RequestedWork, WorkLimit
+from graveler.operations.tasks.requests import never_covers, start
+from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
 from graveler.refs.closure import CommitSet
 
 T = TypeVar("T")
@@ -84,23 +79,21 @@ def dump(engine: Engine, name: str, user: str = "", wait: ClientWait = FIRST_REQ
         InvalidInputError: it is bare, or the name is malformed.
         CorruptDataError: a commit is missing or does not match its ID, so no restore would take it.
     """
-    repository = _dumpable(engine, name)
+    work = _Dumping(engine=engine, repository=_dumpable(engine, name), user=user)
+    return result_in_time(work, wait)
 
-    def result_of(task: Task) -> RefsDump:
+
+@dataclass(kw_only=True)
+class _Dumping(ReadingWork[RefsDump]):
+    kind: TaskKind = TaskKind.DUMP
+
+    def at_once(self, limit: WorkLimit) -> RefsDump:
+        return _dump(self.engine, self.repository, limit.over)
+
+    def result_of(self, task: Task) -> RefsDump:
         dumped = dump_of(task)
         assert dumped is not None
         return dumped
-
-    work = RequestedWork(
-        kind=TaskKind.DUMP,
-        user=user,
-        branch=None,
-        request={},
-        at_once=lambda limit: _dump(engine, repository, limit.over),
-        result_of=result_of,
-        is_covered=covers_repetitions,
-    )
-    return result_in_time(engine, repository, work, wait)
 
 
 def _dumpable(engine: Engine, name: str) -> Repository:
@@ -194,23 +187,32 @@ def restore(
         CorruptDataError: a file of the dump is damaged.
         ContentionError: the repository changed in each try.
     """
-    repository = read_repository(engine, name)
-
-    def at_once(limit: WorkLimit) -> None:
-        # Check only here: a task that this client waits for may have finished the restore.
-        restorable = _restorable(engine, name, dumped, force=force)
-        same_repository(restorable, repository.uid)
-        _restore(engine, restorable, dumped, limit.over)
-
-    work: RequestedWork[None] = RequestedWork(
-        kind=TaskKind.RESTORE,
+    work = _Restoring(
+        engine=engine,
+        repository=read_repository(engine, name),
         user=user,
-        branch=None,
         request=_request(dumped, force=force),
-        at_once=at_once,
-        result_of=lambda _: None,
+        dumped=dumped,
+        force=force,
     )
-    result_in_time(engine, repository, work, wait)
+    result_in_time(work, wait)
+
+
+@dataclass(kw_only=True)
+class _Restoring(RequestedWork[None]):
+    kind: TaskKind = TaskKind.RESTORE
+    dumped: RefsDump
+    force: bool
+
+    def at_once(self, limit: WorkLimit) -> None:
+        # Check only here: a task that this client waits for may have finished the restore.
+        name = self.repository.name
+        restorable = _restorable(self.engine, name, self.dumped, force=self.force)
+        same_repository(restorable, self.repository.uid)
+        _restore(self.engine, restorable, self.dumped, limit.over)
+
+    def result_of(self, _task: Task) -> None:
+        return None
 
 
 def _restorable(engine: Engine, name: str, dumped: RefsDump, *, force: bool) -> Repository:

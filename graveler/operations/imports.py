@@ -51,9 +51,9 @@ from graveler.operations.hooks.before import HookGate, task_gate
 from graveler.operations.hooks.commits import about_commit, pass_before_commit
 from graveler.operations.tasks import requests
 from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold, TaskOutOfTimeError
+from graveler.operations.tasks.requested_work import commit_of
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.slices import apply_by_slices
-from graveler.operations.tasks.waiting import commit_of
 from graveler.times import NS_PER_S
 
 # A save stores the open range and the metarange again: some megabytes for a large import.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
+from functools import cache
 
 import msgspec
 
@@ -32,17 +32,10 @@ from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, request_gate, task_gate
 from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.requested_work import CommittingWork, WorkLimit, joinable_ahead
 from graveler.operations.tasks.requests import start
 from graveler.operations.tasks.slices import apply_by_slices
-from graveler.operations.tasks.waiting import (
-    FIRST_REQUEST,
-    ClientWait,
-    RequestedWork,
-    WorkLimit,
-    commit_of,
-    joinable_ahead,
-    result_in_time,
-)
+from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
 from graveler.refs import merge_base as refs_merge_base
 from graveler.refs.base_graph import base_of_merge
 from graveler.refs.resolve import resolve_commit
@@ -106,27 +99,44 @@ def merge(
     resolved = prefetch.of_repository(lambda known: _source_id(engine, known, source_ref, branch))
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
     found, current = mergeable(engine, repository, branch, request)
-
-    # Called late: a request that waits for a task needs no source, which may be deleted meanwhile.
-    source_id = cache(lambda: resolved(found))
-
-    def at_once(limit: WorkLimit) -> Commit:
-        work.covers = source = source_id()
-        gate = gate_before_merge(engine, found, source, branch, limit)
-        apply = apply_at_once(engine, limit.over)
-        return merge_commit(gate, found, current, asked, source, apply, is_dirty=is_dirty)
-
-    work = RequestedWork(
-        kind=TaskKind.MERGE,
+    work = _Merging(
+        engine=engine,
+        repository=found,
         user=request.committer,
         branch=current,
         request=identity,
-        at_once=at_once,
-        result_of=partial(commit_of, engine, found),
-        is_covered=lambda task: task.covers == (work.covers or source_id()),
         joinable=joinable,
+        asked=asked,
+        source_id=cache(lambda: resolved(found)),
+        is_dirty=is_dirty,
     )
-    return result_in_time(engine, found, work, wait)
+    return result_in_time(work, wait)
+
+
+@dataclass(kw_only=True)
+class _Merging(CommittingWork):
+    """A merge by a request.
+
+    source_id: called late. A request that waits for a task needs no source, which may be deleted
+        meanwhile.
+    is_dirty: as for `require_clean`.
+    """
+
+    kind: TaskKind = TaskKind.MERGE
+    branch: Branch
+    asked: MergeOf
+    source_id: Callable[[], CommitID]
+    is_dirty: Callable[[Branch], bool]
+
+    def at_once(self, limit: WorkLimit) -> Commit:
+        engine, found, branch = self.engine, self.repository, self.branch
+        self.covers = source = self.source_id()
+        gate = gate_before_merge(engine, found, source, branch.name, limit)
+        apply = apply_at_once(engine, limit.over)
+        return merge_commit(gate, found, branch, self.asked, source, apply, is_dirty=self.is_dirty)
+
+    def is_covered(self, task: Task) -> bool:
+        return task.covers == (self.covers or self.source_id())
 
 
 def start_merge(

@@ -41,15 +41,9 @@ from graveler.operations.merges import (
     merge_commit,
 )
 from graveler.operations.tasks.hold import Hold
+from graveler.operations.tasks.requested_work import CommittingWork, WorkLimit
 from graveler.operations.tasks.slices import apply_by_slices
-from graveler.operations.tasks.waiting import (
-    FIRST_REQUEST,
-    ClientWait,
-    RequestedWork,
-    WorkLimit,
-    commit_of,
-    result_in_time,
-)
+from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,34 +169,40 @@ def merge(
     pull = _read(engine, found, pull_id)
     destination = engine.refs.branch(found, pull.destination)
 
-    def at_once(limit: WorkLimit) -> Commit:
-        _open(engine, found, pull_id)  # before the branches: they may be deleted
-        current = same_branch(pull.destination, destination, pull.destination_uid, _ANOTHER_PULL)
+    work = _MergingPull(
+        engine=engine,
+        repository=found,
+        user=user,
+        branch=destination,
+        request={"pull_request_id": pull_id},
+        pull=pull,
+    )
+    return result_in_time(work, wait)
+
+
+@dataclass(kw_only=True)
+class _MergingPull(CommittingWork):
+    kind: TaskKind = TaskKind.MERGE_PULL_REQUEST
+    pull: PullRequest
+
+    def at_once(self, limit: WorkLimit) -> Commit:
+        engine, found, pull = self.engine, self.repository, self.pull
+        _open(engine, found, pull.id)  # before the branches: they may be deleted
+        current = same_branch(pull.destination, self.branch, pull.destination_uid, _ANOTHER_PULL)
         check_writable(found, force=False)
-        asked = _merge_of(pull, user)
-        work.covers = source_id = _source_id(engine, found, pull)
+        asked = _merge_of(pull, self.user)
+        self.covers = source_id = _source_id(engine, found, pull)
         apply = apply_at_once(engine, limit.over)
-        closing = _closing(engine, found, pull_id, user)
+        closing = _closing(engine, found, pull.id, self.user)
         gate = gate_before_merge(engine, found, source_id, pull.destination, limit)
         return merge_commit(gate, found, current, asked, source_id, apply, closing=closing)
 
-    def is_covered(task: Task) -> bool:
+    def is_covered(self, task: Task) -> bool:
         # A pull request is merged once, and its source may be deleted then. A failure counts for
         # the same source only: a conflict may have been resolved since.
         if task.state is not TaskState.FAILED:
             return True
-        return task.covers == _source_id(engine, found, pull)
-
-    work = RequestedWork(
-        kind=TaskKind.MERGE_PULL_REQUEST,
-        user=user,
-        branch=destination,
-        request={"pull_request_id": pull_id},
-        at_once=at_once,
-        result_of=lambda task: commit_of(engine, found, task),
-        is_covered=is_covered,
-    )
-    return result_in_time(engine, found, work, wait)
+        return task.covers == _source_id(self.engine, self.repository, self.pull)
 
 
 def run_merge(hold: Hold) -> None:

@@ -8,7 +8,7 @@ cherry-pick   a parent of it    the ref            branch head
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import TypeVar
 
 import msgspec
@@ -36,16 +36,9 @@ from graveler.operations.hooks.action_files import committed_action_files
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, request_gate, task_gate
 from graveler.operations.tasks.hold import DirectEnding, Hold
+from graveler.operations.tasks.requested_work import CommittingWork, WorkLimit, joinable_ahead
 from graveler.operations.tasks.slices import apply_by_slices
-from graveler.operations.tasks.waiting import (
-    FIRST_REQUEST,
-    ClientWait,
-    RequestedWork,
-    WorkLimit,
-    commit_of,
-    joinable_ahead,
-    result_in_time,
-)
+from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
 from graveler.refs.expressions import parse
 from graveler.refs.resolve import resolve_commit
 
@@ -63,6 +56,11 @@ class _Replay:
     subject: str
     force: bool
     allow_empty: bool
+
+    @property
+    def covers(self) -> str:
+        """What the replay covers; see `Task`."""
+        return f"{self.base} {self.source}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,47 +220,55 @@ def _in_time(
     is_dirty = prefetch.of_branch(lambda token: has_staged(engine, token))
     repository, branch = current_branch(engine, name, branch_name)
     check_can_commit(repository, branch.name, force=request.force)
-    # Called only for a new replay. The branch itself may be the ref: a repetition must not replay
-    # the replay.
-    asked = cache(lambda: ask(engine, repository, request, resolved(repository)))
+    work = _Replaying(
+        kind=kind,
+        engine=engine,
+        repository=repository,
+        user=request.committer,
+        branch=branch,
+        identity=identity,
+        joinable=joinable,
+        ref=request.ref,
+        asked=cache(lambda: ask(engine, repository, request, resolved(repository))),
+        is_dirty=is_dirty,
+    )
+    return result_in_time(work, wait)
 
-    def at_once(limit: WorkLimit) -> Commit:
-        replayed = asked()
+
+@dataclass(kw_only=True)
+class _Replaying(CommittingWork):
+    """A revert or a cherry-pick by a request.
+
+    asked: called only for a new replay. The branch itself may be the ref: a repetition must not
+        replay the replay.
+    is_dirty: as for `require_clean`.
+    """
+
+    branch: Branch
+    ref: str
+    asked: Callable[[], _Replay]
+    is_dirty: Callable[[Branch], bool]
+
+    def at_once(self, limit: WorkLimit) -> Commit:
+        engine, repository, branch = self.engine, self.repository, self.branch
+        replayed = self.asked()
         check_commit_size(replayed.message, replayed.metadata)
-        work.request, work.covers = asdict(replayed), _covered_by(replayed)
+        self.request, self.covers = asdict(replayed), replayed.covers
         gate = request_gate(engine, repository, may_wait=limit.until_ns is None)
         before = f"pre-{replayed.subject}"
         content = engine.content(repository, branch.commit_id)
         if committed_action_files(engine, repository, content, before).due(before, branch.name):
             gate.pace.begin()
         apply = apply_at_once(engine, limit.over)
-        return _replay(gate, repository, branch, replayed, apply, is_dirty=is_dirty)
+        return _replay(gate, repository, branch, replayed, apply, is_dirty=self.is_dirty)
 
-    def moves() -> bool:
-        return parse(request.ref).base == branch.name
-
-    def is_covered(task: Task) -> bool:
-        if task.is_called_back and moves():
+    def is_covered(self, task: Task) -> bool:
+        if task.is_called_back and self.moves():
             return True  # the ref may name the task's commit by now: revert nothing twice
-        return task.covers == (work.covers or _covered_by(asked()))
+        return task.covers == (self.covers or self.asked().covers)
 
-    work = RequestedWork(
-        kind=kind,
-        user=request.committer,
-        branch=branch,
-        request={},
-        at_once=at_once,
-        result_of=partial(commit_of, engine, repository),
-        is_covered=is_covered,
-        moves=moves,
-        identity=identity,
-        joinable=joinable,
-    )
-    return result_in_time(engine, repository, work, wait)
-
-
-def _covered_by(asked: _Replay) -> str:
-    return f"{asked.base} {asked.source}"
+    def moves(self) -> bool:
+        return parse(self.ref).base == self.branch.name
 
 
 def run_replay(hold: Hold) -> None:

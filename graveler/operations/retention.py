@@ -21,13 +21,9 @@ from graveler.model import CommitID, MetaRangeID, Repository
 from graveler.model.events import heads_in
 from graveler.model.tasks import Task, TaskKind
 from graveler.operations.tasks.hold import Hold
-from graveler.operations.tasks.requests import covers_repetitions, never_covers, start
-from graveler.operations.tasks.waiting import (
-    FIRST_REQUEST,
-    ClientWait,
-    RequestedWork,
-    result_in_time,
-)
+from graveler.operations.tasks.requested_work import ReadingWork, WorkLimit
+from graveler.operations.tasks.requests import never_covers, start
+from graveler.operations.tasks.waiting import FIRST_REQUEST, ClientWait, result_in_time
 from graveler.retention.active import active_commits
 from graveler.retention.files import ADDRESSES_FOLDER, RULES_FILE, commits_file, encode_commits
 from graveler.retention.rules import RetentionRules, decode_rules, encode_rules
@@ -149,16 +145,20 @@ def prepare_commits(
     """
     repository = changeable_repository(engine, name)
     rules = read_rules(engine, repository)
-    work = RequestedWork(
-        kind=TaskKind.PREPARE_COMMITS,
-        user=user,
-        branch=None,
-        request={},
-        at_once=lambda limit: _prepare(engine, repository, rules, limit.over),
-        result_of=lambda task: CollectionFiles(**task.result),
-        is_covered=covers_repetitions,
-    )
-    return result_in_time(engine, repository, work, wait)
+    work = _Preparing(engine=engine, repository=repository, user=user, rules=rules)
+    return result_in_time(work, wait)
+
+
+@dataclass(kw_only=True)
+class _Preparing(ReadingWork[CollectionFiles]):
+    kind: TaskKind = TaskKind.PREPARE_COMMITS
+    rules: RetentionRules
+
+    def at_once(self, limit: WorkLimit) -> CollectionFiles:
+        return _prepare(self.engine, self.repository, self.rules, limit.over)
+
+    def result_of(self, task: Task) -> CollectionFiles:
+        return CollectionFiles(**task.result)
 
 
 def _prepare(

@@ -34,6 +34,9 @@ from graveler.model import Branch, Change, Record, Repository, StagingToken
 _FOLDER = b"_lakefs_actions/"
 _FOLDER_END = b"_lakefs_actions0"
 
+# Returns the changes of action files that are staged on the branch.
+StagedActionFiles = Callable[[Branch], Sequence[Change]]
+
 
 @dataclass(frozen=True, slots=True)
 class ActionFiles:
@@ -110,7 +113,7 @@ def branch_action_files(
     repository: Repository,
     branch: Branch,
     event: str,
-    staged: Callable[[Branch], Sequence[Change]] | None = None,
+    staged: StagedActionFiles | None = None,
 ) -> ActionFiles:
     """Return the action files that a reader of the branch sees, staged ones included.
 

@@ -4,14 +4,18 @@ A commit that `prepare-commit` refuses leaves the branch as it was. One that `pr
 leaves a sealed token, which the next commit applies.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from graveler.committed.metarange import MetaRange
 from graveler.engine import Engine
-from graveler.model import Branch, Change, Repository
+from graveler.model import Branch, Repository
 from graveler.model.hooks import PREPARE_COMMIT, Occurrence
-from graveler.operations.hooks.action_files import branch_action_files, committed_action_files
+from graveler.operations.hooks.action_files import (
+    StagedActionFiles,
+    branch_action_files,
+    committed_action_files,
+)
 from graveler.operations.hooks.before import HookGate
 
 PRE_COMMIT = "pre-commit"
@@ -51,7 +55,7 @@ def pass_before_sealing(
     repository: Repository,
     branch: Branch,
     about: Occurrence,
-    staged: Callable[[Branch], Sequence[Change]] | None = None,
+    staged: StagedActionFiles | None = None,
 ) -> None:
     """Run the hooks of `prepare-commit`; leave the commit to a task if `pre-commit` needs one.
 

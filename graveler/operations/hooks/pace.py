@@ -10,7 +10,7 @@ from graveler.engine import Engine
 from graveler.limits import TASK_HOOKS_S_MAX
 from graveler.model.hooks import HookRun
 from graveler.operations.tasks.hold import Hold, TaskHasHooksError, TaskOutOfTimeError
-from graveler.operations.tasks.waiting import TakesLongError
+from graveler.operations.tasks.requested_work import TakesLongError
 from graveler.times import NS_PER_S
 
 _SAVED = "hooks"

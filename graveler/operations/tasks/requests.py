@@ -38,14 +38,6 @@ def always_covers(_task: Task) -> bool:
     return True
 
 
-def covers_repetitions(task: Task) -> bool:
-    """Whether the request may be the repetition that the task's client was asked for.
-
-    The task's data may have changed since it read them, so it covers no new request.
-    """
-    return task.is_called_back
-
-
 def never_covers(_task: Task) -> bool:
     """Return False: the task's data may have changed since it read them."""
     return False
