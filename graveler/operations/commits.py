@@ -184,7 +184,7 @@ def run_commit(hold: Hold) -> None:
 
     Raises:
         GravelerError: as commit.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     if hold.task.takes > 1:  # the runner before may have had too little time to merge tokens
         hold.engine = replace(hold.engine, sealed_tokens_max=SEALED_REPLACED_MAX)

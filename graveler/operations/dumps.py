@@ -339,7 +339,7 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         GravelerError: as dump.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     hold.current_repository()
     return asdict(_dump(hold.engine, _dumpable(hold.engine, hold.repository.name), hold.watched))
@@ -371,7 +371,7 @@ def run_restore(hold: Hold) -> None:
 
     Raises:
         GravelerError: as restore.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     request = msgspec.convert(hold.task.request, _Restore)
     engine, name = hold.engine, hold.repository.name

@@ -49,8 +49,9 @@ from graveler.model.tasks import Task, TaskKind, TaskState
 from graveler.operations.hooks.after import move_and_announce, start_after
 from graveler.operations.hooks.before import HookGate, task_gate
 from graveler.operations.hooks.commits import about_commit, pass_before_commit
+from graveler.operations.leases import OutOfTimeError
 from graveler.operations.tasks import requests
-from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold, TaskOutOfTimeError
+from graveler.operations.tasks.hold import PASSING_ERRORS, DirectEnding, Hold
 from graveler.operations.tasks.requested_work import commit_of
 from graveler.operations.tasks.requests import never_covers, start
 from graveler.operations.tasks.slices import apply_by_slices
@@ -148,7 +149,7 @@ def list_sources(
             if now_ns - saved_ns >= _SAVE_S * NS_PER_S:
                 save()
                 saved_ns = now_ns
-    except (*PASSING_ERRORS, TaskOutOfTimeError):
+    except (*PASSING_ERRORS, OutOfTimeError):
         save()
         raise
     reporter.report(listed.count, listed.count)
@@ -215,7 +216,7 @@ def commit_import(
         HookFailedError: a hook stops the commit.
         PreconditionFailedError: an action file is malformed.
         ContentionError: other writers came first in each try.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     engine = hold.engine
     source = ImportedSource(listed, tuple(each.replaced for each in request.sources))
@@ -300,7 +301,7 @@ def run_import(hold: Hold) -> None:
 
     Raises:
         GravelerError: as list_sources and commit_import.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     engine = hold.engine
     request = msgspec.convert(hold.task.request, ImportRequest)

@@ -169,7 +169,7 @@ def run_merge(hold: Hold) -> None:
 
     Raises:
         GravelerError: as merge.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, MergeOf)
     found, current = hold.current_branch()

@@ -210,7 +210,7 @@ def run_merge(hold: Hold) -> None:
 
     Raises:
         GravelerError: as merge.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     engine, user = hold.engine, hold.task.user
     found, current = hold.current_branch()

@@ -276,7 +276,7 @@ def run_replay(hold: Hold) -> None:
 
     Raises:
         GravelerError: as revert and cherry_pick.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     asked = msgspec.convert(hold.task.request, _Replay)
     found, current = hold.current_branch()

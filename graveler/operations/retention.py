@@ -258,7 +258,7 @@ def run_prepare(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         GravelerError: as prepare_commits.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     hold.current_repository()
     repository = changeable_repository(hold.engine, hold.repository.name)

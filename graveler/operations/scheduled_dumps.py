@@ -66,7 +66,7 @@ def run_dump(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         GravelerError: as dumps.dump, or the place cannot be written to.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     result = dumps.run_dump(hold)
     if not (hold.task.request.get("is_kept") and hold.engine.dump_place):

@@ -27,9 +27,9 @@ from graveler.export.record import ExportRequest
 from graveler.export.slices import ExportSlice, ExportSliceResult
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
-from graveler.operations.exports.lease import ExportStoppedError
 from graveler.operations.exports.requests import ExportStatus
 from graveler.operations.exports.slices import RunSpec, carry_out_slice
+from graveler.operations.leases import StoppedError
 from graveler_jobs.export.options import ExportOptions
 from graveler_jobs.session import JobDeployment, deployment
 
@@ -86,7 +86,7 @@ class SparkWorkers:
         try:
             results = rows.map(lambda each: _task(settings, run, each)).collect()
         except Exception as error:  # whatever Spark reports, the task may still be running
-            raise ExportStoppedError(f"Spark lost sight of a slice: {error}") from error
+            raise StoppedError(f"Spark lost sight of a slice: {error}") from error
         return results[0]
 
 

@@ -17,8 +17,8 @@ from graveler.model.places import PlaceLimit
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
 from graveler.operations.exports.batch import export_in_batch
-from graveler.operations.exports.lease import ExportStoppedError
 from graveler.operations.exports.slices import RunSpec, carry_out_slice
+from graveler.operations.leases import StoppedError
 from graveler.threads import ContextThreads
 from graveler.times import NS_PER_S
 from tests.simulation.life_verdict import check_destination
@@ -154,7 +154,7 @@ class _Workers:
 
 
 def _lose() -> ExportSliceResult:
-    raise ExportStoppedError("nobody knows what a worker does")
+    raise StoppedError("nobody knows what a worker does")
 
 
 def run_export_job(actor: "Actor", op: Op) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from graveler.aws.errors import RequestRefusedError
 from graveler.errors import GravelerError, ThrottledError, UnknownOutcomeError
-from graveler.operations.exports.lease import ExportStoppedError
+from graveler.operations.leases import StoppedError
 from tests.simulation.schedule import Fault, Place
 from tests.support.faults.faults import Crash
 
@@ -147,5 +147,5 @@ def carry_out(
 
 def _quietly(call: Callable[[], Any]) -> None:
     # Nobody is there to be told. A machine that was frozen signs with an old time.
-    with suppress(GravelerError, ExportStoppedError, RequestRefusedError):
+    with suppress(GravelerError, StoppedError, RequestRefusedError):
         call()

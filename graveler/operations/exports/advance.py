@@ -16,9 +16,10 @@ from graveler.export.next_step import Next, next_step
 from graveler.export.record import BranchExport, ExportRequest, ExportState
 from graveler.limits import BRANCH_UPDATE_TRIES_MAX
 from graveler.model import Branch, Repository
-from graveler.operations.exports.lease import TIME_TO_BEGIN_S, ExportLease
+from graveler.operations.exports.lease import ExportLease
 from graveler.operations.exports.run import carry_out
 from graveler.operations.exports.run_records import delete_pieces, delete_record, new_run_id
+from graveler.operations.leases import TIME_TO_BEGIN_S
 from graveler.operations.places import Seat
 from graveler.times import Moment
 

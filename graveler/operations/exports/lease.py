@@ -12,44 +12,31 @@ others, the new end would be past. Its own checks use both of its clocks, so it 
 
 from collections.abc import Callable
 
-from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
-from graveler.errors import StaleVersionError
 from graveler.export import lifecycle
 from graveler.export.lifecycle import RENEWAL_S, WRITING_S
 from graveler.export.record import BranchExport, ExportRun, Progress
 from graveler.model import Event, Repository
-from graveler.times import NEVER, Moment
+from graveler.operations.leases import (
+    TIME_TO_END_S,
+    LeasedRecord,
+    OutOfTimeError,
+    StoppedError,
+    UnwantedError,
+)
+from graveler.times import Moment
 
 # A runner continues although its wall clock was set back by this much since it took the run.
 _SET_BACK_S_MAX = 5
 
-# With less time than this, a runner begins no more steps, and finishes those that are under way...
-TIME_TO_END_S = 30
-# ...and with less time than this, it writes nothing more at the destination.
+# With less time than this, a runner writes nothing more at the destination.
 _TIME_TO_STOP_S = 10
-# With less time than this, a runner does not take a run.
-TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
 # A runner without progress in this much time makes none at all. Its next step is one huge object or
 # manifest.
 _TIME_TO_PROGRESS_S = 600
 
-Transition = Callable[[BranchExport], BranchExport]
 
-
-class ExportStoppedError(Exception):
-    """This runner must not continue the run; the message says why."""
-
-
-class ExportUnwantedError(ExportStoppedError):
-    """The run is unwanted: the branch is deleted, or exported to another path."""
-
-
-class ExportOutOfTimeError(ExportStoppedError):
-    """The function's invocation is about to end."""
-
-
-class ExportLease:
+class ExportLease(LeasedRecord[BranchExport]):
     """One runner's hold on a run, with the record as this runner saw it last."""
 
     def __init__(
@@ -57,9 +44,7 @@ class ExportLease:
     ) -> None:
         """Hold the run of a record that this runner has just stored as its own, at taken_at."""
         assert record.run is not None
-        self.engine = engine
-        self.repository = repository
-        self.record = record
+        super().__init__(engine, repository, record, f"the export of branch {record.branch!r}")
         self._run_id = record.run.id
         self._runner = record.run.runner
         self._taken_at = taken_at
@@ -75,10 +60,10 @@ class ExportLease:
         """Check that a request may write at the destination now; for many threads.
 
         Raises:
-            ExportStoppedError: too little of the lease is left.
+            StoppedError: too little of the lease is left.
         """
         if not self._was_renewed_within(WRITING_S):
-            raise ExportStoppedError("the lease is about to end")
+            raise StoppedError("the lease is about to end")
 
     @property
     def is_due(self) -> bool:
@@ -86,20 +71,21 @@ class ExportLease:
         return not self._was_renewed_within(RENEWAL_S)
 
     def _was_renewed_within(self, limit_s: float) -> bool:
-        return self._renewed_at.is_within(limit_s, self.engine.clock.moment())
+        is_held = self.run.runner == self._runner  # until this runner gives the run up
+        return is_held and self._renewed_at.is_within(limit_s, self.engine.clock.moment())
 
     def renew(self, progress: Progress) -> None:
         """Extend the lease and store the run's progress.
 
         Raises:
-            ExportStoppedError: another runner holds the run, or this machine's clock was set back.
-            ExportUnwantedError: the run is unwanted.
+            StoppedError: another runner holds the run, or this machine's clock was set back.
+            UnwantedError: the run is unwanted.
             ContentionError: too many concurrent updates of the record.
         """
         self._refuse_if_deleted()
         now = self.engine.clock.moment()
         if self._taken_at.set_back_s(now) > _SET_BACK_S_MAX:
-            raise ExportStoppedError("the clock was set back: others would see an older lease")
+            raise StoppedError("the clock was set back: others would see an older lease")
 
         def renewed(record: BranchExport) -> BranchExport:
             held = lifecycle.taken(record, self._runner, now.wall_ns)
@@ -108,36 +94,18 @@ class ExportLease:
         self.change(renewed)
         self._renewed_at = now
         if lifecycle.is_unwanted(self.record):
-            raise ExportUnwantedError("the branch is not exported to this path any more")
+            raise UnwantedError("the branch is not exported to this path any more")
 
-    def change(self, transition: Transition, event: Event | None = None) -> None:
-        """Store transition(record), with the event; retry if another writer changed the record.
+    def _stored(self, changed: BranchExport, event: Event | None) -> BranchExport:
+        exports = self.engine.exports
+        return exports.replace_branch_export(self.repository, self.record, changed, event)
 
-        Raises:
-            ExportStoppedError: another runner holds the run.
-            ContentionError: too many concurrent updates of the record.
-        """
-
-        def attempt() -> None:
-            try:
-                changed = transition(self.record)
-                self.record = self.engine.exports.replace_branch_export(
-                    self.repository, self.record, changed, event
-                )
-            except StaleVersionError:
-                self._read_again()
-                raise
-
-        retry_stale(attempt, f"the export of branch {self.record.branch!r}")
-        if self.run.runner != self._runner:  # given up by this change
-            self._renewed_at = NEVER
-
-    def _read_again(self) -> None:
+    def _current(self) -> BranchExport | None:
         current = self.engine.exports.branch_export(self.repository, self.record.branch)
         run = current.run if current is not None else None
-        if current is None or run is None or (run.id, run.runner) != (self._run_id, self._runner):
-            raise ExportStoppedError("another runner holds the run")
-        self.record = current
+        if run is None or (run.id, run.runner) != (self._run_id, self._runner):
+            return None
+        return current
 
     def _refuse_if_deleted(self) -> None:
         repository, branch = self.engine.refs.repository_and_branch(
@@ -145,7 +113,7 @@ class ExportLease:
         )
         exists = repository is not None and repository.uid == self.repository.uid
         if not exists or branch is None:
-            raise ExportUnwantedError("the branch is deleted")
+            raise UnwantedError("the branch is deleted")
 
 
 class InvocationDeadline:
@@ -170,7 +138,7 @@ class InvocationDeadline:
         """Check that a request that writes may still begin; for many threads.
 
         Raises:
-            ExportOutOfTimeError: too little time is left.
+            OutOfTimeError: too little time is left.
         """
         if self._time_left_s() < _TIME_TO_STOP_S:
-            raise ExportOutOfTimeError("the function is about to be ended")
+            raise OutOfTimeError("the function is about to be ended")

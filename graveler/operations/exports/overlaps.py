@@ -28,7 +28,8 @@ from graveler.export.paths import (
 from graveler.export.record import BranchExport, ExportConfiguration
 from graveler.export.status import is_report
 from graveler.model import Repository, RepositoryUID
-from graveler.operations.exports.lease import ExportLease, ExportStoppedError
+from graveler.operations.exports.lease import ExportLease
+from graveler.operations.leases import StoppedError
 
 Found = TypeVar("Found")
 
@@ -91,7 +92,7 @@ def check_overlaps_of_run(lease: ExportLease) -> None:
 
     Raises:
         AlreadyExistsError: a path belongs to another branch, or to a repository.
-        ExportStoppedError: the last runner of a deleted export may still write there. The path is
+        StoppedError: the last runner of a deleted export may still write there. The path is
             free when this run's lease ends.
     """
     wanted = lease.run.configuration
@@ -106,7 +107,7 @@ def check_overlaps_of_run(lease: ExportLease) -> None:
     except InvalidInputError as error:  # a repository that was created after the configuration
         raise AlreadyExistsError(str(error)) from error
     if not is_free:
-        raise ExportStoppedError("the last runner of a deleted export may still write there")
+        raise StoppedError("the last runner of a deleted export may still write there")
 
 
 def check_outside_of_exports(engine: Engine, namespace: str) -> None:

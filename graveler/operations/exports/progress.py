@@ -58,7 +58,7 @@ class RunProgress:
         """Count pieces that workers are about to store, so that none is forgotten.
 
         Raises:
-            ExportStoppedError: another runner holds the run.
+            StoppedError: another runner holds the run.
         """
         self.now = replace(self.now, pieces=self.now.pieces + count)
         self._lease.renew(self.now)
@@ -81,8 +81,8 @@ class RunProgress:
 
         Raises:
             GaveUpError: the ETags cannot be stored.
-            ExportStoppedError: another runner holds the run.
-            ExportUnwantedError: the run is unwanted.
+            StoppedError: another runner holds the run.
+            UnwantedError: the run is unwanted.
         """
         self.collect()
         self.store_piece()
@@ -92,7 +92,7 @@ class RunProgress:
         """Give the lease up and store the progress; any runner may continue at once.
 
         Raises:
-            ExportStoppedError: another runner holds the run.
+            StoppedError: another runner holds the run.
         """
         try:
             self.store_piece()

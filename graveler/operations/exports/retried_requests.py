@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from graveler.engine import Engine
 from graveler.errors import GoneError, InvalidInputError
-from graveler.operations.exports.lease import ExportStoppedError
+from graveler.operations.leases import StoppedError
 from graveler.threads import ContextThreads
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class RetriedRequests:
             self.before_request()
             try:
                 return request()
-            except ExportStoppedError:
+            except StoppedError:
                 raise
             except (GoneError, InvalidInputError) as error:
                 problem = error  # another try would fail as well

@@ -30,13 +30,7 @@ from graveler.export.walk import ExportWalk, Position
 from graveler.export.work import ExportWork
 from graveler.model import EMPTY_METARANGE, Event
 from graveler.operations.exports.existing_objects import present_in
-from graveler.operations.exports.lease import (
-    ExportLease,
-    ExportOutOfTimeError,
-    ExportStoppedError,
-    ExportUnwantedError,
-    InvocationDeadline,
-)
+from graveler.operations.exports.lease import ExportLease, InvocationDeadline
 from graveler.operations.exports.overlaps import check_overlaps_of_run
 from graveler.operations.exports.progress import RunProgress
 from graveler.operations.exports.reports import ExportReports
@@ -44,6 +38,7 @@ from graveler.operations.exports.retried_requests import GaveUpError, RetriedReq
 from graveler.operations.exports.run_records import delete_pieces
 from graveler.operations.exports.slices import ExportWorkers, RunSpec
 from graveler.operations.exports.transfer import ExportTransfer
+from graveler.operations.leases import OutOfTimeError, StoppedError, UnwantedError
 
 
 def carry_out(
@@ -68,7 +63,7 @@ def carry_out(
     """
     try:
         return _Runner(lease, request, time_left_s, workers).continue_run()
-    except ExportStoppedError:
+    except StoppedError:
         return False  # another runner has the run, or will have it when the lease ends
 
 
@@ -98,17 +93,17 @@ class _Runner:
         """Carry out the rest of the run; see `carry_out`.
 
         Raises:
-            ExportStoppedError: this runner does not hold the run any more.
+            StoppedError: this runner does not hold the run any more.
         """
         try:
             return self._run_phases()
-        except ExportOutOfTimeError:
+        except OutOfTimeError:
             return self._leave_to_next()
-        except ExportUnwantedError:
+        except UnwantedError:
             self._progress.release_lease()
             return True
         except GravelerError:
-            with suppress(GravelerError, ExportStoppedError):
+            with suppress(GravelerError, StoppedError):
                 self._progress.release_lease()
             raise
 
@@ -118,7 +113,7 @@ class _Runner:
         """Carry the run out to its end; return False if a batch job continues it.
 
         Raises:
-            ExportStoppedError: this runner has to stop.
+            StoppedError: this runner has to stop.
         """
         try:
             is_announced = self._lease.run.is_announced
@@ -176,7 +171,7 @@ class _Runner:
             finally:
                 self._progress.collect()
         if not is_done:
-            raise ExportOutOfTimeError("the rest is for another runner")
+            raise OutOfTimeError("the rest is for another runner")
         if self._progress.failed:
             raise RunFailedError(self._progress.now.first_errors[0])
 
@@ -200,7 +195,7 @@ class _Runner:
             lambda now: lifecycle.succeeded(
                 lifecycle.advanced(now, progress), manifest, event.time_ns
             ),
-            event,
+            lambda _: event,
         )
         delete_pieces(self._engine, self._lease.repository, self._lease.run)
 
@@ -208,7 +203,7 @@ class _Runner:
         """End the run as failed.
 
         Raises:
-            ExportUnwantedError: the run is unwanted, so it is to be dropped instead.
+            UnwantedError: the run is unwanted, so it is to be dropped instead.
         """
         self._lease.renew(self._progress.now)
         # A run that failed without a failed object still counts one error.
@@ -219,7 +214,7 @@ class _Runner:
         event = self._event(ExportState.FAILED, failed=failed, error=error)
         message = failure_summary(failed, error)
         self._lease.change(
-            lambda now: lifecycle.failed(now, message, progress, event.time_ns), event
+            lambda now: lifecycle.failed(now, message, progress, event.time_ns), lambda _: event
         )
         delete_pieces(self._engine, self._lease.repository, self._lease.run)
 
@@ -303,7 +298,7 @@ class _Runner:
         """Check that a request that writes at the destination may still begin.
 
         Raises:
-            ExportStoppedError: too little is left of the lease, or of the function's time.
+            StoppedError: too little is left of the lease, or of the function's time.
         """
         self._lease.check()
         self._deadline.check()
@@ -318,10 +313,10 @@ class _Runner:
         """Renew the lease if that is due.
 
         Raises:
-            ExportOutOfTimeError: there is no time to go on.
+            OutOfTimeError: there is no time to go on.
         """
         if not self._may_continue():
-            raise ExportOutOfTimeError("the rest is for another runner")
+            raise OutOfTimeError("the rest is for another runner")
 
 
 def work_of(lease: ExportLease) -> ExportWork:

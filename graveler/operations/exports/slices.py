@@ -30,10 +30,11 @@ from graveler.export.walk import ExportWalk
 from graveler.export.work import ExportWork
 from graveler.model import MetaRangeID, Repository
 from graveler.operations.exports.existing_objects import present_in
-from graveler.operations.exports.lease import ExportLease, ExportStoppedError, ExportUnwantedError
+from graveler.operations.exports.lease import ExportLease
 from graveler.operations.exports.retried_requests import GaveUpError, RetriedRequests, pool_of
 from graveler.operations.exports.run_records import put_piece
 from graveler.operations.exports.transfer import ExportTransfer
+from graveler.operations.leases import StoppedError, UnwantedError
 from graveler.times import NEVER, NS_PER_S, Moment
 
 
@@ -83,7 +84,7 @@ class ExportWorkers(Protocol):
         """Start a worker on the slice.
 
         Returns:
-            The result. It raises ExportStoppedError if the result is unknown: the worker may still
+            The result. It raises StoppedError if the result is unknown: the worker may still
             be writing.
         """
 
@@ -103,8 +104,8 @@ class ObservedLease:
         """Check that a request may write at the destination now; for many threads.
 
         Raises:
-            ExportStoppedError: too little of the lease is left, or another runner holds the run.
-            ExportUnwantedError: the run is unwanted.
+            StoppedError: too little of the lease is left, or another runner holds the run.
+            UnwantedError: the run is unwanted.
         """
         with self._lock:
             now = self._engine.clock.moment()
@@ -116,7 +117,7 @@ class ObservedLease:
                 self._until_ns, self._first_read_at = until_ns, now
             # Reading the record takes time, too.
             if not self._is_long_enough(self._engine.clock.moment()):
-                raise ExportStoppedError("the lease is about to end")
+                raise StoppedError("the lease is about to end")
 
     def _is_long_enough(self, now: Moment) -> bool:
         stop_ns = self._until_ns - LEASE_MARGIN_S * NS_PER_S
@@ -127,11 +128,11 @@ class ObservedLease:
         run = record.run if record is not None else None
         ours = (self._run.run_id, self._run.runner)
         if record is None or run is None or (run.id, run.runner) != ours:
-            raise ExportStoppedError("another runner holds the run")
+            raise StoppedError("another runner holds the run")
         if record.state is not ExportState.IN_PROGRESS:
-            raise ExportStoppedError("the run has ended")
+            raise StoppedError("the run has ended")
         if lifecycle.is_unwanted(record):
-            raise ExportUnwantedError("the branch is not exported to this path any more")
+            raise UnwantedError("the branch is not exported to this path any more")
         return run.lease_until_ns
 
 
@@ -161,6 +162,6 @@ def carry_out_slice(engine: Engine, run: RunSpec, part: ExportSlice) -> ExportSl
             etags = schedule.take_etags()
             if run.has_manifest and etags:
                 put_piece(requests, run.repository, run.run_id, part.piece, etags)
-        except (RunFailedError, GaveUpError, ExportStoppedError, GravelerError) as problem:
+        except (RunFailedError, GaveUpError, StoppedError, GravelerError) as problem:
             return ExportSliceResult(schedule.progress, problem=problem)
     return ExportSliceResult(schedule.progress, tuple(schedule.kept))

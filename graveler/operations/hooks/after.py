@@ -159,7 +159,7 @@ def run_after(hold: Hold) -> Mapping[str, str]:
 
     Raises:
         PreconditionFailedError: an action file is malformed.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     engine, repository = hold.engine, hold.current_repository()
     asked = msgspec.convert(hold.task.request, _Asked)

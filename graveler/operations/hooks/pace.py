@@ -9,7 +9,8 @@ from graveler.branches.request_time import time_for_request
 from graveler.engine import Engine
 from graveler.limits import TASK_HOOKS_S_MAX
 from graveler.model.hooks import HookRun
-from graveler.operations.tasks.hold import Hold, TaskHasHooksError, TaskOutOfTimeError
+from graveler.operations.leases import OutOfTimeError
+from graveler.operations.tasks.hold import Hold, TaskHasHooksError
 from graveler.operations.tasks.requested_work import TakesLongError
 from graveler.times import NS_PER_S
 
@@ -91,7 +92,7 @@ class TaskPace:
     def time_for(self, timeout_s: float) -> float:
         timeout_s = min(timeout_s, TASK_HOOKS_S_MAX - self._spent_ns() / NS_PER_S)
         if self._hold.time_left_s < timeout_s:
-            raise TaskOutOfTimeError("the next hook may take longer than this runner has")
+            raise OutOfTimeError("the next hook may take longer than this runner has")
         return timeout_s
 
     def tick(self) -> None:

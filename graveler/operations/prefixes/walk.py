@@ -67,7 +67,7 @@ def run_prefix(hold: Hold) -> dict[str, str]:
         PreconditionFailedError: an object exists at the destination, and should not.
         GoneError: the data of an object do not exist any more.
         GravelerError: the others of start_copy; staged objects stay.
-        TaskStoppedError: this runner must not continue.
+        StoppedError: this runner must not continue.
     """
     walk = _Walk(hold)
     tries = 0
@@ -252,7 +252,7 @@ class _Walk:
         """Pass the things on, and report meanwhile: many others may be between the wanted ones.
 
         Raises:
-            TaskStoppedError: this runner must not continue.
+            StoppedError: this runner must not continue.
         """
         for number, thing in enumerate(things):
             if number % _PAGE_PATHS == 0:

@@ -19,15 +19,17 @@ from graveler.errors import (
 )
 from graveler.model import Repository, tasks
 from graveler.model.tasks import LEASE_S, TAKES_MAX, Task, TaskKind, TaskMessage
+from graveler.operations.leases import (
+    TIME_TO_BEGIN_S,
+    LeaseLostError,
+    OutOfTimeError,
+    UnwantedError,
+)
 from graveler.operations.places import Seat, pause_s
 from graveler.operations.tasks.hold import (
     PASSING_ERRORS,
-    TIME_TO_END_S,
     Hold,
     TaskHasHooksError,
-    TaskLostError,
-    TaskOutOfTimeError,
-    TaskUnwantedError,
     end_event,
 )
 from graveler.operations.tasks.slices import delete_results
@@ -40,8 +42,6 @@ TaskWork = Callable[[Hold], Mapping[str, str] | None]
 # Calls a function from time to time while the block works, for this many seconds at most.
 AtWork = Callable[[Callable[[], None], float], AbstractContextManager[None]]
 
-# With less time than this, a runner does not take a task.
-_TIME_TO_BEGIN_S = 2 * TIME_TO_END_S
 # The work's calls to stores leave this much time for storing its progress.
 _TIME_TO_RELEASE_S = 10
 
@@ -150,7 +150,7 @@ def _take(
         delete_results(engine, repository, task.id)
         seat.leave(of_any=True)
         return stored
-    if time_left_s() < _TIME_TO_BEGIN_S:
+    if time_left_s() < TIME_TO_BEGIN_S:
         engine.task_queue.send(message)
         return task
     return _take_with_place(seat, task, message, time_left_s, now_ns)
@@ -212,16 +212,16 @@ def _carry_out(
             result = work[hold.task.kind](hold)
         if result is not None:
             hold.complete(result)
-    except TaskUnwantedError:
-        with suppress(TaskLostError):
+    except UnwantedError:
+        with suppress(LeaseLostError):
             hold.end(lambda task: tasks.cancelled(task, engine.clock.now_ns()))
-    except TaskOutOfTimeError:
+    except OutOfTimeError:
         _leave_to_next(hold, message)
         return  # the next runner uses the results
     except TaskHasHooksError:
         _leave_to_hooks(hold, message)
         return
-    except TaskLostError:
+    except LeaseLostError:
         return  # another runner ends it, or has ended it
     except GravelerError as error:
         if isinstance(error, PASSING_ERRORS) and hold.task.takes < TAKES_MAX:
@@ -230,10 +230,10 @@ def _carry_out(
         if isinstance(error, CorruptDataError):
             engine.committed.forget()  # the copy that this process holds may be the damaged one
         failure = error
-        with suppress(TaskLostError):
+        with suppress(LeaseLostError):
             hold.end(lambda task: tasks.failed(task, failure, engine.clock.now_ns()))
     except Exception:
-        with suppress(TaskLostError, GravelerError):
+        with suppress(LeaseLostError, GravelerError):
             hold.release()
         raise
     delete_results(engine, hold.repository, hold.task.id)
@@ -241,12 +241,12 @@ def _carry_out(
 
 def _leave_to_hooks(hold: Hold, message: TaskMessage) -> None:
     assert hold.engine.hook_queue is not None
-    with suppress(TaskLostError):
+    with suppress(LeaseLostError):
         hold.leave_to_hooks()
         hold.engine.hook_queue.send(replace(message, runner=hold.task.runner))
 
 
 def _leave_to_next(hold: Hold, message: TaskMessage, delay_s: int = 0) -> None:
-    with suppress(TaskLostError, GravelerError):
+    with suppress(LeaseLostError, GravelerError):
         hold.release(delay_s)
     hold.engine.task_queue.send(replace(message, runner=hold.task.runner), delay_s)

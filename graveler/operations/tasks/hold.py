@@ -5,7 +5,6 @@ It stops the work if a user cancelled the task, another runner has taken it, or 
 the work waits for a store, another thread calls `beat`, which does the same but stops nothing.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,18 +17,24 @@ from graveler.branches.lookup import (
     same_repository,
 )
 from graveler.branches.protection import check_can_commit
-from graveler.branches.retries import retry_stale
 from graveler.engine import Engine
 from graveler.errors import (
     ContentionError,
     GravelerError,
     StaleTaskError,
-    StaleVersionError,
     ThrottledError,
     UnknownOutcomeError,
 )
 from graveler.model import Branch, Commit, Event, Repository, tasks
 from graveler.model.tasks import LATER_REPORT_S, LATER_S, REPORT_S, Task, TaskEnd
+from graveler.operations.leases import (
+    TIME_TO_END_S,
+    LeasedRecord,
+    LeaseLostError,
+    OutOfTimeError,
+    StoppedError,
+    UnwantedError,
+)
 from graveler.times import NS_PER_S
 
 T = TypeVar("T")
@@ -37,33 +42,14 @@ T = TypeVar("T")
 # Another runner may succeed after these errors.
 PASSING_ERRORS = (ThrottledError, ContentionError, UnknownOutcomeError)
 
-# With less time than this, a runner leaves the rest to the next one.
-TIME_TO_END_S = 30
-
 Transition = Callable[[Task], Task]
 
 
-class TaskStoppedError(Exception):
-    """This runner must not continue the task; the message says why."""
-
-
-class TaskLostError(TaskStoppedError):
-    """Another runner holds the task, or has ended it."""
-
-
-class TaskUnwantedError(TaskStoppedError):
-    """A user cancelled the task."""
-
-
-class TaskHasHooksError(TaskStoppedError):
+class TaskHasHooksError(StoppedError):
     """Hooks are due, which runners of the hook queue run."""
 
 
-class TaskOutOfTimeError(TaskStoppedError):
-    """The function's invocation is about to end."""
-
-
-class Hold:
+class Hold(LeasedRecord[Task]):
     """A runner's hold on a task, with the record as this runner saw it last."""
 
     def __init__(
@@ -74,16 +60,18 @@ class Hold:
         time_left_s: Callable[[], float],
     ) -> None:
         """Hold a task that this runner has just taken."""
-        self.engine = engine
-        self.repository = repository
-        self.task = task
+        super().__init__(engine, repository, task, f"task {task.id}")
         self._time_left_s = time_left_s
         self._stored_at = engine.clock.moment()
         self._done = self._known = task.done
         self._passed = 0
-        self._lock = threading.RLock()  # of the record
-        self._lost: TaskLostError | None = None
+        self._lost: LeaseLostError | None = None
         self._is_ending = False
+
+    @property
+    def task(self) -> Task:
+        """The task as this runner saw it last."""
+        return self.record
 
     def current_branch(self) -> tuple[Repository, Branch]:
         """Return the task's repository and branch, read from the store.
@@ -107,16 +95,16 @@ class Hold:
         """Report the number of objects done, and of those known so far.
 
         Raises:
-            TaskUnwantedError: a user cancelled the task.
-            TaskLostError: another runner holds the task.
-            TaskOutOfTimeError: the function's invocation is about to end.
+            UnwantedError: a user cancelled the task.
+            LeaseLostError: another runner holds the task.
+            OutOfTimeError: the function's invocation is about to end.
         """
         self._done, self._known = done, known
         self._is_ending = False
         if self._lost is not None:
             raise self._lost
         if self._time_left_s() < TIME_TO_END_S:
-            raise TaskOutOfTimeError("the function is about to be ended")
+            raise OutOfTimeError("the function is about to be ended")
         self._extend()
         self._refuse_unwanted()
 
@@ -128,21 +116,21 @@ class Hold:
             try:
                 with suppress(GravelerError):  # the next beat tries again
                     self._extend()
-            except TaskLostError as error:
+            except LeaseLostError as error:
                 self._lost = error
 
     def _extend(self) -> None:
         """Store the progress and extend the lease, if that is due.
 
         Raises:
-            TaskLostError: another runner holds the task.
+            LeaseLostError: another runner holds the task.
         """
         now = self.engine.clock.moment()
         now_ns = now.wall_ns
         is_late = now_ns - self.task.create_time_ns > LATER_S * NS_PER_S
         if self._stored_at.is_within(LATER_REPORT_S if is_late else REPORT_S, now):
             return
-        self._change(
+        self.change(
             lambda task: tasks.reported(task, now_ns, self._done, self._known),
             lambda task: task_event(self.engine, "task_progressed", self.repository, task),
         )
@@ -157,10 +145,10 @@ class Hold:
         """Store the content that the task's effect will include; see `Task.covers`.
 
         Raises:
-            TaskUnwantedError: a user cancelled the task.
-            TaskLostError: another runner holds the task.
+            UnwantedError: a user cancelled the task.
+            LeaseLostError: another runner holds the task.
         """
-        self._change(lambda task: replace(task, covers=covers))
+        self.change(lambda task: replace(task, covers=covers))
         self._refuse_unwanted()
 
     def report_again(self) -> None:
@@ -171,11 +159,11 @@ class Hold:
         """Store the state from which the next runner can continue.
 
         Raises:
-            TaskUnwantedError: a user cancelled the task.
-            TaskLostError: another runner holds the task.
+            UnwantedError: a user cancelled the task.
+            LeaseLostError: another runner holds the task.
         """
         now = self.engine.clock.moment()
-        self._change(lambda task: tasks.saved(task, now.wall_ns, self._done, self._known, saved))
+        self.change(lambda task: tasks.saved(task, now.wall_ns, self._done, self._known, saved))
         self._stored_at = now
         self._refuse_unwanted()
 
@@ -189,16 +177,16 @@ class Hold:
 
         Raises:
             StaleVersionError: another writer was faster, or changed the task.
-            TaskUnwantedError: a user cancelled the task.
-            TaskLostError: another runner holds the task.
-            TaskOutOfTimeError: the function's invocation is about to end.
+            UnwantedError: a user cancelled the task.
+            LeaseLostError: another runner holds the task.
+            OutOfTimeError: the function's invocation is about to end.
         """
         self.report_again()
         now_ns = self.engine.clock.now_ns()
         with self._lock:
             self._refuse_unwanted()
             try:
-                self.task = store(self.task, tasks.saved(self.task, now_ns, done, done, saved))
+                self.record = store(self.task, tasks.saved(self.task, now_ns, done, done, saved))
             except StaleTaskError:
                 self.read_again()
                 raise
@@ -208,7 +196,7 @@ class Hold:
         """Pass the things on, and report meanwhile; each counts as an object known and done.
 
         Raises:
-            TaskStoppedError: as report.
+            StoppedError: as report.
         """
         for thing in things:
             self.report(self._passed, self._passed)
@@ -219,7 +207,7 @@ class Hold:
         """Pass the things on, and report the progress so far meanwhile.
 
         Raises:
-            TaskStoppedError: as report.
+            StoppedError: as report.
         """
         for thing in things:
             self.report_again()
@@ -229,7 +217,7 @@ class Hold:
         """Return the end of the task whose result is the commit.
 
         Raises:
-            TaskUnwantedError: a user cancelled it.
+            UnwantedError: a user cancelled it.
         """
         with self._lock:
             self._refuse_unwanted()  # a beat may have read the cancellation: nothing is stale then
@@ -245,8 +233,8 @@ class Hold:
         """Read the task again, which another writer changed.
 
         Raises:
-            TaskLostError: another runner holds the task, or it has ended.
-            TaskUnwantedError: a user cancelled it.
+            LeaseLostError: another runner holds the task, or it has ended.
+            UnwantedError: a user cancelled it.
         """
         with self._lock:
             self._is_ending = False
@@ -257,8 +245,8 @@ class Hold:
         """End the task with its result; although_unwanted: the effect was made and stays.
 
         Raises:
-            TaskLostError: another runner holds the task, or it has ended.
-            TaskUnwantedError: a user cancelled it.
+            LeaseLostError: another runner holds the task, or it has ended.
+            UnwantedError: a user cancelled it.
         """
 
         def transition(task: Task) -> Task:
@@ -272,54 +260,40 @@ class Hold:
         """End the task by the transition.
 
         Raises:
-            TaskLostError: another runner holds the task, or it has ended.
+            LeaseLostError: another runner holds the task, or it has ended.
         """
-        self._change(transition, lambda task: end_event(self.engine, self.repository, task))
+        self.change(transition, lambda task: end_event(self.engine, self.repository, task))
 
     def release(self, delay_s: int = 0) -> None:
         """Let another runner take the task after delay_s.
 
         Raises:
-            TaskLostError: another runner holds the task, or it has ended.
+            LeaseLostError: another runner holds the task, or it has ended.
         """
         now_ns = self.engine.clock.now_ns()
-        self._change(lambda task: tasks.released(task, now_ns, delay_s))
+        self.change(lambda task: tasks.released(task, now_ns, delay_s))
 
     def leave_to_hooks(self) -> None:
         """Let a runner of the hook queue take the task.
 
         Raises:
-            TaskLostError: another runner holds the task, or it has ended.
+            LeaseLostError: another runner holds the task, or it has ended.
         """
         now_ns = self.engine.clock.now_ns()
-        self._change(lambda task: tasks.left_to_hooks(task, now_ns))
+        self.change(lambda task: tasks.left_to_hooks(task, now_ns))
 
-    def _change(
-        self, transition: Transition, event_of: Callable[[Task], Event] | None = None
-    ) -> None:
-        def attempt() -> None:
-            changed = transition(self.task)
-            event = None if event_of is None else event_of(changed)
-            try:
-                self.task = self.engine.refs.replace_task(
-                    self.repository, self.task, changed, event
-                )
-            except StaleVersionError:
-                self._read_again()
-                raise
+    def _stored(self, changed: Task, event: Event | None) -> Task:
+        return self.engine.refs.replace_task(self.repository, self.task, changed, event)
 
-        with self._lock:
-            retry_stale(attempt, f"task {self.task.id}")
-
-    def _read_again(self) -> None:
+    def _current(self) -> Task | None:
         current = self.engine.refs.task(self.repository, self.task.id)
         if current is None or current.has_ended or current.runner != self.task.runner:
-            raise TaskLostError("another runner holds the task, or it has ended")
-        self.task = current
+            return None
+        return current
 
     def _refuse_unwanted(self) -> None:
         if self.task.is_unwanted:
-            raise TaskUnwantedError("a user cancelled the task")
+            raise UnwantedError("a user cancelled the task")
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +313,7 @@ class DirectEnding:
         Raises:
             ForbiddenError: the branch is protected by now, or the repository is read-only.
             NotFoundError: the repository was deleted.
-            TaskUnwantedError: a user cancelled the task.
+            UnwantedError: a user cancelled the task.
         """
         found = self.hold.current_repository()
         check_can_commit(found, self.hold.task.branch, force=self.force)

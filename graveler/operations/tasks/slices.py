@@ -90,7 +90,7 @@ def apply_by_slices(hold: Hold, *, counts: bool = True) -> Apply:
     """Return the function that applies changes by slices, for a runner of a task.
 
     counts: whether the applied changes are the task's progress. Like `report` of the hold, the
-    function may raise TaskStoppedError.
+    function may raise StoppedError.
     """
 
     def apply(repository: Repository, base: MetaRange, source: ChangeSource) -> Applied:
@@ -127,7 +127,7 @@ class _SlicedChange:
         """Plan and apply; return when every slice is applied.
 
         Raises:
-            TaskStoppedError: this runner must not continue.
+            StoppedError: this runner must not continue.
             GravelerError: a worker raised it.
         """
         engine = self.hold.engine

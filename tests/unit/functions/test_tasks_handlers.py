@@ -12,8 +12,8 @@ from graveler.aws import wiring
 from graveler.errors import ThrottledError
 from graveler.model.events import detail_of
 from graveler.model.tasks import TaskState
+from graveler.operations.leases import TIME_TO_END_S
 from graveler.operations.scheduled_dumps import SCHEDULED
-from graveler.operations.tasks.hold import TIME_TO_END_S
 from graveler_functions.slices.handler import handler as apply_slices
 from graveler_functions.tasks.handler import handler
 from tests.support.checks.lines import lines_of

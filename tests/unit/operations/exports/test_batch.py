@@ -18,9 +18,10 @@ from graveler.export.record import ExportRequest, ExportState, Progress
 from graveler.export.slices import slices_of
 from graveler.operations.exports import requests
 from graveler.operations.exports.batch import export_in_batch
-from graveler.operations.exports.lease import ExportLease, ExportStoppedError, ExportUnwantedError
+from graveler.operations.exports.lease import ExportLease
 from graveler.operations.exports.run import work_of
 from graveler.operations.exports.slices import ObservedLease, RunSpec, carry_out_slice
+from graveler.operations.leases import StoppedError, UnwantedError
 from tests.support.fakes.clocks import SkewedClock
 from tests.support.fakes.memory_exports import MemoryBatchJobs
 from tests.support.faults.counting import Calls, engine_around
@@ -270,7 +271,7 @@ def test_a_worker_stops_when_its_runner_does_not_renew_the_lease() -> None:
     assert world.writes
     world.world.clock.tick(LEASE_S - LEASE_MARGIN_S)
     world.writes.clear()
-    assert isinstance(carry_out(), ExportStoppedError)
+    assert isinstance(carry_out(), StoppedError)
     assert world.writes == []
 
 
@@ -283,7 +284,7 @@ def test_a_worker_whose_clock_jumps_does_not_believe_an_old_lease(jump_s: int) -
     lease.check()
     world.world.clock.tick(LEASE_S - LEASE_MARGIN_S)
     clock.step(jump_s)
-    with pytest.raises(ExportStoppedError):
+    with pytest.raises(StoppedError):
         lease.check()
 
 
@@ -301,7 +302,7 @@ def test_a_renewal_counts_from_before_it_was_stored() -> None:
     assert record is not None
     lease = ExportLease(engine, world.repository, record, engine.clock.moment())
     lease.renew(Progress())
-    with pytest.raises(ExportStoppedError):
+    with pytest.raises(StoppedError):
         lease.check()
 
 
@@ -315,7 +316,7 @@ def test_a_runner_whose_clock_goes_back_step_by_step_does_not_renew() -> None:
     clock.step(-4)
     lease.renew(Progress())
     clock.step(-4)
-    with pytest.raises(ExportStoppedError, match="the clock was set back"):
+    with pytest.raises(StoppedError, match="the clock was set back"):
         lease.renew(Progress())
 
 
@@ -323,14 +324,14 @@ def test_a_worker_stops_when_another_runner_holds_the_run_or_it_is_unwanted() ->
     world = changed_branch()
     _, carry_out = begun(world)
     world.configure("s3://out/elsewhere", patterns=PATTERNS, status_path="s3://out/status")
-    assert isinstance(carry_out(), ExportUnwantedError)
+    assert isinstance(carry_out(), UnwantedError)
     world.configure(patterns=PATTERNS, status_path="s3://out/status")
     world.world.clock.tick(LEASE_S)
     attempt(world, is_job=False, name="function", calls_max=10)
     world.writes.clear()
     problem = carry_out()
-    assert isinstance(problem, ExportStoppedError)
-    assert not isinstance(problem, ExportUnwantedError)
+    assert isinstance(problem, StoppedError)
+    assert not isinstance(problem, UnwantedError)
     assert world.writes == []
 
 

@@ -10,7 +10,8 @@ from graveler.export.record import ExportRequest, ExportSettings, ExportState
 from graveler.operations import repositories
 from graveler.operations.exports import requests
 from graveler.operations.exports.advance import advance
-from graveler.operations.exports.lease import ExportLease, ExportStoppedError
+from graveler.operations.exports.lease import ExportLease
+from graveler.operations.leases import StoppedError
 from tests.support.fakes.clocks import SkewedClock
 from tests.support.fakes.memory import MemoryObjectStore
 from tests.support.faults.counting import engine_around
@@ -225,7 +226,7 @@ def test_a_runner_writes_nothing_after_it_gave_its_lease_up(lake):
     )
     lease.check()
     lease.change(released)
-    with pytest.raises(ExportStoppedError):
+    with pytest.raises(StoppedError):
         lease.check()
     first.kill()
 
