@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help serve accept gc export-job test test-long check durations simulate mutants fuzz torture bench lock page launcher wheel browser layer synth dist format install jars
+.PHONY: help serve accept gc export-job test test-long check durations simulate mutants fuzz torture bench lock docs page launcher wheel browser layer synth dist format install jars
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -143,6 +143,9 @@ actions: install jars ## Record anew which permissions functions and jobs need
 	  $(VENV)/bin/pytest -m server $(RECORDED)
 	@LC_ALL=C sort -u $(ACTIONS).new >$(ACTIONS)
 	@rm $(ACTIONS).new
+
+docs: install ## Write the tables of documents that are made from the code
+	@$(PYTHON) -m tests.architecture.page_tables
 
 format: install ## Format the code and mend what the linter can mend
 	$(VENV)/bin/ruff format .

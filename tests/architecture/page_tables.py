@@ -1,0 +1,94 @@
+"""The tables of documents that are made from the code: `make docs` writes them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
+from graveler_functions.api.authorization.table import NEEDS
+from tests.architecture.test_portability import ROOT
+from tests.support.checks.budgets import BUDGETS
+
+# The modules of operations that lakeFS does not have, and their sections of docs/api.md.
+OWN = {
+    "exports": "Continuous export",
+    "tasks": "Tasks",
+    "prefixes": "Copies and moves of prefixes",
+    "recorded_uploads": "Recorded uploads",
+    "rights": "Rights of users",
+    "collection_runs": "Runs of garbage collection",
+    "sessions": "Sessions",
+}
+
+
+def operations_by_module() -> dict[str, list[str]]:
+    """Return the names of the operations of each route module, in the order of its table."""
+    by_module: dict[str, list[str]] = defaultdict(list)
+    for operation in OPERATIONS:
+        module = operation.route.__module__.rpartition(".")[2]
+        by_module[module].append(operation.template.name)
+    return by_module
+
+
+def _operations() -> Iterator[tuple[object, ...]]:
+    for module, names in sorted(operations_by_module().items()):
+        if module not in OWN:
+            yield f"`{module}`", ", ".join(names)
+
+
+def _task_needs() -> Iterator[tuple[object, ...]]:
+    for kind, needs in TASK_NEEDS.items():
+        yield kind, *(", ".join(f"`{action}`" for action in actions) for actions in needs)
+
+
+def _budgets() -> Iterator[tuple[object, ...]]:
+    for each in BUDGETS:
+        in_a_row = f"{each.chain.dynamodb} + {each.chain.s3}"
+        requests_to_s3 = sum(each.s3.values())
+        yield each.operation, each.dynamodb, requests_to_s3, in_a_row, each.chain.far_ms
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """A table of a page, which its head identifies, and the cells of its rows."""
+
+    page: str
+    head: str
+    cells: Callable[[], Iterator[tuple[object, ...]]]
+
+    @property
+    def path(self) -> Path:
+        return ROOT / "docs" / self.page
+
+    def made(self, text: str) -> str:
+        """Return the page's text with the table as the code has it."""
+        before, head, after = text.partition(f"{self.head}\n")
+        assert head, f"{self.page} has no table {self.head}"
+        line, _, rest = after.partition("\n")
+        _, blank, rest = rest.partition("\n\n")
+        rows = "\n".join(f"| {' | '.join(map(str, row))} |" for row in self.cells())
+        return f"{before}{head}{line}\n{rows}\n{blank[1:]}{rest}"
+
+
+TABLES = (
+    PageTable("api.md", "| module in `graveler_functions/api/routes` | operations |", _operations),
+    PageTable("access.md", "| operation | needs |", lambda: iter(NEEDS.items())),
+    PageTable(
+        "access.md",
+        "| kind | its status and its row in the list need | its cancellation needs |",
+        _task_needs,
+    ),
+    PageTable("requests.md", "| operation | DynamoDB | S3 | in a row | far away, ms |", _budgets),
+)
+
+
+def main() -> None:
+    """Write the tables."""
+    for table in TABLES:
+        table.path.write_text(table.made(table.path.read_text()))
+
+
+if __name__ == "__main__":
+    main()
