@@ -4,6 +4,7 @@ from functools import cache
 
 from graveler.http.json_bodies import encode
 from graveler_functions.api import openapi
+from graveler_functions.api.authorization.checks import Public
 from graveler_functions.api.frequent_operations import FREQUENT
 from graveler_functions.api.routes import (
     accounts,
@@ -56,7 +57,7 @@ OTHERS: tuple[ApiOperation, ...] = tuple(
 OPERATIONS = (*FREQUENT, *OTHERS)
 
 # Outside of the API's prefix, where browsers go.
-LOG_OUT = Template("GET", "/logout", "logout", public=True)
+LOG_OUT = Template("GET", "/logout", "logout", Public())
 log_out = accounts.log_out
 
 

@@ -35,8 +35,6 @@ from graveler.messages import Refusal
 from graveler.ports import AccountStore, IdentityService
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
-from graveler_functions.api.authorization.checks import Check, Public
-from graveler_functions.api.authorization.table import NEEDS
 from graveler_functions.api.frequent_operations import FREQUENT
 from graveler_functions.api.request import (
     ApiServices,
@@ -151,7 +149,7 @@ def _others(services: ApiServices) -> _Others:
     for method in ("GET", "HEAD"):
         routes.add(method, openapi.PATH, document)
     log_out = all_operations.LOG_OUT
-    routes.add("GET", log_out.path, _bound(all_operations.log_out, log_out, Public(), services))
+    routes.add("GET", log_out.path, _bound(all_operations.log_out, log_out, services))
     return _Others(routes, [*(each.template for each in all_operations.OPERATIONS), *UNSERVED])
 
 
@@ -160,7 +158,7 @@ def _add(
 ) -> None:
     for template, route in served:
         path = API_PREFIX + template.path
-        routes.add(template.method, path, _bound(route, template, NEEDS[template.name], services))
+        routes.add(template.method, path, _bound(route, template, services))
 
 
 def _served(operations: Iterable[ApiOperation]) -> Iterator[tuple[Template, Route]]:
@@ -168,7 +166,7 @@ def _served(operations: Iterable[ApiOperation]) -> Iterator[tuple[Template, Rout
         yield operation.template, operation.route
 
 
-def _bound(route: Route, template: Template, needs: Check, services: ApiServices) -> _Call:
+def _bound(route: Route, template: Template, services: ApiServices) -> _Call:
     """Return the route behind its checks: it logs facts, authenticates, and checks rights first."""
     is_change = template.method != "GET" and not template.public
     changes_rights = is_change and template.path.startswith("/auth/")
@@ -183,7 +181,7 @@ def _bound(route: Route, template: Template, needs: Check, services: ApiServices
         user = "" if template.public else _user_of(event, services)
         record.add(user=user)
         request = Request(event, services, path_parameters, user)
-        needs.check(request)
+        template.needs.check(request)
         answer = route(request)
         if changes_rights:
             services.authorizer.forget()  # at once here, after RIGHTS_AGE_MAX_S elsewhere

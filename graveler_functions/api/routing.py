@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization.checks import Check, Public
 from graveler_functions.api.contract import Answers, Contract, Parameter, Shape
 from graveler_functions.api.request import Request
 
@@ -31,12 +32,17 @@ def _lakefs_name(parameter: str) -> str:
 
 @dataclass(frozen=True)
 class Template:
-    """One operation's method and path; a public one needs no credentials."""
+    """One operation's method and path, and what it needs."""
 
     method: str
     path: str
     name: str
-    public: bool = False
+    needs: Check
+
+    @property
+    def public(self) -> bool:
+        """Whether it needs no credentials."""
+        return isinstance(self.needs, Public)
 
     @cached_property
     def _segments(self) -> tuple[str, ...]:
@@ -61,6 +67,19 @@ class Template:
             ours.startswith("<") or ours == theirs
             for ours, theirs in zip(self._segments, segments, strict=True)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRoute:
+    """A route, and what its requests need."""
+
+    needs: Check
+    route: Route
+
+
+def checked(needs: Check) -> Callable[[Route], CheckedRoute]:
+    """Return a decorator that declares what the route's requests need."""
+    return lambda route: CheckedRoute(needs, route)
 
 
 @dataclass(frozen=True)
@@ -124,21 +143,20 @@ class Operations:
         name: str,
         *,
         answers: Answers,
-        public: bool = False,
         parameters: Sequence[Parameter] = (),
         body: Shape = None,
         is_body_optional: bool = False,
         errors: Sequence[int] = (),
-    ) -> Callable[[Route], Route]:
+    ) -> Callable[[CheckedRoute], CheckedRoute]:
         """Return a decorator that declares the function as the operation's route.
 
-        A public operation needs no credentials. `Contract` describes the other arguments.
+        `Contract` describes the arguments after the name.
         """
         contract = Contract(answers, parameters, body, is_body_optional, errors)
 
-        def declare(route: Route) -> Route:
-            template = Template(method, path, name, public)
-            self.table.append(ApiOperation(template, route, contract))
-            return route
+        def declare(checked_route: CheckedRoute) -> CheckedRoute:
+            template = Template(method, path, name, checked_route.needs)
+            self.table.append(ApiOperation(template, checked_route.route, contract))
+            return checked_route
 
         return declare

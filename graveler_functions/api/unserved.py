@@ -5,24 +5,33 @@ A path in neither this table nor a route module is not lakeFS's, and answers 404
 
 from typing import Never
 
+from graveler.access.actions import Action
 from graveler.messages import Refusal
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On, Public
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Route, Template
 
-# Like their served neighbours, these need no credentials.
-_PUBLIC = frozenset({"oauthCallback", "stsLogin"})
-
-# Method and path below /api/v1, and the operationId.
-_TABLE = """
-GET    /auth/groups/<group_id>/acl getGroupACL
-POST   /auth/groups/<group_id>/acl setGroupACL
-GET    /oidc/callback oauthCallback
-POST   /sts/login stsLogin
-"""
-
-UNSERVED = tuple(
-    Template(method, path, name, name in _PUBLIC)
-    for method, path, name in (line.split() for line in _TABLE.strip().splitlines())
+UNSERVED = (
+    Template(
+        "GET",
+        "/auth/groups/<group_id>/acl",
+        "getGroupACL",
+        Needs(On(Action.READ_GROUP, named.GROUP), On(Action.READ_POLICY, named.POLICY_OF_ACL)),
+    ),
+    Template(
+        "POST",
+        "/auth/groups/<group_id>/acl",
+        "setGroupACL",
+        Needs(
+            On(Action.READ_GROUP, named.GROUP),
+            On(Action.ATTACH_POLICY, named.POLICY_OF_ACL),
+            On(Action.UPDATE_POLICY, named.POLICY_OF_ACL),
+        ),
+    ),
+    # Like their served neighbours, these need no credentials.
+    Template("GET", "/oidc/callback", "oauthCallback", Public()),
+    Template("POST", "/sts/login", "stsLogin", Public()),
 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from graveler_functions.api.all_operations import OPERATIONS
 from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
-from graveler_functions.api.authorization.table import NEEDS
+from graveler_functions.api.unserved import UNSERVED
 from tests.architecture.test_portability import ROOT
 from tests.support.checks.budgets import BUDGETS
 
@@ -36,6 +36,11 @@ def _operations() -> Iterator[tuple[object, ...]]:
     for module, names in sorted(operations_by_module().items()):
         if module not in OWN:
             yield f"`{module}`", ", ".join(names)
+
+
+def _needs() -> Iterator[tuple[object, ...]]:
+    for template in (*(each.template for each in OPERATIONS), *UNSERVED):
+        yield template.name, template.needs
 
 
 def _task_needs() -> Iterator[tuple[object, ...]]:
@@ -74,7 +79,7 @@ class PageTable:
 
 TABLES = (
     PageTable("api.md", "| module in `graveler_functions/api/routes` | operations |", _operations),
-    PageTable("access.md", "| operation | needs |", lambda: iter(NEEDS.items())),
+    PageTable("access.md", "| operation | needs |", _needs),
     PageTable(
         "access.md",
         "| kind | its status and its row in the list need | its cancellation needs |",

@@ -29,10 +29,10 @@ def tag_route(monkeypatch):
 
     def replace(route):
         bound = app._bound
-        chosen = lambda _, template, row, services: bound(route, template, row, services)  # noqa: E731
-        of_tags = lambda each, template, row, services: (  # noqa: E731
-            chosen if template.name == "getTag" else bound
-        )(each, template, row, services)
+
+        def of_tags(each, template, services):
+            return bound(route if template.name == "getTag" else each, template, services)
+
         monkeypatch.setattr(app, "_bound", of_tags)
 
     return replace

@@ -8,15 +8,10 @@ from typing import Any
 import pytest
 
 from graveler.model.tasks import TaskKind
-from graveler_functions.api import all_operations, app
 from graveler_functions.api.all_operations import OPERATIONS
 from graveler_functions.api.answers import empty
-from graveler_functions.api.authorization.checks import Public
 from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
-from graveler_functions.api.authorization.table import NEEDS
-from graveler_functions.api.contract import Contract
-from graveler_functions.api.frequent_operations import FREQUENT
-from graveler_functions.api.routing import ApiOperation
+from graveler_functions.api.routing import Operations
 from graveler_functions.api.settings import ApiSettings
 from graveler_functions.api.unserved import UNSERVED
 from tests.support.checks.cases import for_each
@@ -120,32 +115,21 @@ class Asked:
         return reply.status == 401 and reply.json["message"] == message
 
 
-def test_every_operation_has_its_needs_and_an_example():
-    assert NEEDS.keys() == {template.name for template in TEMPLATES}
+def test_a_route_that_does_not_say_what_it_needs_cannot_be_declared():
+    declare: Any = Operations().add("GET", "/new", "newOperation", answers={})
+    with pytest.raises(AttributeError, match="needs"):
+        declare(lambda _: empty())
+
+
+def test_these_operations_alone_need_no_credential():
+    assert {template.name for template in TEMPLATES if template.public} == {
+        *("getCurrentUser", "getAuthCapabilities", "getSetupState", "setup", "setupCommPrefs"),
+        *("login", "externalPrincipalLogin", "stsLogin", "oauthCallback", "healthCheck"),
+    }
+
+
+def test_every_other_operation_has_an_example():
     assert EXAMPLES.keys() == {template.name for template in TEMPLATES if not template.public}
-
-
-def test_exactly_the_public_operations_are_marked_so():
-    public = {template.name for template in TEMPLATES if template.public}
-    assert {name for name, row in NEEDS.items() if isinstance(row, Public)} == public
-
-
-def without_needs(path: str) -> ApiOperation:
-    template = replace(OPERATIONS[0].template, name="newOperation", path=path)
-    return ApiOperation(template, lambda _: empty(), Contract({}))
-
-
-def test_a_frequent_operation_without_needs_keeps_the_api_from_starting(monkeypatch):
-    monkeypatch.setattr(app, "FREQUENT", (*FREQUENT, without_needs("/new")))
-    with pytest.raises(KeyError, match="newOperation"):
-        ApiClient()
-
-
-def test_another_operation_without_needs_is_not_served(monkeypatch):
-    monkeypatch.setattr(all_operations, "OTHERS", (*all_operations.OTHERS, without_needs("/new")))
-    api = ApiClient()
-    for _ in range(2):
-        assert api.ask("GET", "/new").status == 500
 
 
 def test_every_kind_of_task_has_its_needs():

@@ -1,6 +1,10 @@
-"""What an operation needs, as rows of a table: each is a check, and its words.
+"""What an operation needs: a check, and its words. A route's declaration names it.
 
-A row finds its resources in the path, the query or the body, exactly as the route will read them.
+The needs are those of lakeFS's controller. An operation that lakeFS does not have needs the nearest
+action that lakeFS has. `app.py` checks them after authentication and before the route. Where they
+say `then`, the route checks more, with a function of `deferred_checks.py`.
+
+A check finds its resources in the path, the query or the body, exactly as the route will read them.
 So a request cannot name one resource to the check and another one to the route. Permissions are
 checked in order, so the body is read only for a user who has those of the path.
 """
@@ -72,6 +76,11 @@ class Needs:
     def __init__(self, *all_of: On, then: str = "") -> None:
         self.all_of = all_of
         self.then = then
+
+    @classmethod
+    def on(cls, action: Action, resources: NamedResources) -> "Needs":
+        """Return the need of one permission."""
+        return cls(On(action, resources))
 
     def check(self, request: Request) -> None:
         for each in self.all_of:

@@ -8,8 +8,11 @@ from graveler.access.resources import branch_arn, namespace_arn, object_arn, rep
 from graveler.model.tasks import Task, TaskKind
 from graveler_functions.api.request import Request
 
-_DUMP_ACTIONS = (Action.LIST_TAGS, Action.LIST_BRANCHES, Action.LIST_COMMITS)
-_RESTORE_ACTIONS = (Action.CREATE_TAG, Action.CREATE_BRANCH, Action.CREATE_COMMIT)
+# The words for a check of the task that a request names.
+OF_ITS_TASK = "the same on the task's own branch"
+
+DUMP_ACTIONS = (Action.LIST_TAGS, Action.LIST_BRANCHES, Action.LIST_COMMITS)
+RESTORE_ACTIONS = (Action.CREATE_TAG, Action.CREATE_BRANCH, Action.CREATE_COMMIT)
 
 # Each kind of task: the actions that its status needs, and those that its cancellation needs. The
 # resource is the task's branch; for a task without one, it is the repository.
@@ -20,8 +23,8 @@ TASK_NEEDS: Mapping[TaskKind, tuple[tuple[Action, ...], tuple[Action, ...]]] = {
     TaskKind.REVERT: ((Action.READ_BRANCH,), (Action.REVERT_BRANCH,)),
     TaskKind.CHERRY_PICK: ((Action.READ_BRANCH,), (Action.CREATE_COMMIT,)),
     TaskKind.IMPORT: ((Action.READ_BRANCH,), (Action.IMPORT_CANCEL,)),
-    TaskKind.DUMP: (_DUMP_ACTIONS, _DUMP_ACTIONS),
-    TaskKind.RESTORE: (_RESTORE_ACTIONS, _RESTORE_ACTIONS),
+    TaskKind.DUMP: (DUMP_ACTIONS, DUMP_ACTIONS),
+    TaskKind.RESTORE: (RESTORE_ACTIONS, RESTORE_ACTIONS),
     TaskKind.PREPARE_COMMITS: ((Action.PREPARE_COMMITS,), (Action.PREPARE_COMMITS,)),
     TaskKind.HOOKS: ((Action.READ_ACTION,), (Action.READ_ACTION,)),
     TaskKind.COPY_PREFIX: ((Action.READ_BRANCH,), (Action.WRITE_OBJECT,)),

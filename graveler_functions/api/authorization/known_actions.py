@@ -1,10 +1,10 @@
 """All actions of access control, with the resources they are about and the operations they allow.
 
-They come from the table of needs, against which requests are checked.
+They come from the needs of operations, against which requests are checked.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from graveler.access.actions import Action
@@ -16,7 +16,7 @@ from graveler_functions.api.authorization.checks import (
     NeedsOneOf,
     NeedsSomewhere,
 )
-from graveler_functions.api.authorization.table import NEEDS
+from graveler_functions.api.routing import Template
 
 # A name that a request fills in, behind the kind of its resource.
 _FILLED_IN = re.compile(r"([a-zA-Z]+)/[^/]*\{[^}]*\}")
@@ -39,14 +39,14 @@ class KnownAction:
     operations: tuple[str, ...]
 
 
-def known_actions() -> Iterator[KnownAction]:
-    """Yield every action, also those that no operation needs."""
+def known_actions(templates: Iterable[Template]) -> Iterator[KnownAction]:
+    """Yield every action, also those that none of the templates needs."""
     for action in Action:
         needed = [
-            (name, form)
-            for name, row in NEEDS.items()
-            for of_row, forms in _actions_of(row)
-            if of_row is action
+            (template.name, form)
+            for template in templates
+            for needed_action, forms in _actions_of(template.needs)
+            if needed_action is action
             for form in forms
         ]
         yield KnownAction(
@@ -56,17 +56,17 @@ def known_actions() -> Iterator[KnownAction]:
         )
 
 
-def _actions_of(row: Check) -> Iterator[tuple[Action, tuple[str, ...]]]:
-    """Yield the actions of a row, each with the forms of its resources."""
-    if isinstance(row, NeedsOfOthers):
-        yield from _actions_of(row.needs)
-    elif isinstance(row, Needs):
-        yield from ((on.action, on.resources.forms) for on in row.all_of)
-    elif isinstance(row, NeedsOneOf):
-        yield row.each.action, row.each.resources.forms
-    elif isinstance(row, NeedsSomewhere):
-        # Only the list of repositories has such a row.
-        yield row.action, named.REPOSITORY.forms
+def _actions_of(needs: Check) -> Iterator[tuple[Action, tuple[str, ...]]]:
+    """Yield the actions of the needs, each with the forms of its resources."""
+    if isinstance(needs, NeedsOfOthers):
+        yield from _actions_of(needs.needs)
+    elif isinstance(needs, Needs):
+        yield from ((on.action, on.resources.forms) for on in needs.all_of)
+    elif isinstance(needs, NeedsOneOf):
+        yield needs.each.action, needs.each.resources.forms
+    elif isinstance(needs, NeedsSomewhere):
+        # Only the list of repositories has such needs.
+        yield needs.action, named.REPOSITORY.forms
 
 
 def _general(form: str) -> str:

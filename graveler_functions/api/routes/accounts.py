@@ -13,9 +13,10 @@ from graveler.operations.accounts.users import check_name
 from graveler.ports import Credential, User
 from graveler_functions.api import answers, key_pairs, session_cookie
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization.checks import Public
 from graveler_functions.api.contract import header
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -38,10 +39,10 @@ _LOGIN_CONFIG = schemas.LoginConfig(
     "GET",
     "/user",
     "getCurrentUser",
-    public=True,
     answers={200: schemas.CurrentUser},
     errors=(401,),
 )
+@checked(Public())
 def get_current_user(request: Request) -> ApiAnswer:
     authenticator = request.services.authenticator
     authenticated = authenticator.authenticate(
@@ -57,9 +58,8 @@ def get_current_user(request: Request) -> ApiAnswer:
     return answers.of_json(schemas.CurrentUser(row, authenticated.access_key_id))
 
 
-@operations.add(
-    "GET", "/setup_lakefs", "getSetupState", public=True, answers={200: schemas.SetupState}
-)
+@operations.add("GET", "/setup_lakefs", "getSetupState", answers={200: schemas.SetupState})
+@checked(Public())
 def get_setup_state(request: Request) -> ApiAnswer:
     state = "initialized" if request.services.accounts.is_set_up() else "not_initialized"
     return answers.of_json(
@@ -71,12 +71,12 @@ def get_setup_state(request: Request) -> ApiAnswer:
     "POST",
     "/setup_lakefs",
     "setup",
-    public=True,
     parameters=(header("X-Graveler-Setup-Token"),),
     body=schemas.Setup,
     answers={200: CredentialsWithSecret},
     errors=(401, 409),
 )
+@checked(Public())
 def set_up(request: Request) -> ApiAnswer:
     token = request.services.settings.setup_token
     given = request.header(_SETUP_TOKEN_HEADER) or ""
@@ -103,11 +103,11 @@ def set_up(request: Request) -> ApiAnswer:
     "POST",
     "/setup_comm_prefs",
     "setupCommPrefs",
-    public=True,
     body=schemas.CommunicationPreferences,
     answers={},
     errors=(409, 412),
 )
+@checked(Public())
 def set_communication_preferences(request: Request) -> ApiAnswer:
     # As lakeFS with `email_subscription.enabled: false`: e-mail addresses are not stored.
     request.decode(schemas.CommunicationPreferences)
@@ -120,11 +120,11 @@ def set_communication_preferences(request: Request) -> ApiAnswer:
     "POST",
     "/auth/login",
     "login",
-    public=True,
     body=schemas.Login,
     answers={200: schemas.AuthenticationToken},
     errors=(401, 403),
 )
+@checked(Public())
 def log_in(request: Request) -> ApiAnswer:
     cross_site.check_not_cross_site(request.headers)  # it could log a visitor in as another user
     body = request.decode(schemas.Login)
@@ -140,9 +140,9 @@ def log_in(request: Request) -> ApiAnswer:
     "GET",
     "/auth/capabilities",
     "getAuthCapabilities",
-    public=True,
     answers={200: schemas.AuthCapabilities},
 )
+@checked(Public())
 def get_auth_capabilities(request: Request) -> ApiAnswer:  # noqa: ARG001 - every route takes it
     return answers.of_json(schemas.AuthCapabilities())
 

@@ -1,14 +1,17 @@
 """Runs of hooks: list and show them, and read their output."""
 
+from graveler.access.actions import Action
 from graveler.http import untrusted
 from graveler.http.schemas import actions as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.operations.hooks import requests as hooks
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import AFTER, AMOUNT, RawContent, text
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -25,6 +28,7 @@ _OUTPUT = "application/octet-stream"
     parameters=(AFTER, AMOUNT, text("branch"), text("commit")),
     answers={200: Listing[schemas.ActionRunRow]},
 )
+@checked(Needs.on(Action.READ_ACTION, named.REPOSITORY))
 def list_repository_runs(request: Request) -> ApiAnswer:
     query = request.query
     page = hooks.list_page(
@@ -40,6 +44,7 @@ def list_repository_runs(request: Request) -> ApiAnswer:
 
 
 @operations.add("GET", _RUN, "getRun", answers={200: schemas.ActionRunRow})
+@checked(Needs.on(Action.READ_ACTION, named.REPOSITORY))
 def get_run(request: Request) -> ApiAnswer:
     run = hooks.get(request.engine, request.repository, request.name("run_id"))
     return answers.of_json(schemas.run_row(run))
@@ -52,6 +57,7 @@ def get_run(request: Request) -> ApiAnswer:
     parameters=(AFTER, AMOUNT),
     answers={200: Listing[schemas.HookRunRow]},
 )
+@checked(Needs.on(Action.READ_ACTION, named.REPOSITORY))
 def list_run_hooks(request: Request) -> ApiAnswer:
     query = request.query
     page = hooks.hooks(
@@ -71,6 +77,7 @@ def list_run_hooks(request: Request) -> ApiAnswer:
     "getRunHookOutput",
     answers={200: RawContent((_OUTPUT,), is_binary=True)},
 )
+@checked(Needs.on(Action.READ_ACTION, named.REPOSITORY))
 def get_run_hook_output(request: Request) -> ApiAnswer:
     hook_run_id = request.name("hook_run_id")
     found = hooks.output(request.engine, request.repository, request.name("run_id"), hook_run_id)

@@ -1,5 +1,6 @@
 """Branches: create, read, list, delete, reset, revert, cherry-pick."""
 
+from graveler.access.actions import Action
 from graveler.http.schemas import branches as schemas
 from graveler.http.schemas.commits import CommitRow, commit_row
 from graveler.http.schemas.listings import Listing, listing
@@ -7,6 +8,8 @@ from graveler.http.schemas.refs import Ref, ref_row
 from graveler.operations import branches, replays
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import (
     CHANGE,
     FORCE,
@@ -18,7 +21,7 @@ from graveler_functions.api.contract import (
     required_text,
 )
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -27,6 +30,7 @@ _BRANCH = f"{_BRANCHES}/<branch>"
 
 
 @operations.add("GET", _BRANCH, "getBranch", answers={200: Ref})
+@checked(Needs.on(Action.READ_BRANCH, named.BRANCH))
 def get_branch(request: Request) -> ApiAnswer:
     branch = branches.get(request.engine, request.repository, request.branch)
     return answers.of_json(ref_row(branch))
@@ -39,6 +43,7 @@ def get_branch(request: Request) -> ApiAnswer:
     parameters=(*PAGE, flag("show_hidden")),
     answers={200: Listing[Ref]},
 )
+@checked(Needs.on(Action.LIST_BRANCHES, named.REPOSITORY))
 def list_branches(request: Request) -> ApiAnswer:
     query = request.query
     page = branches.list_page(
@@ -61,6 +66,7 @@ def list_branches(request: Request) -> ApiAnswer:
     answers={201: HTML},
     errors=GUARDED,
 )
+@checked(Needs.on(Action.CREATE_BRANCH, named.NEW_BRANCH))
 def create_branch(request: Request) -> ApiAnswer:
     body = request.decode(schemas.BranchCreation)
     branch = branches.create(
@@ -79,6 +85,7 @@ def create_branch(request: Request) -> ApiAnswer:
 @operations.add(
     "DELETE", _BRANCH, "deleteBranch", parameters=(FORCE,), answers={204: None}, errors=GUARDED
 )
+@checked(Needs.on(Action.DELETE_BRANCH, named.BRANCH))
 def delete_branch(request: Request) -> ApiAnswer:
     branches.delete(
         request.engine,
@@ -93,6 +100,7 @@ def delete_branch(request: Request) -> ApiAnswer:
 @operations.add(
     "PUT", _BRANCH, "resetBranch", body=schemas.ResetCreation, answers={204: None}, errors=CHANGE
 )
+@checked(Needs.on(Action.REVERT_BRANCH, named.BRANCH))
 def reset_branch(request: Request) -> ApiAnswer:
     body = request.decode(schemas.ResetCreation)
     branches.reset(
@@ -114,6 +122,7 @@ def reset_branch(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=CHANGE,
 )
+@checked(Needs.on(Action.REVERT_BRANCH, named.BRANCH))
 def hard_reset_branch(request: Request) -> ApiAnswer:
     branches.hard_reset(
         request.engine,
@@ -133,6 +142,7 @@ def hard_reset_branch(request: Request) -> ApiAnswer:
     answers={204: None, **WAITING},
     errors=GUARDED,
 )
+@checked(Needs.on(Action.REVERT_BRANCH, named.BRANCH))
 def revert_branch(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RevertCreation)
     replays.revert(
@@ -161,6 +171,7 @@ def revert_branch(request: Request) -> ApiAnswer:
     answers={201: CommitRow, **WAITING},
     errors=GUARDED,
 )
+@checked(Needs(On(Action.CREATE_COMMIT, named.BRANCH), On(Action.READ_COMMIT, named.REPOSITORY)))
 def cherry_pick(request: Request) -> ApiAnswer:
     body = request.decode(schemas.CherryPickCreation)
     made = replays.cherry_pick(

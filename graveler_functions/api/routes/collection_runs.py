@@ -1,5 +1,6 @@
 """Runs of garbage collection, and a check of rules before they are saved."""
 
+from graveler.access.actions import Action
 from graveler.http.schemas import collection_runs as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.retention import CheckedRules, Rules, rules_of
@@ -8,9 +9,11 @@ from graveler.retention.rules import is_stored_as_none
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
 from graveler_functions.api.authorization import deferred_checks
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import AFTER, AMOUNT
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -24,6 +27,7 @@ _RUNS = "/repositories/<repository>/gc/runs"
     parameters=(AFTER, AMOUNT),
     answers={200: Listing[schemas.RunRow]},
 )
+@checked(Needs.on(Action.GET_COLLECTION_RULES, named.REPOSITORY))
 def list_runs(request: Request) -> ApiAnswer:
     page = collection_runs.list_runs(
         request.engine,
@@ -43,6 +47,13 @@ def list_runs(request: Request) -> ApiAnswer:
     answers={202: schemas.RunCreated},
     errors=(403, 409, 501),
 )
+@checked(
+    Needs(
+        On(Action.PREPARE_COMMITS, named.REPOSITORY),
+        On(Action.PREPARE_UNCOMMITTED, named.REPOSITORY),
+        then=f"{On(Action.SET_COLLECTION_RULES, named.REPOSITORY)}, unless it is a dry run",
+    )
+)
 def start_run(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RunCreation)
     if not body.dry_run:
@@ -58,6 +69,7 @@ def start_run(request: Request) -> ApiAnswer:
 
 
 @operations.add("GET", f"{_RUNS}/<run_id>", "getCollectionRun", answers={200: schemas.RunRow})
+@checked(Needs.on(Action.GET_COLLECTION_RULES, named.REPOSITORY))
 def get_run(request: Request) -> ApiAnswer:
     run, text = collection_runs.get_run(request.engine, request.repository, request.name("run_id"))
     return answers.of_json(schemas.run_row(run, text))
@@ -70,6 +82,7 @@ def get_run(request: Request) -> ApiAnswer:
     body=Rules,
     answers={200: CheckedRules},
 )
+@checked(Needs.on(Action.SET_COLLECTION_RULES, named.REPOSITORY))
 def check_rules(request: Request) -> ApiAnswer:
     rules = rules_of(request.decode(Rules))
     absent = retention.absent_branches(request.engine, request.repository, rules)

@@ -1,5 +1,6 @@
 """Commits: make one, store one, read one, read the log."""
 
+from graveler.access.actions import Action
 from graveler.http.schemas import commits as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.tasks import AsyncStatus, TaskCreated, async_status
@@ -8,7 +9,9 @@ from graveler.model.tasks import TaskKind
 from graveler.operations import commit_records, commits
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
-from graveler_functions.api.authorization.deferred_checks import status_need
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
+from graveler_functions.api.authorization.deferred_checks import OF_ITS_TASK, status_need
 from graveler_functions.api.contract import (
     AFTER,
     AMOUNT,
@@ -21,7 +24,7 @@ from graveler_functions.api.contract import (
     unix_time,
 )
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -38,6 +41,7 @@ _COMMITS = "/repositories/<repository>/branches/<branch>/commits"
     answers={201: schemas.CommitRow, **WAITING},
     errors=GUARDED,
 )
+@checked(Needs.on(Action.CREATE_COMMIT, named.BRANCH))
 def commit(request: Request) -> ApiAnswer:
     made = commits.commit(
         request.engine,
@@ -58,6 +62,7 @@ def commit(request: Request) -> ApiAnswer:
     answers={202: TaskCreated},
     errors=GUARDED,
 )
+@checked(Needs.on(Action.CREATE_COMMIT, named.BRANCH))
 def commit_async(request: Request) -> ApiAnswer:
     task = commits.start_commit(
         request.engine, request.repository, request.branch, _commit_request(request)
@@ -71,6 +76,7 @@ def commit_async(request: Request) -> ApiAnswer:
     "commitAsyncStatus",
     answers={200: AsyncStatus[schemas.CommitRow]},
 )
+@checked(Needs(On(Action.READ_BRANCH, named.BRANCH), then=OF_ITS_TASK))
 def commit_async_status(request: Request) -> ApiAnswer:
     task, made = commits.task_status(
         request.engine, request.repository, request.name("task_id"), TaskKind.COMMIT
@@ -101,6 +107,7 @@ def _commit_request(request: Request) -> commits.CommitRequest:
     answers={204: None},
     errors=CHANGE,
 )
+@checked(Needs.on(Action.CREATE_COMMIT, named.REPOSITORY))
 def create_commit_record(request: Request) -> ApiAnswer:
     body = request.decode(schemas.CommitRecordCreation)
     described = Commit(
@@ -124,6 +131,7 @@ def create_commit_record(request: Request) -> ApiAnswer:
     "getCommit",
     answers={200: schemas.CommitRow},
 )
+@checked(Needs.on(Action.READ_COMMIT, named.REPOSITORY))
 def get_commit(request: Request) -> ApiAnswer:
     found = commits.get(request.engine, request.repository, request.name("commit_id"))
     return answers.of_json(schemas.commit_row(found))
@@ -145,6 +153,7 @@ def get_commit(request: Request) -> ApiAnswer:
     ),
     answers={200: Listing[schemas.CommitRow]},
 )
+@checked(Needs.on(Action.READ_BRANCH, named.REF))
 def log_commits(request: Request) -> ApiAnswer:
     query = request.query
     page = commits.log(

@@ -1,13 +1,16 @@
 """The version and the capabilities of the server, which decide what clients do."""
 
+from graveler.access.actions import Action
 from graveler.http.schemas import configuration as schemas
 from graveler.limits import PHYSICAL_ADDRESS_LIFE_S
 from graveler.version import VERSION
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, Public, SignedIn
 from graveler_functions.api.contract import TEXT, header
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -18,6 +21,7 @@ _VERSION = schemas.VersionConfig(API_VERSION, "lakeFS", VERSION)
 
 
 @operations.add("GET", "/config", "getConfig", answers={200: schemas.Config})
+@checked(SignedIn())
 def get_config(request: Request) -> ApiAnswer:
     return answers.of_json(
         schemas.Config(
@@ -31,11 +35,13 @@ def get_config(request: Request) -> ApiAnswer:
 
 
 @operations.add("GET", "/config/version", "getLakeFSVersion", answers={200: schemas.VersionConfig})
+@checked(SignedIn())
 def get_version(request: Request) -> ApiAnswer:  # noqa: ARG001 - every route takes the request
     return answers.of_json(_VERSION)
 
 
 @operations.add("GET", "/config/storage", "getStorageConfig", answers={200: schemas.StorageConfig})
+@checked(Needs.on(Action.READ_CONFIG, named.EVERYTHING))
 def get_storage_config(request: Request) -> ApiAnswer:
     return answers.of_json(_storage_config(request))
 
@@ -46,6 +52,7 @@ def get_storage_config(request: Request) -> ApiAnswer:
     "getGarbageCollectionConfig",
     answers={200: schemas.GarbageCollectionConfig},
 )
+@checked(SignedIn())
 def get_garbage_collection_config(request: Request) -> ApiAnswer:  # noqa: ARG001 - as above
     return answers.of_json(schemas.GarbageCollectionConfig(PHYSICAL_ADDRESS_LIFE_S))
 
@@ -53,6 +60,7 @@ def get_garbage_collection_config(request: Request) -> ApiAnswer:  # noqa: ARG00
 @operations.add(
     "POST", "/statistics", "postStatsEvents", body=schemas.StatsEvents, answers={204: None}
 )
+@checked(SignedIn())
 def post_statistics(request: Request) -> ApiAnswer:
     # Check the body and drop it: usage statistics are not collected.
     request.decode(schemas.StatsEvents)
@@ -66,6 +74,7 @@ def post_statistics(request: Request) -> ApiAnswer:
     parameters=(header("Accept"),),
     answers={200: (schemas.InstallationUsageReport, TEXT)},
 )
+@checked(SignedIn())
 def get_usage_report(request: Request) -> ApiAnswer:
     # The report has no months: CloudWatch counts requests.
     installation_id = request.services.accounts.installation().id
@@ -75,7 +84,8 @@ def get_usage_report(request: Request) -> ApiAnswer:
     return answers.of_json(schemas.InstallationUsageReport(installation_id, ()))
 
 
-@operations.add("GET", "/healthcheck", "healthCheck", public=True, answers={204: None})
+@operations.add("GET", "/healthcheck", "healthCheck", answers={204: None})
+@checked(Public())
 def healthcheck(request: Request) -> ApiAnswer:  # noqa: ARG001 - as above
     return answers.empty()
 

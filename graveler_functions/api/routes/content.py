@@ -1,5 +1,6 @@
 """The content of objects: whole, a range, headers only, or a redirect to the object store."""
 
+from graveler.access.actions import Action
 from graveler.branches.data import check_data, data_headers, read_content
 from graveler.branches.views import ObjectStat
 from graveler.http import byte_range, object_headers
@@ -9,10 +10,12 @@ from graveler.model import Entry
 from graveler.operations import objects
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import BYTES, PATH, PRESIGN, header
 from graveler_functions.api.presigning import presigned_get
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -30,6 +33,7 @@ CONTENT_BYTES_MAX = (LAMBDA_PAYLOAD_BYTES_MAX - 64 * 1024) // 4 * 3
     answers={200: BYTES, 206: BYTES, 302: None, 304: None},
     errors=(410, 416),
 )
+@checked(Needs.on(Action.READ_OBJECT, named.OBJECT))
 def get_object(request: Request) -> ApiAnswer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()
@@ -59,6 +63,7 @@ def get_object(request: Request) -> ApiAnswer:
     answers={200: None, 206: None},
     errors=(410, 416),
 )
+@checked(Needs.on(Action.READ_OBJECT, named.OBJECT))
 def head_object(request: Request) -> ApiAnswer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()

@@ -1,14 +1,17 @@
 """Key pairs of users. A secret is in the answer that creates its pair, and in no other."""
 
+from graveler.access.actions import Action
 from graveler.http.schemas import credentials as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.operations.accounts import users
 from graveler.ports import Credential
 from graveler_functions.api import answers, key_pairs
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import PAGE
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -23,6 +26,7 @@ _PAIR = f"{_CREDENTIALS}/<access_key_id>"
     parameters=PAGE,
     answers={200: Listing[schemas.KeyRow]},
 )
+@checked(Needs.on(Action.LIST_CREDENTIALS, named.USER))
 def list_user_credentials(request: Request) -> ApiAnswer:
     page = users.list_keys(
         request.services.accounts, request.name("user_id"), **request.query.page()
@@ -34,6 +38,7 @@ def list_user_credentials(request: Request) -> ApiAnswer:
 @operations.add(
     "POST", _CREDENTIALS, "createCredentials", answers={201: schemas.CredentialsWithSecret}
 )
+@checked(Needs.on(Action.CREATE_CREDENTIALS, named.USER))
 def create_credentials(request: Request) -> ApiAnswer:
     pair, now_s = key_pairs.generate(), request.engine.now_s()
     access_key_id, secret = pair.access_key_id, pair.secret_access_key
@@ -43,6 +48,7 @@ def create_credentials(request: Request) -> ApiAnswer:
 
 
 @operations.add("GET", _PAIR, "getCredentials", answers={200: schemas.KeyRow})
+@checked(Needs.on(Action.READ_CREDENTIALS, named.USER))
 def get_credentials(request: Request) -> ApiAnswer:
     found = users.get_key(
         request.services.accounts, request.name("user_id"), request.name("access_key_id")
@@ -51,6 +57,7 @@ def get_credentials(request: Request) -> ApiAnswer:
 
 
 @operations.add("DELETE", _PAIR, "deleteCredentials", answers={204: None})
+@checked(Needs.on(Action.DELETE_CREDENTIALS, named.USER))
 def delete_credentials(request: Request) -> ApiAnswer:
     access_key_id = request.name("access_key_id")
     request.services.accounts.delete_key(request.name("user_id"), access_key_id)

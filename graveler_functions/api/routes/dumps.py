@@ -8,11 +8,17 @@ from graveler.operations.tasks import requests as tasks
 from graveler.times import rfc3339
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
+from graveler_functions.api.authorization.deferred_checks import DUMP_ACTIONS, RESTORE_ACTIONS
 from graveler_functions.api.contract import WAITING, required_text
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
+
+_DUMP = Needs(*(On(each, named.REPOSITORY) for each in DUMP_ACTIONS))
+_RESTORE = Needs(*(On(each, named.REPOSITORY) for each in RESTORE_ACTIONS))
 
 _REPOSITORY = "/repositories/<repository>"
 
@@ -20,6 +26,7 @@ _REPOSITORY = "/repositories/<repository>"
 @operations.add(
     "PUT", f"{_REPOSITORY}/refs/dump", "dumpRefs", answers={201: schemas.RefsDumpBody, **WAITING}
 )
+@checked(_DUMP)
 def dump_refs(request: Request) -> ApiAnswer:
     dumped = dumps.dump(request.engine, request.repository, request.user, request.client_wait)
     return answers.of_json(schemas.dump_body(dumped), 201)
@@ -33,6 +40,7 @@ def dump_refs(request: Request) -> ApiAnswer:
     answers={200: None, **WAITING},
     errors=(403, 409, 410),
 )
+@checked(_RESTORE)
 def restore_refs(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RefsRestore)
     dumps.restore(
@@ -47,6 +55,7 @@ def restore_refs(request: Request) -> ApiAnswer:
 
 
 @operations.add("POST", f"{_REPOSITORY}/dump", "dumpSubmit", answers={202: TaskCreated})
+@checked(_DUMP)
 def dump_submit(request: Request) -> ApiAnswer:
     task = dumps.start_dump(request.engine, request.repository, request.user)
     return answers.of_json(TaskCreated(task.id), 202)
@@ -59,6 +68,7 @@ def dump_submit(request: Request) -> ApiAnswer:
     parameters=(required_text("task_id"),),
     answers={200: schemas.TaskStatus},
 )
+@checked(_DUMP)
 def dump_status(request: Request) -> ApiAnswer:
     task_id = request.query.required_text("task_id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.DUMP)
@@ -74,6 +84,7 @@ def dump_status(request: Request) -> ApiAnswer:
     answers={202: TaskCreated},
     errors=(403, 409),
 )
+@checked(_RESTORE)
 def restore_submit(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RefsRestore)
     task = dumps.start_restore(
@@ -93,6 +104,7 @@ def restore_submit(request: Request) -> ApiAnswer:
     parameters=(required_text("task_id"),),
     answers={200: schemas.TaskStatus},
 )
+@checked(_RESTORE)
 def restore_status(request: Request) -> ApiAnswer:
     task_id = request.query.required_text("task_id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.RESTORE)

@@ -1,5 +1,6 @@
 """The files of committed data, for clients that read them from the object store, as Spark does."""
 
+from graveler.access.actions import Action
 from graveler.errors import InvalidInputError
 from graveler.http import untrusted
 from graveler.http.schemas import metadata as schemas
@@ -7,12 +8,18 @@ from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import committed_files
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import BYTES, PRESIGN
 from graveler_functions.api.request import Request
 from graveler_functions.api.routes.content import CONTENT_BYTES_MAX
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
+
+_LISTED = Needs(
+    On(Action.LIST_OBJECTS, named.REPOSITORY), On(Action.READ_REPOSITORY, named.REPOSITORY)
+)
 
 _METADATA = "/repositories/<repository>/metadata"
 
@@ -23,6 +30,7 @@ _METADATA = "/repositories/<repository>/metadata"
     "getMetaRange",
     answers={200: schemas.FileLocation},
 )
+@checked(_LISTED)
 def get_metarange(request: Request) -> ApiAnswer:
     return _location(request, "meta_range")
 
@@ -30,6 +38,7 @@ def get_metarange(request: Request) -> ApiAnswer:
 @operations.add(
     "GET", f"{_METADATA}/range/<range>", "getRange", answers={200: schemas.FileLocation}
 )
+@checked(_LISTED)
 def get_range(request: Request) -> ApiAnswer:
     return _location(request, "range")
 
@@ -47,6 +56,7 @@ def _location(request: Request, parameter: str) -> ApiAnswer:
     parameters=(PRESIGN,),
     answers={200: BYTES, 302: None},
 )
+@checked(_LISTED)
 def get_metadata_object(request: Request) -> ApiAnswer:
     kind = request.name("type")
     # Ranges and metaranges share one folder, so the ID alone selects the file.

@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import compress
 
+from graveler.access.actions import Action
 from graveler.branches import staging
 from graveler.branches.data import check_data
 from graveler.branches.views import ObjectStat
@@ -17,6 +18,8 @@ from graveler.operations import links, objects, writes
 from graveler.staging.listing import CommonPrefix
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, NeedsOneOf, On
 from graveler_functions.api.authorization.deferred_checks import (
     check_import,
     deletion_need,
@@ -38,7 +41,7 @@ from graveler_functions.api.contract import (
 )
 from graveler_functions.api.presigning import object_row
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -56,6 +59,7 @@ _WRITE = "/repositories/<repository>/branches/<branch>/objects"
     answers={200: schemas.ObjectStats},
     errors=(410,),
 )
+@checked(Needs.on(Action.READ_OBJECT, named.OBJECT))
 def stat_object(request: Request) -> ApiAnswer:
     query = request.query
     found = objects.stat(request.engine, request.repository, request.name("ref"), query.path())
@@ -79,6 +83,12 @@ def stat_object(request: Request) -> ApiAnswer:
     "listObjects",
     parameters=(*PAGE, text("delimiter"), flag("user_metadata"), PRESIGN),
     answers={200: Listing[schemas.ObjectStats]},
+)
+@checked(
+    Needs(
+        On(Action.LIST_OBJECTS, named.REPOSITORY),
+        then=f"for each presigned URL {On(Action.READ_OBJECT, named.OBJECT)}",
+    )
 )
 def list_objects(request: Request) -> ApiAnswer:
     query = request.query
@@ -119,6 +129,7 @@ def _may_read(request: Request, path: bytes) -> bool:
     answers={201: schemas.ObjectStats},
     errors=(403, 412, 501),
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def upload_object(request: Request) -> ApiAnswer:
     query = request.query
     path = query.path()
@@ -156,6 +167,7 @@ def upload_object(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(403, 409, 412, 501),
 )
+@checked(Needs.on(Action.DELETE_OBJECT, named.OBJECT))
 def delete_object(request: Request) -> ApiAnswer:
     writes.delete(
         request.engine,
@@ -177,6 +189,7 @@ def delete_object(request: Request) -> ApiAnswer:
     answers={200: schemas.ObjectErrorList},
     errors=CHANGE,
 )
+@checked(NeedsOneOf(On(Action.DELETE_OBJECT, named.DELETED_OBJECTS)))
 def delete_objects(request: Request) -> ApiAnswer:
     paths = request.decode(schemas.PathList).paths
     allowed = request.rights.allows_each(deletion_need(request.repository, path) for path in paths)
@@ -207,6 +220,12 @@ def delete_objects(request: Request) -> ApiAnswer:
     body=schemas.ObjectCopyCreation,
     answers={201: schemas.ObjectStats},
     errors=(403, 410, 412, 501),
+)
+@checked(
+    Needs(
+        On(Action.WRITE_OBJECT, named.DESTINATION_OBJECT),
+        On(Action.READ_OBJECT, named.SOURCE_OBJECT),
+    )
 )
 def copy_object(request: Request) -> ApiAnswer:
     path = request.query.path("dest_path")
@@ -249,6 +268,7 @@ def _source_of(request: Request, body: schemas.ObjectCopyCreation) -> ObjectStat
     answers={204: None},
     errors=(403, 409, 412, 501),
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def update_object_user_metadata(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.UserMetadataUpdate)
@@ -272,6 +292,13 @@ def update_object_user_metadata(request: Request) -> ApiAnswer:
     body=schemas.ObjectStageCreation,
     answers={201: schemas.ObjectStats},
     errors=(403, 412, 501),
+)
+@checked(
+    Needs(
+        On(Action.WRITE_OBJECT, named.OBJECT),
+        then=f"`{Action.IMPORT_FROM_STORAGE}` on `arn:lakefs:fs:::namespace/{{physical address}}`, "
+        "if the address was not issued for the path",
+    )
 )
 def stage_object(request: Request) -> ApiAnswer:
     path = request.query.path()
@@ -304,6 +331,7 @@ def stage_object(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=CHANGE,
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def upload_object_preflight(request: Request) -> ApiAnswer:
     staging.branch_for_staging(
         request.engine, request.repository, request.branch, request.query.path(), force=False
@@ -319,6 +347,7 @@ def upload_object_preflight(request: Request) -> ApiAnswer:
     answers={200: schemas.UnderlyingProperties},
     errors=(410,),
 )
+@checked(Needs.on(Action.READ_OBJECT, named.OBJECT))
 def get_underlying_properties(request: Request) -> ApiAnswer:
     found = objects.stat(
         request.engine, request.repository, request.name("ref"), request.query.path()

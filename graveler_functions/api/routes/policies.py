@@ -1,5 +1,6 @@
 """Policies, and the users and groups that have them."""
 
+from graveler.access.actions import Action
 from graveler.access.policy import Policy
 from graveler.http.schemas import policies as schemas
 from graveler.http.schemas.listings import Listing, listing
@@ -7,9 +8,11 @@ from graveler.model import Page
 from graveler.operations.accounts import policies
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import PAGE, flag
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -26,6 +29,7 @@ _OF_GROUP = "/auth/groups/<group_id>/policies"
     parameters=PAGE,
     answers={200: Listing[schemas.PolicyRow]},
 )
+@checked(Needs.on(Action.LIST_POLICIES, named.EVERYTHING))
 def list_policies(request: Request) -> ApiAnswer:
     return _page(request.services.accounts.policies(**request.query.page()))
 
@@ -38,6 +42,7 @@ def list_policies(request: Request) -> ApiAnswer:
     answers={201: schemas.PolicyRow},
     errors=(409,),
 )
+@checked(Needs.on(Action.CREATE_POLICY, named.NEW_POLICY))
 def create_policy(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PolicyBody)
     policy = policies.create(
@@ -47,6 +52,7 @@ def create_policy(request: Request) -> ApiAnswer:
 
 
 @operations.add("GET", _POLICY, "getPolicy", answers={200: schemas.PolicyRow})
+@checked(Needs.on(Action.READ_POLICY, named.POLICY))
 def get_policy(request: Request) -> ApiAnswer:
     policy = policies.get(request.services.accounts, request.name("policy_id"))
     return answers.of_json(schemas.policy_row(policy))
@@ -55,6 +61,7 @@ def get_policy(request: Request) -> ApiAnswer:
 @operations.add(
     "PUT", _POLICY, "updatePolicy", body=schemas.PolicyBody, answers={200: schemas.PolicyRow}
 )
+@checked(Needs.on(Action.UPDATE_POLICY, named.POLICY))
 def update_policy(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PolicyBody)
     policy = policies.update(
@@ -68,6 +75,7 @@ def update_policy(request: Request) -> ApiAnswer:
 
 
 @operations.add("DELETE", _POLICY, "deletePolicy", answers={204: None})
+@checked(Needs.on(Action.DELETE_POLICY, named.POLICY))
 def delete_policy(request: Request) -> ApiAnswer:
     policies.delete(request.services.accounts, request.name("policy_id"))
     return answers.empty()
@@ -80,6 +88,7 @@ def delete_policy(request: Request) -> ApiAnswer:
     parameters=(*PAGE, flag("effective")),
     answers={200: Listing[schemas.PolicyRow]},
 )
+@checked(Needs.on(Action.READ_USER, named.USER))
 def list_user_policies(request: Request) -> ApiAnswer:
     list_of_user = (
         policies.list_effective if request.query.flag("effective") else policies.list_of_user
@@ -92,12 +101,14 @@ def list_user_policies(request: Request) -> ApiAnswer:
 @operations.add(
     "PUT", f"{_OF_USER}/<policy_id>", "attachPolicyToUser", answers={201: None}, errors=(409,)
 )
+@checked(Needs.on(Action.ATTACH_POLICY, named.USER))
 def attach_policy_to_user(request: Request) -> ApiAnswer:
     request.services.accounts.attach_to_user(request.name("policy_id"), request.name("user_id"))
     return answers.empty(201)
 
 
 @operations.add("DELETE", f"{_OF_USER}/<policy_id>", "detachPolicyFromUser", answers={204: None})
+@checked(Needs.on(Action.DETACH_POLICY, named.USER))
 def detach_policy_from_user(request: Request) -> ApiAnswer:
     request.services.accounts.detach_from_user(request.name("policy_id"), request.name("user_id"))
     return answers.empty()
@@ -110,6 +121,7 @@ def detach_policy_from_user(request: Request) -> ApiAnswer:
     parameters=PAGE,
     answers={200: Listing[schemas.PolicyRow]},
 )
+@checked(Needs.on(Action.READ_GROUP, named.GROUP))
 def list_group_policies(request: Request) -> ApiAnswer:
     return _page(
         policies.list_of_group(
@@ -121,12 +133,14 @@ def list_group_policies(request: Request) -> ApiAnswer:
 @operations.add(
     "PUT", f"{_OF_GROUP}/<policy_id>", "attachPolicyToGroup", answers={201: None}, errors=(409,)
 )
+@checked(Needs.on(Action.ATTACH_POLICY, named.GROUP))
 def attach_policy_to_group(request: Request) -> ApiAnswer:
     request.services.accounts.attach_to_group(request.name("policy_id"), request.name("group_id"))
     return answers.empty(201)
 
 
 @operations.add("DELETE", f"{_OF_GROUP}/<policy_id>", "detachPolicyFromGroup", answers={204: None})
+@checked(Needs.on(Action.DETACH_POLICY, named.GROUP))
 def detach_policy_from_group(request: Request) -> ApiAnswer:
     request.services.accounts.detach_from_group(request.name("policy_id"), request.name("group_id"))
     return answers.empty()

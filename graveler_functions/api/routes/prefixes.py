@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 
+from graveler.access.actions import Action
 from graveler.http.schemas import prefixes as schemas
 from graveler.http.schemas.tasks import TaskCreated
 from graveler.operations.prefixes.requests import IfExists, PrefixRequest, start_copy, start_move
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import CHANGE, given_text
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -27,6 +30,12 @@ _DESTINATION = given_text("dest_prefix")
     answers={202: TaskCreated},
     errors=CHANGE,
 )
+@checked(
+    Needs(
+        On(Action.WRITE_OBJECT, named.DESTINATION_PREFIX),
+        On(Action.READ_OBJECT, named.SOURCE_PREFIX),
+    )
+)
 def copy_prefix(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PrefixCopy)
     asked = replace(_prefix_request(request, body), source_ref=body.src_ref)
@@ -42,6 +51,13 @@ def copy_prefix(request: Request) -> ApiAnswer:
     body=schemas.PrefixMove,
     answers={202: TaskCreated},
     errors=CHANGE,
+)
+@checked(
+    Needs(
+        On(Action.WRITE_OBJECT, named.DESTINATION_PREFIX),
+        On(Action.READ_OBJECT, named.SOURCE_PREFIX),
+        On(Action.DELETE_OBJECT, named.SOURCE_PREFIX),
+    )
 )
 def move_prefix(request: Request) -> ApiAnswer:
     asked = _prefix_request(request, request.decode(schemas.PrefixMove))

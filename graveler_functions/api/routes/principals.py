@@ -1,5 +1,6 @@
 """External principals: identities of AWS IAM that log in as users."""
 
+from graveler.access.actions import Action
 from graveler.access.identity_tokens import ServerID, principals_of, signed_request
 from graveler.errors import AuthenticationError
 from graveler.http.auth import FAILURE_MESSAGE
@@ -11,9 +12,11 @@ from graveler.operations.accounts import users
 from graveler.ports import AccountStore, ExternalPrincipal, IdentityService
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, Public
 from graveler_functions.api.contract import PAGE, required_text
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -37,6 +40,7 @@ SESSION_LIFE_S_MAX = 14 * 24 * 60 * 60
     answers={201: None},
     errors=(409, _OFF),
 )
+@checked(Needs.on(Action.CREATE_USER_EXTERNAL_PRINCIPAL, named.USER))
 def create_user_external_principal(request: Request) -> ApiAnswer:
     _require_enabled(request)
     if request.body:
@@ -55,6 +59,7 @@ def create_user_external_principal(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(_OFF,),
 )
+@checked(Needs.on(Action.DELETE_USER_EXTERNAL_PRINCIPAL, named.USER))
 def delete_user_external_principal(request: Request) -> ApiAnswer:
     _require_enabled(request)
     principal_id = request.query.required_text(_ID.name)
@@ -70,6 +75,7 @@ def delete_user_external_principal(request: Request) -> ApiAnswer:
     answers={200: Listing[schemas.PrincipalRow]},
     errors=(_OFF,),
 )
+@checked(Needs.on(Action.READ_USER, named.USER))
 def list_user_external_principals(request: Request) -> ApiAnswer:
     _require_enabled(request)
     page = users.list_principals(
@@ -87,6 +93,7 @@ def list_user_external_principals(request: Request) -> ApiAnswer:
     answers={200: schemas.PrincipalRow},
     errors=(404, _OFF),
 )
+@checked(Needs.on(Action.READ_EXTERNAL_PRINCIPAL, named.PRINCIPAL))
 def get_external_principal(request: Request) -> ApiAnswer:
     _require_enabled(request)
     found = users.get_principal(request.services.accounts, request.query.required_text(_ID.name))
@@ -97,11 +104,11 @@ def get_external_principal(request: Request) -> ApiAnswer:
     "POST",
     "/auth/external/principal/login",
     "externalPrincipalLogin",
-    public=True,
     body=schemas.ExternalLogin,
     answers={200: AuthenticationToken},
     errors=(401, 404, _OFF),
 )
+@checked(Public())
 def external_principal_login(request: Request) -> ApiAnswer:
     identities, server_id = _require_enabled(request)
     body = request.decode(schemas.ExternalLogin)

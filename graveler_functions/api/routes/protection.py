@@ -1,5 +1,6 @@
 """Branch protection rules, and lakeFS's deprecated operations on single rules."""
 
+from graveler.access.actions import Action
 from graveler.errors import NotFoundError
 from graveler.http.schemas import protection as schemas
 from graveler.http.write_conditions import non_empty_header
@@ -7,9 +8,11 @@ from graveler.model import ProtectionRule
 from graveler.operations import repositories
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import header
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -20,6 +23,7 @@ _SINGLE_RULES = "/repositories/<repository>/branch_protection"
 @operations.add(
     "GET", _RULES, "getBranchProtectionRules", answers={200: list[schemas.ProtectionRuleRow]}
 )
+@checked(Needs.on(Action.GET_PROTECTION_RULES, named.REPOSITORY))
 def get_rules(request: Request) -> ApiAnswer:
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
     return answers.of_json(_rows(rules), headers={"ETag": f'"{checksum}"'})
@@ -34,6 +38,7 @@ def get_rules(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(403, 412),
 )
+@checked(Needs.on(Action.SET_PROTECTION_RULES, named.REPOSITORY))
 def set_rules(request: Request) -> ApiAnswer:
     rules = request.decode(list[schemas.ProtectionRuleBody])
     # Patterns may repeat: `lakectl branch-protect add` sends the whole list and the new pattern.
@@ -54,6 +59,7 @@ def set_rules(request: Request) -> ApiAnswer:
     "createBranchProtectionRulePreflight",
     answers={204: None},
 )
+@checked(Needs.on(Action.SET_PROTECTION_RULES, named.REPOSITORY))
 def set_rules_preflight(request: Request) -> ApiAnswer:
     repositories.get(request.engine, request.repository)
     return answers.empty()
@@ -65,6 +71,7 @@ def set_rules_preflight(request: Request) -> ApiAnswer:
     "internalGetBranchProtectionRules",
     answers={200: list[schemas.ProtectionRuleRow]},
 )
+@checked(Needs.on(Action.GET_PROTECTION_RULES, named.REPOSITORY))
 def get_single_rules(request: Request) -> ApiAnswer:
     rules, _ = repositories.protection_rules(request.engine, request.repository)
     return answers.of_json(_rows(rules))
@@ -78,6 +85,7 @@ def get_single_rules(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(403, 412),
 )
+@checked(Needs.on(Action.SET_PROTECTION_RULES, named.REPOSITORY))
 def create_single_rule(request: Request) -> ApiAnswer:
     pattern = request.decode(schemas.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)
@@ -96,6 +104,7 @@ def create_single_rule(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(403, 412),
 )
+@checked(Needs.on(Action.SET_PROTECTION_RULES, named.REPOSITORY))
 def delete_single_rule(request: Request) -> ApiAnswer:
     pattern = request.decode(schemas.ProtectionRuleBody).pattern
     rules, checksum = repositories.protection_rules(request.engine, request.repository)

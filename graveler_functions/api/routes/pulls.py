@@ -1,5 +1,6 @@
 """Pull requests."""
 
+from graveler.access.actions import Action
 from graveler.http.schemas import pulls as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.http.schemas.refs import MergeResult
@@ -7,10 +8,12 @@ from graveler.model.pulls import PullRequestUpdate
 from graveler.operations import pulls
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import commit_need
 from graveler_functions.api.contract import GUARDED, PAGE, WAITING, choice
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -26,6 +29,7 @@ _STATUS = choice("status", *pulls.LISTED)
     parameters=(*PAGE, _STATUS),
     answers={200: Listing[schemas.PullRequestRow]},
 )
+@checked(Needs.on(Action.LIST_PULL_REQUESTS, named.REPOSITORY))
 def list_pull_requests(request: Request) -> ApiAnswer:
     query = request.query
     page = pulls.list_page(
@@ -48,6 +52,7 @@ def list_pull_requests(request: Request) -> ApiAnswer:
     body=schemas.PullRequestCreation,
     answers={201: schemas.PullRequestCreated},
 )
+@checked(Needs.on(Action.WRITE_PULL_REQUEST, named.REPOSITORY))
 def create_pull_request(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PullRequestCreation)
     pull = pulls.create(
@@ -65,6 +70,7 @@ def create_pull_request(request: Request) -> ApiAnswer:
 
 
 @operations.add("GET", _PULL, "getPullRequest", answers={200: schemas.PullRequestRow})
+@checked(Needs.on(Action.READ_PULL_REQUEST, named.REPOSITORY))
 def get_pull_request(request: Request) -> ApiAnswer:
     pull = pulls.get(request.engine, request.repository, request.name("pull_request"))
     return answers.of_json(schemas.pull_request_row(pull))
@@ -73,6 +79,7 @@ def get_pull_request(request: Request) -> ApiAnswer:
 @operations.add(
     "PATCH", _PULL, "updatePullRequest", body=schemas.PullRequestUpdate, answers={204: None}
 )
+@checked(Needs.on(Action.WRITE_PULL_REQUEST, named.REPOSITORY))
 def update_pull_request(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PullRequestUpdate)
     pulls.update(
@@ -94,6 +101,12 @@ def update_pull_request(request: Request) -> ApiAnswer:
     "mergePullRequest",
     answers={200: MergeResult, **WAITING},
     errors=GUARDED,
+)
+@checked(
+    Needs(
+        On(Action.WRITE_PULL_REQUEST, named.REPOSITORY),
+        then=f"{On(Action.CREATE_COMMIT, named.DESTINATION_BRANCH)}",
+    )
 )
 def merge_pull_request(request: Request) -> ApiAnswer:
     pull = pulls.get(request.engine, request.repository, request.name("pull_request"))

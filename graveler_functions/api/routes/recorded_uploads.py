@@ -4,6 +4,7 @@ lakeFS has no such operations: its uploads are known to the client only. The S3 
 client's machine is built on these.
 """
 
+from graveler.access.actions import Action
 from graveler.branches import data
 from graveler.errors import InvalidInputError
 from graveler.http import object_headers
@@ -20,6 +21,8 @@ from graveler.ports import ExpectedObject, UploadedPart
 from graveler.staging.listing import CommonPrefix
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import (
     AFTER,
     AMOUNT,
@@ -32,7 +35,7 @@ from graveler_functions.api.contract import (
 from graveler_functions.api.presigning import expiry_s, object_row
 from graveler_functions.api.request import Request
 from graveler_functions.api.routes.uploads import number_of_part
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -52,6 +55,7 @@ _PART = f"{_PARTS}/<part_number>"
     answers={201: schemas.RecordedUploadRow},
     errors=(403,),
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def create_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.RecordedUploadCreation)
@@ -74,6 +78,7 @@ def create_upload(request: Request) -> ApiAnswer:
     parameters=(*PAGE, text("delimiter"), text("after_id")),
     answers={200: Listing[schemas.RecordedUploadRow]},
 )
+@checked(Needs.on(Action.LIST_OBJECTS, named.REPOSITORY))
 def list_uploads(request: Request) -> ApiAnswer:
     query = request.query
     page = recorded_uploads.list_uploads(
@@ -99,6 +104,7 @@ def list_uploads(request: Request) -> ApiAnswer:
     parameters=(PATH,),
     answers={200: schemas.PartLocation},
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def presign_part(request: Request) -> ApiAnswer:
     path, number = request.query.path(), number_of_part(request)
     uri, store_id = recorded_uploads.location(
@@ -116,6 +122,12 @@ def presign_part(request: Request) -> ApiAnswer:
     body=schemas.RecordedPartCopy,
     answers={204: None},
     errors=(410, 416),
+)
+@checked(
+    Needs(
+        On(Action.WRITE_OBJECT, named.OBJECT),
+        On(Action.READ_OBJECT, named.SOURCE_OF_RECORDED_PART),
+    )
 )
 def copy_part(request: Request) -> ApiAnswer:
     path, number = request.query.path(), number_of_part(request)
@@ -145,6 +157,7 @@ def copy_part(request: Request) -> ApiAnswer:
     parameters=(PATH, AFTER, AMOUNT),
     answers={200: Listing[schemas.RecordedPartRow]},
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def list_parts(request: Request) -> ApiAnswer:
     query = request.query
     path, after = query.path(), query.text("after") or "0"
@@ -168,6 +181,7 @@ def list_parts(request: Request) -> ApiAnswer:
     answers={200: ObjectStats},
     errors=(403, 409, 412, 501),
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def complete_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.RecordedUploadCompletion)
@@ -194,6 +208,7 @@ def complete_upload(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=CHANGE,
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def abort_upload(request: Request) -> ApiAnswer:
     recorded_uploads.abort(
         request.engine,

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from graveler.access.actions import Action
 from graveler.errors import MergeConflictError
 from graveler.http.schemas import refs as schemas
 from graveler.http.schemas.fields import text_of
@@ -13,10 +14,12 @@ from graveler.operations import commits, diffs, merges, symlinks
 from graveler.staging.listing import CommonPrefix, ListPage
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
-from graveler_functions.api.authorization.deferred_checks import status_need
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
+from graveler_functions.api.authorization.deferred_checks import OF_ITS_TASK, status_need
 from graveler_functions.api.contract import GUARDED, PAGE, WAITING, flag, text
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -30,6 +33,7 @@ _MERGE = "/repositories/<repository>/refs/<source_ref>/merge/<destination_branch
     parameters=(*PAGE, text("delimiter"), flag("include_right_stats")),
     answers={200: Listing[schemas.DiffRow]},
 )
+@checked(Needs.on(Action.LIST_OBJECTS, named.REPOSITORY))
 def diff_branch(request: Request) -> ApiAnswer:
     page = diffs.uncommitted(
         request.engine, request.repository, request.branch, request.query.object_page()
@@ -49,6 +53,7 @@ def diff_branch(request: Request) -> ApiAnswer:
     ),
     answers={200: Listing[schemas.DiffRow]},
 )
+@checked(Needs.on(Action.LIST_OBJECTS, named.REPOSITORY))
 def diff_refs(request: Request) -> ApiAnswer:
     kind = request.query.text("type") or "three_dot"
     if kind not in {"two_dot", "three_dot"}:
@@ -74,6 +79,7 @@ def diff_refs(request: Request) -> ApiAnswer:
     answers={200: schemas.MergeResult, 409: schemas.MergeResult, **WAITING},
     errors=(403, 412),
 )
+@checked(Needs.on(Action.CREATE_COMMIT, named.DESTINATION_BRANCH))
 def merge_into_branch(request: Request) -> ApiAnswer:
     try:
         made = merges.merge(
@@ -99,6 +105,7 @@ def merge_into_branch(request: Request) -> ApiAnswer:
     answers={202: TaskCreated},
     errors=GUARDED,
 )
+@checked(Needs.on(Action.CREATE_COMMIT, named.DESTINATION_BRANCH))
 def merge_into_branch_async(request: Request) -> ApiAnswer:
     task = merges.start_merge(
         request.engine,
@@ -116,6 +123,7 @@ def merge_into_branch_async(request: Request) -> ApiAnswer:
     "mergeIntoBranchAsyncStatus",
     answers={200: AsyncStatus[schemas.MergeResult]},
 )
+@checked(Needs(On(Action.READ_BRANCH, named.DESTINATION_BRANCH), then=OF_ITS_TASK))
 def merge_into_branch_async_status(request: Request) -> ApiAnswer:
     task, made = commits.task_status(
         request.engine, request.repository, request.name("task_id"), TaskKind.MERGE
@@ -139,6 +147,7 @@ def _merge_request(request: Request) -> merges.MergeRequest:
 
 
 @operations.add("GET", _MERGE, "findMergeBase", answers={200: schemas.MergeBase})
+@checked(Needs.on(Action.LIST_COMMITS, named.REPOSITORY))
 def find_merge_base(request: Request) -> ApiAnswer:
     source_id, destination_id, base_id = merges.merge_base(
         request.engine,
@@ -180,6 +189,7 @@ def _diff_row(item: diffs.DiffEntry | CommonPrefix, *, with_stats: bool) -> sche
     parameters=(text("location"),),
     answers={201: schemas.StorageUri},
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT_OF_BRANCH))
 def create_symlinks(request: Request) -> ApiAnswer:
     prefix = request.query.text("location").encode()
     place = symlinks.write(request.engine, request.repository, request.branch, prefix)

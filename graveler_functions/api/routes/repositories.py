@@ -1,5 +1,6 @@
 """Repositories and their free-form metadata."""
 
+from graveler.access.actions import Action
 from graveler.errors import InvalidInputError
 from graveler.http.schemas import repositories as schemas
 from graveler.http.schemas.listings import Listing, listing
@@ -8,10 +9,12 @@ from graveler.model import Page, Repository
 from graveler.operations import repositories, samples
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, NeedsSomewhere, On
 from graveler_functions.api.authorization.deferred_checks import listing_need
 from graveler_functions.api.contract import CHANGE, FORCE, PAGE, flag, text
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -20,6 +23,7 @@ _REPOSITORY = "/repositories/<repository>"
 
 
 @operations.add("GET", _REPOSITORY, "getRepository", answers={200: schemas.RepositoryRow})
+@checked(Needs.on(Action.READ_REPOSITORY, named.REPOSITORY))
 def get_repository(request: Request) -> ApiAnswer:
     repository = repositories.get(request.engine, request.repository)
     return answers.of_json(schemas.repository_row(repository))
@@ -32,6 +36,7 @@ def get_repository(request: Request) -> ApiAnswer:
     parameters=(*PAGE, text("search")),
     answers={200: Listing[schemas.RepositoryRow]},
 )
+@checked(NeedsSomewhere(Action.LIST_REPOSITORIES))
 def list_repositories(request: Request) -> ApiAnswer:
     page = _page(request)
     rows = [schemas.repository_row(repository) for repository in page.results]
@@ -71,6 +76,12 @@ def _page(request: Request) -> Page[Repository]:
     answers={201: schemas.RepositoryRow},
     errors=CHANGE,
 )
+@checked(
+    Needs(
+        On(Action.CREATE_REPOSITORY, named.NEW_REPOSITORY),
+        On(Action.ATTACH_STORAGE_NAMESPACE, named.NAMESPACE),
+    )
+)
 def create_repository(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RepositoryCreation)
     bare = request.query.flag("bare")
@@ -104,6 +115,7 @@ def create_repository(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=CHANGE,
 )
+@checked(Needs.on(Action.DELETE_REPOSITORY, named.REPOSITORY))
 def delete_repository(request: Request) -> ApiAnswer:
     repositories.delete(request.engine, request.repository, force=request.query.flag("force"))
     return answers.empty()
@@ -112,6 +124,7 @@ def delete_repository(request: Request) -> ApiAnswer:
 @operations.add(
     "GET", f"{_REPOSITORY}/metadata", "getRepositoryMetadata", answers={200: dict[str, str]}
 )
+@checked(Needs.on(Action.READ_REPOSITORY, named.REPOSITORY))
 def get_repository_metadata(request: Request) -> ApiAnswer:
     return answers.of_json(repositories.metadata(request.engine, request.repository))
 
@@ -124,6 +137,7 @@ def get_repository_metadata(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=CHANGE,
 )
+@checked(Needs.on(Action.UPDATE_REPOSITORY, named.REPOSITORY))
 def set_repository_metadata(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RepositoryMetadataSet)
     repositories.set_metadata(request.engine, request.repository, body.metadata)
@@ -138,6 +152,7 @@ def set_repository_metadata(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=CHANGE,
 )
+@checked(Needs.on(Action.UPDATE_REPOSITORY, named.REPOSITORY))
 def delete_repository_metadata(request: Request) -> ApiAnswer:
     body = request.decode(schemas.RepositoryMetadataKeys)
     repositories.delete_metadata(request.engine, request.repository, body.keys)

@@ -1,5 +1,6 @@
 """Garbage collection: its rules, and the lists that a collection reads."""
 
+from graveler.access.actions import Action
 from graveler.http.schemas import retention as schemas
 from graveler.http.schemas.tasks import TaskCreated, error_of
 from graveler.limits import PRESIGNED_URL_LIFE_S
@@ -10,9 +11,11 @@ from graveler.operations.uncommitted_addresses import prepare_uncommitted
 from graveler.times import rfc3339
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs
 from graveler_functions.api.contract import WAITING, required_text
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -24,6 +27,7 @@ _COLLECTION = "/repositories/<repository>/gc"
 @operations.add(
     "GET", f"{_COLLECTION}/rules", "internalGetGarbageCollectionRules", answers={200: schemas.Rules}
 )
+@checked(Needs.on(Action.GET_COLLECTION_RULES, named.REPOSITORY))
 def get_rules(request: Request) -> ApiAnswer:
     rules = retention.get_rules(request.engine, request.repository)
     return answers.of_json(schemas.rules_body(rules))
@@ -38,6 +42,7 @@ def get_rules(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(403,),
 )
+@checked(Needs.on(Action.SET_COLLECTION_RULES, named.REPOSITORY))
 def set_rules(request: Request) -> ApiAnswer:
     rules = schemas.rules_of(request.decode(schemas.Rules))
     retention.set_rules(request.engine, request.repository, rules)
@@ -52,6 +57,7 @@ def set_rules(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(403,),
 )
+@checked(Needs.on(Action.SET_COLLECTION_RULES, named.REPOSITORY))
 def delete_rules(request: Request) -> ApiAnswer:
     retention.delete_rules(request.engine, request.repository)
     return answers.empty()
@@ -64,6 +70,7 @@ def delete_rules(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(403,),
 )
+@checked(Needs.on(Action.SET_COLLECTION_RULES, named.REPOSITORY))
 def set_rules_preflight(request: Request) -> ApiAnswer:
     retention.changeable_repository(request.engine, request.repository)
     return answers.empty()
@@ -76,6 +83,7 @@ def set_rules_preflight(request: Request) -> ApiAnswer:
     answers={201: schemas.PreparedCommits, **WAITING},
     errors=(403,),
 )
+@checked(Needs.on(Action.PREPARE_COMMITS, named.REPOSITORY))
 def prepare_commits(request: Request) -> ApiAnswer:
     prepared = retention.prepare_commits(
         request.engine, request.repository, request.user, request.client_wait
@@ -90,6 +98,7 @@ def prepare_commits(request: Request) -> ApiAnswer:
     answers={202: TaskCreated},
     errors=(403,),
 )
+@checked(Needs.on(Action.PREPARE_COMMITS, named.REPOSITORY))
 def prepare_commits_async(request: Request) -> ApiAnswer:
     task = retention.start_prepare(request.engine, request.repository, request.user)
     return answers.of_json(TaskCreated(task.id), 202)
@@ -102,6 +111,7 @@ def prepare_commits_async(request: Request) -> ApiAnswer:
     parameters=(required_text("id"),),
     answers={200: schemas.PrepareCommitsStatus},
 )
+@checked(Needs.on(Action.PREPARE_COMMITS, named.REPOSITORY))
 def prepare_commits_status(request: Request) -> ApiAnswer:
     task_id = request.query.required_text("id")
     task = tasks.status(request.engine, request.repository, task_id, TaskKind.PREPARE_COMMITS)
@@ -127,6 +137,7 @@ def prepare_commits_status(request: Request) -> ApiAnswer:
     answers={201: schemas.PreparedUncommitted},
     errors=(403,),
 )
+@checked(Needs.on(Action.PREPARE_UNCOMMITTED, named.REPOSITORY))
 def prepare_uncommitted_addresses(request: Request) -> ApiAnswer:
     body = request.decode(schemas.PrepareUncommitted) if request.body else None
     prepared = prepare_uncommitted(

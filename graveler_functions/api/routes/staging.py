@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from graveler.access.actions import Action
 from graveler.data_headers import ENCRYPTION, encryption_of
 from graveler.http.schemas import staging as schemas
 from graveler.http.schemas.objects import ObjectStats
@@ -10,11 +11,13 @@ from graveler.limits import PRESIGNED_URL_LIFE_S
 from graveler.operations import links
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import check_import
 from graveler_functions.api.contract import CHANGE, PATH, PRESIGN, WRITE_CONDITIONS, header
 from graveler_functions.api.presigning import expiry_s, object_row
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -29,6 +32,7 @@ _BACKING = "/repositories/<repository>/branches/<branch>/staging/backing"
     answers={200: schemas.StorageLocation},
     errors=CHANGE,
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def get_physical_address(request: Request) -> ApiAnswer:
     presign = request.query.flag("presign")
     address = links.get_physical_address(
@@ -49,6 +53,13 @@ def get_physical_address(request: Request) -> ApiAnswer:
     body=schemas.StagingMetadata,
     answers={200: ObjectStats},
     errors=(403, 409, 412, 501),
+)
+@checked(
+    Needs(
+        On(Action.WRITE_OBJECT, named.OBJECT),
+        then=f"`{Action.IMPORT_FROM_STORAGE}` on `arn:lakefs:fs:::namespace/{{physical address}}`, "
+        "if the address is outside of the repository's data",
+    )
 )
 def link_physical_address(request: Request) -> ApiAnswer:
     path = request.query.path()

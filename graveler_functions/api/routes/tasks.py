@@ -1,14 +1,17 @@
 """Tasks of any kind: list, show and cancel them. lakeFS has no such operations."""
 
+from graveler.access.actions import Action
 from graveler.http.schemas import tasks as schemas
 from graveler.http.schemas.listings import Listing, listing
 from graveler.operations.tasks import requests as tasks
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.authorization.deferred_checks import cancellation_need, status_need
 from graveler_functions.api.contract import AFTER, AMOUNT
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -23,6 +26,12 @@ _TASK = f"{_TASKS}/<task_id>"
     parameters=(AFTER, AMOUNT),
     answers={200: Listing[schemas.TaskRow]},
 )
+@checked(
+    Needs(
+        On(Action.READ_REPOSITORY, named.REPOSITORY),
+        then="for each task what getTask needs; others are left out",
+    )
+)
 def list_tasks(request: Request) -> ApiAnswer:
     query = request.query
     page = tasks.list_page(request.engine, request.repository, query.text("after"), query.amount())
@@ -35,6 +44,7 @@ def list_tasks(request: Request) -> ApiAnswer:
 
 
 @operations.add("GET", _TASK, "getTask", answers={200: schemas.TaskRow})
+@checked(Needs(On(Action.READ_REPOSITORY, named.REPOSITORY), then="[what its kind needs](#tasks)"))
 def get_task(request: Request) -> ApiAnswer:
     task = tasks.status(request.engine, request.repository, request.name("task_id"))
     request.rights.require(status_need(request, task))
@@ -42,6 +52,7 @@ def get_task(request: Request) -> ApiAnswer:
 
 
 @operations.add("DELETE", _TASK, "cancelTask", answers={200: schemas.TaskRow}, errors=(409,))
+@checked(Needs(On(Action.READ_REPOSITORY, named.REPOSITORY), then="[what its kind needs](#tasks)"))
 def cancel_task(request: Request) -> ApiAnswer:
     task = tasks.status(request.engine, request.repository, request.name("task_id"))
     request.rights.require(cancellation_need(request, task))

@@ -3,6 +3,7 @@
 The server keeps no record of them; `recorded_uploads.py` has those of which it does.
 """
 
+from graveler.access.actions import Action
 from graveler.data_headers import ENCRYPTION, DataHeaders, encryption_of
 from graveler.http.byte_range import parse as parse_byte_range
 from graveler.http.query import bounded_integer
@@ -15,9 +16,11 @@ from graveler.operations import objects, presigned_uploads
 from graveler.ports import UploadedPart
 from graveler_functions.api import answers
 from graveler_functions.api.answers import ApiAnswer
+from graveler_functions.api.authorization import named_resources as named
+from graveler_functions.api.authorization.checks import Needs, On
 from graveler_functions.api.contract import CHANGE, FORCE, PATH, WRITE_CONDITIONS, header, integer
 from graveler_functions.api.request import Request
-from graveler_functions.api.routing import Operations
+from graveler_functions.api.routing import Operations, checked
 
 operations = Operations()
 
@@ -34,6 +37,7 @@ _PART = f"{_UPLOAD}/parts/<part_number>"
     answers={201: schemas.MultipartUploadRow},
     errors=CHANGE,
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def create_upload(request: Request) -> ApiAnswer:
     parts = request.query.integer("parts", default=0, minimum=INT64_MIN, maximum=INT64_MAX)
     upload = presigned_uploads.create(
@@ -59,6 +63,7 @@ def create_upload(request: Request) -> ApiAnswer:
     answers={200: schemas.UploadTo},
     errors=(403,),
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def upload_part(request: Request) -> ApiAnswer:
     path = request.query.path()
     part_number = number_of_part(request)
@@ -83,6 +88,7 @@ def upload_part(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(403, 410, 416, 501),
 )
+@checked(Needs(On(Action.WRITE_OBJECT, named.OBJECT), On(Action.READ_OBJECT, named.SOURCE_OF_PART)))
 def upload_part_copy(request: Request) -> ApiAnswer:
     path = request.query.path()
     part_number = number_of_part(request)
@@ -119,6 +125,7 @@ def upload_part_copy(request: Request) -> ApiAnswer:
     answers={200: ObjectStats},
     errors=(403, 409, 412, 501),
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def complete_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
     body = request.decode(schemas.UploadCompletion)
@@ -150,6 +157,7 @@ def complete_upload(request: Request) -> ApiAnswer:
     answers={204: None},
     errors=(403,),
 )
+@checked(Needs.on(Action.WRITE_OBJECT, named.OBJECT))
 def abort_upload(request: Request) -> ApiAnswer:
     path = request.query.path()
     presigned_uploads.abort(
