@@ -86,11 +86,11 @@ def result_in_time(work: RequestedWork[T], wait: ClientWait) -> T:
         return work.at_once(WorkLimit(engine, None))
     wait_s = time_for_request(engine, settings.request_wait_s)
     until_ns = engine.clock.now_ns() + int(wait_s * NS_PER_S)
-    return _Request(work, wait, settings.request_work_s, until_ns).result()
+    return _WaitingRequest(work, wait, settings.request_work_s, until_ns).result()
 
 
 @dataclass(frozen=True, slots=True)
-class _Request(Generic[T]):
+class _WaitingRequest(Generic[T]):
     """A request that works for work_s by itself, and waits for a task until until_ns."""
 
     work: RequestedWork[T]
