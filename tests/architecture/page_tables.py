@@ -69,12 +69,14 @@ class PageTable:
 
     def made(self, text: str) -> str:
         """Return the page's text with the table as the code has it."""
-        before, head, after = text.partition(f"{self.head}\n")
-        assert head, f"{self.page} has no table {self.head}"
-        line, _, rest = after.partition("\n")
-        _, blank, rest = rest.partition("\n\n")
-        rows = "\n".join(f"| {' | '.join(map(str, row))} |" for row in self.cells())
-        return f"{before}{head}{line}\n{rows}\n{blank[1:]}{rest}"
+        lines = text.splitlines()
+        assert lines.count(self.head) == 1, f"{self.page} has no table {self.head}, or two"
+        begins = lines.index(self.head) + 2  # after the line between head and rows
+        ends = begins
+        while ends < len(lines) and lines[ends].startswith("|"):
+            ends += 1
+        lines[begins:ends] = [f"| {' | '.join(map(str, row))} |" for row in self.cells()]
+        return "\n".join(lines) + "\n"
 
 
 TABLES = (

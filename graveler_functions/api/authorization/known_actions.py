@@ -52,7 +52,7 @@ def known_actions(templates: Iterable[Template]) -> Iterator[KnownAction]:
         yield KnownAction(
             action,
             tuple(sorted({_general(form) for _, form in needed})),
-            tuple(dict.fromkeys(name for name, _ in needed)),
+            tuple(sorted({name for name, _ in needed})),
         )
 
 
