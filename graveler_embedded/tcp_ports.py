@@ -45,11 +45,28 @@ def is_healthy(port: int) -> bool:
 
 
 def free_port() -> int:
-    """Return a free port below the range that systems use for outgoing connections."""
+    """Return a free port below the range that systems use for outgoing connections.
+
+    While this process lives, no other one gets the same port from here.
+    """
     while True:
         port = 20_000 + secrets.randbelow(12_000)
-        if is_free(port, patience_s=0):
+        if is_free(port, patience_s=0) and _is_reserved(port):
             return port
+
+
+def _is_reserved(port: int) -> bool:
+    """Whether this process holds the UDP port of the number now, until it ends.
+
+    A server binds its port long after the choice. Two stacks that began together chose one port.
+    """
+    with socket.socket(type=socket.SOCK_DGRAM) as reservation:
+        try:
+            reservation.bind((HOST, port))
+        except OSError:
+            return False
+        reservation.detach()  # the system closes it with the process
+        return True
 
 
 def is_free(port: int, patience_s: float) -> bool:
