@@ -234,8 +234,11 @@ def test_an_export_whose_runner_was_killed_is_taken_over_and_comes_to_its_end(ow
     for path in ("a", "b", "c"):
         upload(own_stack, "interrupted", path, b"x")
     commit(own_stack, "interrupted", 1)
-    os.kill(process_of(own_stack, "s3.properties"), signal.SIGSTOP)  # so that it takes its time
+    background = process_of(own_stack, "events.jsonl")
+    os.kill(background, signal.SIGSTOP)
     export_continuously(own_stack, "interrupted", "there")
+    os.kill(process_of(own_stack, "s3.properties"), signal.SIGSTOP)  # so that it takes its time
+    os.kill(background, signal.SIGCONT)
     wait_until(lambda: export_state(own_stack, "interrupted") == "in-progress")
     end_background(own_stack)
     assert not (own_stack.data / "s3" / BUCKET / "there").exists()
