@@ -138,8 +138,8 @@ def new_neighbour(endpoint: str, administrator: tuple[str, str], name: str) -> N
     return neighbour
 
 
-def waits_for_hooks(neighbour: Neighbour, target: HookTarget) -> None:
-    """Let each commit of the neighbour call the target, which holds its answer until released."""
+def let_commits_wait(neighbour: Neighbour, target: HookTarget) -> None:
+    """Let each commit of the neighbour wait for a hook, until the target is released."""
     neighbour.upload("_lakefs_actions/slow.yaml", target.action("pre-commit", "ok"))
     target.hold("main")
 
@@ -199,7 +199,7 @@ def main() -> None:
                 new_neighbour(stack.endpoint, administrator, name)
                 for name in ("quiet", "noisy", "slow")
             )
-            waits_for_hooks(slow, target)
+            let_commits_wait(slow, target)
             printed("alone", _figures(quiet))
             with noise(Neighbour.read, noisy):
                 printed(f"{_CLIENTS} clients that read", _figures(quiet))

@@ -51,12 +51,12 @@ def free_port() -> int:
     """
     while True:
         port = 20_000 + secrets.randbelow(12_000)
-        if is_free(port, patience_s=0) and _is_reserved(port):
+        if is_free(port, patience_s=0) and _reserve(port):
             return port
 
 
-def _is_reserved(port: int) -> bool:
-    """Whether this process holds the UDP port of the number now, until it ends.
+def _reserve(port: int) -> bool:
+    """Hold the UDP port of the number until this process ends; return False if it is held.
 
     A server binds its port long after the choice. Two stacks that began together chose one port.
     """

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 import requests
 
 from bench.api.load import Timed
-from bench.neighbours import Neighbour, new_neighbour, noise, waits_for_hooks
+from bench.neighbours import Neighbour, let_commits_wait, new_neighbour, noise
 from bench.torture.hook_target import HookTarget
 
 _READS = 20  # for each commit
@@ -40,7 +40,7 @@ class Neighbours:
         quiet = threading.Thread(target=self._work, args=(over, beside))
         with ExitStack() as until:
             if is_noisy:
-                waits_for_hooks(self._slow, self._target)
+                let_commits_wait(self._slow, self._target)
                 until.callback(self._target.release, "main")
                 until.enter_context(noise(Neighbour.commit, self._slow))
             quiet.start()

@@ -29,6 +29,7 @@ from graveler_functions.api.routes import (
 )
 from graveler_functions.api.routes.configuration import API_VERSION
 from graveler_functions.api.routing import ApiOperation, Template
+from graveler_functions.api.unserved import UNSERVED
 
 _RESOURCES = (
     accounts,
@@ -55,6 +56,8 @@ OTHERS: tuple[ApiOperation, ...] = tuple(
     operation for resource in _RESOURCES for operation in resource.operations.table
 )
 OPERATIONS = (*FREQUENT, *OTHERS)
+# Of every operation, also of those of lakeFS that are not served.
+TEMPLATES = (*(each.template for each in OPERATIONS), *UNSERVED)
 
 # Outside of the API's prefix, where browsers go.
 LOG_OUT = Template("GET", "/logout", "logout", Public())

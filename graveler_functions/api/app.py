@@ -150,7 +150,7 @@ def _others(services: ApiServices) -> _Others:
         routes.add(method, openapi.PATH, document)
     log_out = all_operations.LOG_OUT
     routes.add("GET", log_out.path, _bound(all_operations.log_out, log_out, services))
-    return _Others(routes, [*(each.template for each in all_operations.OPERATIONS), *UNSERVED])
+    return _Others(routes, all_operations.TEMPLATES)
 
 
 def _add(

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.all_operations import OPERATIONS, TEMPLATES
 from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
-from graveler_functions.api.unserved import UNSERVED
 from tests.architecture.test_portability import ROOT
 from tests.support.checks.budgets import BUDGETS
 
@@ -39,7 +38,7 @@ def _operations() -> Iterator[tuple[object, ...]]:
 
 
 def _needs() -> Iterator[tuple[object, ...]]:
-    for template in (*(each.template for each in OPERATIONS), *UNSERVED):
+    for template in TEMPLATES:
         yield template.name, template.needs
 
 

@@ -16,7 +16,7 @@ from botocore.exceptions import EndpointConnectionError
 
 from graveler.aws import wiring
 from graveler.errors import ThrottledError
-from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.all_operations import TEMPLATES
 from graveler_functions.api.app import SERVICE, build_app
 from graveler_functions.api.settings import ApiSettings
 from graveler_functions.api.unserved import UNSERVED
@@ -187,9 +187,7 @@ def ready(api: ApiClient) -> ApiClient:
     return api
 
 
-@for_each(
-    "template", [*(each.template for each in OPERATIONS), *UNSERVED], ids=lambda each: each.name
-)
+@for_each("template", TEMPLATES, ids=lambda each: each.name)
 def test_every_operation_is_logged_by_its_name_repository_and_refs_only(
     ready: ApiClient, lines: Lines, template: Any
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from lakefs_sdk import api as sdk_api
 
 from graveler.errors import AlreadyExistsError, ThrottledError
-from graveler_functions.api.all_operations import OPERATIONS, OTHERS
+from graveler_functions.api.all_operations import OPERATIONS, OTHERS, TEMPLATES
 from graveler_functions.api.app import SERVICE
 from graveler_functions.api.frequent_operations import FREQUENT
 from graveler_functions.api.routes import (
@@ -30,9 +30,6 @@ from graveler_functions.api.unserved import UNSERVED
 from tests.support.checks.cases import for_each
 from tests.support.checks.lines import lines_of
 from tests.support.clients.api import ApiClient, event
-
-TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
-
 
 # Continuous export, which today's lakeFS does not have, and more.
 OURS = (collection_runs, exports, tasks, prefixes, recorded_uploads, rights, sessions)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graveler.model.tasks import TaskKind
-from graveler_functions.api.all_operations import OPERATIONS
+from graveler_functions.api.all_operations import TEMPLATES
 from graveler_functions.api.answers import empty
 from graveler_functions.api.authorization.deferred_checks import TASK_NEEDS
 from graveler_functions.api.routing import Operations
@@ -19,7 +19,6 @@ from tests.support.clients.api import SETUP_TOKEN, ApiClient, Reply, event
 from tests.support.fakes.access import EVERYTHING, RestrictedClient, allowing, denying
 from tests.support.worlds.access_examples import EXAMPLES, Example
 
-TEMPLATES = [*(operation.template for operation in OPERATIONS), *UNSERVED]
 NOT_SERVED = {template.name for template in UNSERVED}
 NAMES = sorted(EXAMPLES)
 WITH_RIGHTS = [name for name in NAMES if EXAMPLES[name].rights]

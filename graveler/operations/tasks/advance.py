@@ -26,12 +26,7 @@ from graveler.operations.leases import (
     UnwantedError,
 )
 from graveler.operations.places import Seat, pause_s
-from graveler.operations.tasks.hold import (
-    PASSING_ERRORS,
-    Hold,
-    TaskHasHooksError,
-    end_event,
-)
+from graveler.operations.tasks.hold import PASSING_ERRORS, Hold, TaskHasHooksError, end_event
 from graveler.operations.tasks.slices import delete_results
 from graveler.times import NS_PER_S
 

@@ -31,11 +31,7 @@ from graveler.errors import ConflictError, NoChangesError, StillRunningError, To
 from graveler.model import CommitID
 from graveler.model.tasks import Task, TaskState
 from graveler.operations.tasks.requested_work import RequestedWork, TakesLongError, WorkLimit
-from graveler.operations.tasks.requests import (
-    is_open_for,
-    send_for,
-    start,
-)
+from graveler.operations.tasks.requests import is_open_for, send_for, start
 from graveler.refs.merge_base import leads_to
 from graveler.times import NS_PER_S
 

@@ -11,7 +11,6 @@ from graveler_functions.api.authorization.known_actions import known_actions
 from graveler_functions.api.contract import required_text, text
 from graveler_functions.api.request import Request
 from graveler_functions.api.routing import Operations, checked
-from graveler_functions.api.unserved import UNSERVED
 
 operations = Operations()
 
@@ -43,11 +42,10 @@ def explain(request: Request) -> ApiAnswer:
 @operations.add("GET", "/auth/actions", "listAccessActions", answers={200: schemas.ActionList})
 @checked(SignedIn())
 def list_actions(_: Request) -> ApiAnswer:
-    from graveler_functions.api.all_operations import OPERATIONS  # noqa: PLC0415 - it imports this
+    from graveler_functions.api.all_operations import TEMPLATES  # noqa: PLC0415 - it imports this
 
-    templates = [*(each.template for each in OPERATIONS), *UNSERVED]
     rows = [
         schemas.ActionRow(each.action, each.resources, each.operations)
-        for each in known_actions(templates)
+        for each in known_actions(TEMPLATES)
     ]
     return answers.of_json(schemas.ActionList(rows))
