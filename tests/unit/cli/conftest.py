@@ -65,6 +65,8 @@ def server() -> Iterator[FakeServer]:
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             authorization = self.headers.get("Authorization", "")
+            # Taken first: a test that sees the request may change the answers at once.
+            status, kind, text = fake.next_answer()
             fake.asked.append(
                 Asked(
                     self.command,
@@ -74,7 +76,6 @@ def server() -> Iterator[FakeServer]:
                     dict(self.headers.items()),
                 )
             )
-            status, kind, text = fake.next_answer()
             self.send_response(status)
             self.send_header("Content-Type", kind)
             if fake.retry_after_s is not None:
